@@ -39,9 +39,7 @@ constexpr const char* kExamples =
     "  windtunnel compare scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8\n"
     "  windtunnel sweep scenarios/llama3-405b.yaml --vary 'snapshots.1.every=5 min:4 h:10log' "
     "--out out\n"
-    "\n"
-    "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error,\n"
-    "3 points of a sweep are missing.\n";
+    "\n";
 
 }  // namespace
 }  // namespace windtunnel
@@ -51,6 +49,8 @@ int main(int argc, char** argv) {
       {"windtunnel",
        "Predicts a training job on thousands of GPUs: how long an iteration takes, and how\n"
        "much of months of wall time becomes progress.\n",
-       windtunnel::kExamples, windtunnel::commands()},
+       std::string(windtunnel::kExamples) + windtunnel::kExitCodes +
+           ",\n3 points of a sweep are missing.\n",
+       windtunnel::commands()},
       argc, argv);
 }

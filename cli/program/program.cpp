@@ -153,7 +153,7 @@ std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& progra
   for (const Command& command : program.commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     if (!command.define) {
-      sub->prefix_command();  // what follows is the sibling's
+      sub->prefix_command();  // marks it for command_tree(); this program never parses it
       sub->footer(
           "Its options are those of windtunnel-validate, which is built and packed beside "
           "windtunnel.");

@@ -2,14 +2,21 @@
 // and exit codes. The only place that does.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "cli/program/command.hpp"
 
 namespace windtunnel {
 
+// Every program's footer says it; it ends without a stop, as a program may have further codes.
+inline constexpr const char* kExitCodes =
+    "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error";
+
 struct CliProgram {
   const char* name;
   const char* description;
-  const char* footer;  // of its help: examples and exit codes
+  std::string footer;  // of its help: examples and exit codes
   std::vector<Command> commands;
 };
 
@@ -17,8 +24,8 @@ struct CliProgram {
 // that completion scripts of shells call and no help shows.
 void print_completion(const CLI::App& app, const std::vector<std::string>& words);
 
-// Prints what the manual says of a command and those below it: what `__man` does, by which the
-// program that has no more than the command's name asks for it.
+// Prints what the manual says of a command and those below it. `__man COMMAND` does so: the core,
+// which has no more than the command's name, asks its sibling program by it.
 void print_manual(const CLI::App& app, const std::string& command);
 
 // What main() returns.

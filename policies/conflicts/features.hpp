@@ -316,10 +316,16 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "fewer replicas than a rule bears", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
+// Places on unlike nodes may be stated as those that ranks have anyway: one after the other.
+inline bool stand_in_order(const Cluster& cluster) {
+  if (cluster.pools.empty()) return cluster.in_order();
+  for (std::size_t node = 0; node < cluster.places.size(); ++node) {
+    if (cluster.places[node] != static_cast<int>(node)) return false;
+  }
+  return true;
+}
 inline constexpr Feature kOutOfOrder = {"ranks out of order", "layout.order", [](const Asked& of) {
-                                          const Cluster& cluster = of.job.cluster;
-                                          return cluster.pools.empty() ? !cluster.in_order()
-                                                                       : !cluster.places.empty();
+                                          return !stand_in_order(of.job.cluster);
                                         }};
 inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",

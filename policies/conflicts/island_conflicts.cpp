@@ -28,7 +28,9 @@ constexpr Conflict kRedundancyRows[] = {
      ": replicas that share weights (layout.sharding: zero3) or experts (layout.ep) wait for each "
      "other in passes, and here all of them do",
      "take layout.shard_ranks or a smaller layout.ep, by which they form several groups"},
-    {kRedundancy, kLengths, ": with batch.lengths is not modelled", "leave one of them out"},
+    {kRedundancy, kLengths,
+     ": codes and copies are of parts of one size, and packs (batch.lengths) are of many",
+     "leave one of them out"},
     {kRedundancy, kUnevenBatch,
      ": codes and copies are of parts of one size, and batch.shares gives replicas unlike ones",
      "take batch.shares: even"},

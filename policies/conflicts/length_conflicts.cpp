@@ -7,7 +7,10 @@ namespace {
 
 constexpr Conflict kLengthRows[] = {
     {kLengths, kLayerTable, ": model '{model}' has samples, not sequences", "leave it out"},
-    {kLengths, kLayerPattern, ": unequal packs of a pattern's layers are not modelled", ""},
+    {kLengths, kLayerPattern,
+     ": packs are costed by the attention of their sequences, alike in every layer, and a "
+     "pattern's layers differ",
+     ""},
     {kLengths, kNoCausalFlash,
      ": sequences stand behind each other in a pack, which needs the causal attention of "
      "model.attention: flash",
@@ -25,7 +28,9 @@ constexpr Conflict kLengthRows[] = {
      ": shares out micro-batches of one length; of batch.lengths layout.length_policy says who "
      "computes what",
      "leave it out"},
-    {kTwoD, kLengths, "2d does not go with batch.lengths", "take 1d"},
+    {kTwoD, kLengths,
+     "2d gives the ranks of a mesh whole sequences, and groups for batch.lengths divide them",
+     "take 1d"},
     {kSegments, kLengths, "cuts micro-batches into segments, batch.lengths has packs",
      "take pipelined, fused or ladder"},
     {kOneDegree, kLengthGroups,

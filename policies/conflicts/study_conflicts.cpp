@@ -26,7 +26,10 @@ constexpr Conflict kStudyRows[] = {
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
     {kFusedJobs, kSeveralRanks, ": is of jobs of one GPU, and this one has {ranks}", ""},
-    {kFusedJobs, kLengths, ": with batch.lengths is not modelled", "leave one out"},
+    {kFusedJobs, kLengths,
+     ": fused kernels compute shapes that are alike in all jobs, and packs (batch.lengths) are "
+     "unlike",
+     "leave one out"},
     {kFusedJobs, kUnsteady, ": jobs are fused on a GPU whose kernels take their usual time",
      "leave it out, or cluster.slow_nodes and cluster.jitter"},
 };

@@ -391,8 +391,8 @@ void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
                             cut.amount.experts / shards(ReplicaAxis::expert_shard);
   if (parameters <= 0) return;
   const Offload& offload = offload_of(job_);
-  to.host_update = offload.updates_on_host() ? offload.optimizer_share * parameters : 0;
-  if (const double here = parameters - to.host_update; here > 0) {
+  to.on_host_parameters = offload.updates_on_host() ? offload.optimizer_share * parameters : 0;
+  if (const double here = parameters - to.on_host_parameters; here > 0) {
     Transfer update{.kernels = update_cost(here, job_)};
     to.gathers.push_back(std::move(update));
   }

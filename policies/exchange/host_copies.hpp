@@ -30,8 +30,9 @@ std::vector<StagePiece> stage_pieces(const Job& job, const std::vector<StageTens
                                      const ChunkCost& chunk, int first_layer, int layers);
 
 struct GradientArrival {
-  bool at_end = false;        // they are summed behind all actions, and leave then
-  bool in_next_step = false;  // they leave behind the gathers of the next one: Segment::host_update
+  bool at_end = false;  // they are summed behind all actions, and leave then
+  // They leave behind the gathers of the next one: Segment::on_host_parameters.
+  bool in_next_step = false;
 };
 // Adds them to all actions. Returns what leaves at the end.
 HostCopies add_host_copies(const Job& job, const std::vector<StagePiece>& pieces,

@@ -20,7 +20,7 @@ Segments joined(const Segments& forward, double forward_s, const Segments& backw
   Segment& last = segments.back();
   std::size_t next = 0;
   if (last.reductions.empty() && first.gathers.empty() && !last.evicted.any() &&
-      !first.fetched.any() && first.host_update == 0) {
+      !first.fetched.any() && first.on_host_parameters == 0) {
     const double whole = last.share + share;
     if (whole > 0) last.slowdown = (last.share * last.slowdown + share * first.slowdown) / whole;
     last.share = whole;
@@ -45,7 +45,7 @@ Segments cut_at(const Segments& segments, const std::vector<double>& shares) {
     for (; next != shares.end() && *next < end - kRounding; ++next) {
       if (*next < begin + kRounding) continue;
       Segment piece{*next - begin, segment.slowdown, std::move(rest.gathers), {}};
-      piece.host_update = std::exchange(rest.host_update, 0);
+      piece.on_host_parameters = std::exchange(rest.on_host_parameters, 0);
       rest.gathers.clear();
       rest.share = end - *next;
       begin = *next;

@@ -27,9 +27,9 @@ struct Segment {
   std::vector<Transfer> reductions;
   HostCopies fetched = {};  // before it, and before its gathers
   HostCopies evicted = {};  // behind it; gradients behind its reductions
-  // Parameters that the host updates when the gathers have brought their gradients: where gradients
-  // arrive in the next step.
-  double host_update = 0;
+  // Parameters that the host, and not the GPU, updates when the gathers have brought their
+  // gradients: where gradients arrive in the next step.
+  double on_host_parameters = 0;
 };
 using Segments = std::vector<Segment>;
 

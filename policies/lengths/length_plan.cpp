@@ -22,6 +22,10 @@
 #include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/data_parallel.hpp"
 #include "policies/filling/fill_plan.hpp"
+#include "policies/lengths/assignments.hpp"
+#include "policies/lengths/length_pool.hpp"
+#include "policies/lengths/pack_costs.hpp"
+#include "policies/lengths/pack_passes.hpp"
 #include "policies/lowering/iteration_plan.hpp"
 #include "policies/lowering/kind_cost.hpp"
 #include "policies/schedules/schedules.hpp"
@@ -31,21 +35,7 @@ namespace {
 
 constexpr double kMostTokens = 5e8;  // of a pack, so that ints hold them
 
-int pool_of(const Job& job) {
-  return job.layout.cp * job.layout.dp;
-}
-
-double fixed_tokens_per_gpu(const Job& job) {
-  return double(job.batch.micro) * job.batch.sequence / job.layout.cp;
-}
-
-// Interleaved chunks take packs in groups.
-int whole_groups(const Job& job, int packs) {
-  const int group = job.layout.vpp > 1 ? job.layout.pp : 1;
-  return (packs + group - 1) / group * group;
-}
-
-// Packs stand in it as micro-batches, each in so many slices.
+// Its micro-batches are packs, each in so many slices.
 Schedule schedule_of(const Job& job, int packs, int slices) {
   ScheduleRequest request;
   request.ranks = job.layout.pp;
@@ -64,7 +54,7 @@ void add_memory(const Job& job, PreparedIteration& prepared) {
   prepared.memory = iteration_memory(job, prepared);
 }
 
-// It has as many equal packs as are under way at once.
+// An iteration of as many equal packs as are under way at once.
 PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   PreparedIteration prepared;
   const int under_way = job.layout.pp == 1 ? 1 : 2 * job.layout.stages();
@@ -74,383 +64,6 @@ PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   add_memory(job, prepared);
   return prepared;
 }
-
-// Whether sequences can be shared by so many ranks.
-bool takes_degree(const Job& job, int ranks) {
-  Layout layout;
-  layout.tp = job.layout.tp;
-  layout.cp = ranks;
-  layout.context = job.layout.context;
-  layout.sequence_parallel = job.layout.sequence_parallel;
-  const int group = layout.ranks();
-  try {
-    check_layout(job.model, layout, {.global = 1, .micro = 1, .sequence = 2 * group}, group,
-                 job.cluster.node.gpus);
-  } catch (const Error&) {
-    return false;
-  }
-  return true;
-}
-
-std::vector<int> degrees_of(const Job& job) {
-  std::vector<int> degrees;
-  for (int ranks = 1; ranks <= pool_of(job) && takes_degree(job, ranks); ranks *= 2) {
-    degrees.push_back(ranks);
-  }
-  return degrees;
-}
-
-// GPUs whose passes exchange tokens with each other's experts.
-int expert_gpus(const Job& job) {
-  return job.model.moe_layers() > 0 ? std::max(1, job.layout.ep / job.layout.tp) : 1;
-}
-
-// Whether all GPUs must make as many passes.
-bool in_step(const Job& job) {
-  return job.layout.sharding >= Sharding::zero2 || expert_gpus(job) > 1 || job.layout.vpp > 1;
-}
-
-// ---- assignments of the batch ----
-
-// By pool of nodes; -1: all are alike.
-using PoolCosts = std::map<int, LengthCosts>;
-
-struct Assignment {
-  std::shared_ptr<const PoolCosts> costs;
-  LengthPlan plan;
-
-  // About what it takes on a pipeline, which fills with its longest pack.
-  double about_s(const Job& job) const {
-    double longest_s = 0;
-    for (const auto& round : plan.rounds) {
-      for (const LengthPack& pack : round) longest_s = std::max(longest_s, pack.seconds);
-    }
-    return plan.seconds + (job.layout.pp - 1) * longest_s;
-  }
-};
-
-std::set<int> pools_in_use(const Job& job) {
-  std::set<int> pools;
-  for (int gpu = 0; gpu < job.layout.ranks(); ++gpu) pools.insert(job.cluster.pool_of(gpu));
-  return pools;
-}
-
-int slowest_pool(const Job& job) {
-  int slowest = -1;
-  for (const int pool : pools_in_use(job)) slowest = slower_pool(job, slowest, pool);
-  return slowest;
-}
-
-ReplicaKind kind_on(const Job& job, std::vector<int> pools) {
-  return {.first = 0,
-          .replicas = job.layout.dp,
-          .pools = std::move(pools),
-          .microbatches = microbatches(job.layout, job.batch),
-          .micro = job.batch.micro};
-}
-
-// As the GPUs of a pool see it.
-Job seen_from(const Job& job, int pool) {
-  if (pool < 0) return job;
-  return job_of_kind(job, kind_on(job, std::vector<int>(job.layout.pp, pool)), pool);
-}
-
-// As LengthCosts takes them.
-std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<int>& degrees,
-                                            double tokens_per_gpu, double measured_per_gpu = 0) {
-  auto costs = std::make_shared<PoolCosts>();
-  for (const int pool : pools_in_use(job)) {
-    costs->emplace(pool,
-                   LengthCosts(seen_from(job, pool), degrees, tokens_per_gpu, measured_per_gpu));
-  }
-  return costs;
-}
-
-// Sequences are shared out by the costs of the slowest pool and the paces of the others.
-LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
-  const int slowest = slowest_pool(job);
-  LengthCosts costs = all.at(slowest);
-  if (slowest < 0) return costs;
-  const auto pack_s = [&](int pool) {
-    const DegreeCost& cost = all.at(pool).degrees().front();
-    return cost.pack_s(cost.capacity, all.at(pool).attention(0, {int(cost.capacity)}).front());
-  };
-  std::vector<double> paces(pool_of(job), 0);
-  for (int gpu = 0; gpu < pool_of(job); ++gpu) {
-    for (const int pool : pools_of_block(job, gpu * job.layout.tp, job.layout.tp)) {
-      paces[gpu] = std::max(paces[gpu], pack_s(pool) / pack_s(slowest));
-    }
-  }
-  costs.set_paces(std::move(paces));
-  return costs;
-}
-
-Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
-  const auto costs = pool_costs(job, {job.layout.cp}, fixed_tokens_per_gpu(job));
-  return {costs, balance_lengths(LengthPolicy::fixed, lengths, job.batch.sequence,
-                                 shared_costs(job, *costs))};
-}
-
-// What a policy that chooses tries, the most promising first: packs as large as memory has room
-// for, and where more of them balance the GPUs or fill a pipeline, halves of that, quarters and so
-// on. The last one is the fixed assignment, if there is room for it.
-std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths) {
-  constexpr int kHalvings = 6;
-  const LengthPolicy policy = job.lengths->policy;
-  const double room = tokens_per_gpu(job);
-  const double fixed_tokens = fixed_tokens_per_gpu(job);
-  const std::vector<int> degrees = degrees_of(job);
-  // Where both hold, a pack of the fixed assignment costs the same under either.
-  const auto by_pool = pool_costs(job, degrees, room, std::min(room, fixed_tokens));
-  const LengthCosts costs = shared_costs(job, *by_pool);
-  const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;
-  std::vector<Assignment> all;
-  double tokens = room;
-  for (int i = 0; i <= (halves ? kHalvings : 0); ++i, tokens /= 2) {
-    const LengthCosts own = costs.with_room(tokens);
-    for (LengthPlan& plan : length_plans(policy, lengths, job.batch.sequence, own)) {
-      all.push_back({by_pool, std::move(plan)});
-    }
-  }
-  std::ranges::stable_sort(all, {}, [&](const Assignment& each) { return each.about_s(job); });
-  // Seconds of packs do not say how a pipeline fills, nor what every pass gathers.
-  const std::size_t tried = job.layout.pp > 1 || in_step(job) ? 3 : 1;
-  if (all.size() > tried) all.erase(all.begin() + std::ptrdiff_t(tried), all.end());
-  if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
-  return all;
-}
-
-// ---- what each GPU runs ----
-
-// One of a GPU's passes over the pipeline.
-struct PackPass {
-  int round = 0;
-  int pack = -1;  // of the round; -1: none
-  std::vector<MeetingGpus> meets = {};
-  double expert_tokens = 0;  // that the experts of a GPU get more than its own
-
-  auto operator<=>(const PackPass&) const = default;
-};
-using PackPasses = std::vector<PackPass>;
-
-// [GPU of the pool] in their order.
-std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
-  std::vector<PackPasses> passes(gpus);
-  for (int r = 0; r < std::ssize(plan.rounds); ++r) {
-    for (int p = 0; p < std::ssize(plan.rounds[r]); ++p) {
-      const LengthPack& pack = plan.rounds[r][p];
-      for (int gpu = pack.first; gpu < pack.first + pack.ranks; ++gpu) {
-        passes[gpu].push_back({r, p});
-      }
-    }
-    for (PackPasses& own : passes) {
-      const bool idle = own.empty() || own.back().round < r;
-      if (idle && plan.rounds.size() > 1) own.push_back({r});
-    }
-  }
-  return passes;
-}
-
-// All make as many passes, and the ranks of a pack theirs at once: gathers and reductions of every
-// pass, or exchanges with experts, meet. Packs of one round are nested, the wide ones first: so
-// they go to the end, and passes without a pack to the front, where the last reductions still run
-// beside a backward pass.
-void put_in_step(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
-  std::size_t most = 1;
-  for (const PackPasses& own : passes) most = std::max(most, own.size());
-  most = whole_groups(job, static_cast<int>(most));
-  for (PackPasses& own : passes) {
-    if (plan.rounds.size() == 1) {
-      std::ranges::stable_sort(own, {}, [&](const PackPass& pass) {
-        return pass.pack < 0 ? 0 : plan.rounds[pass.round][pass.pack].ranks;
-      });
-    }
-    own.insert(own.begin(), most - own.size(), PackPass{});
-  }
-}
-
-double tokens_of(const LengthPlan& plan, const PackPass& pass) {
-  if (pass.pack < 0) return 0;
-  const LengthPack& pack = plan.rounds[pass.round][pass.pack];
-  return pack.tokens / pack.ranks;
-}
-
-// What a pass waits for: all of a round for the one before, the ranks of a pack for each other, and
-// those whose experts it needs, among which its tokens spread evenly.
-void add_meetings(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
-  const int gpus = static_cast<int>(passes.size());
-  for (PackPasses& own : passes) {
-    for (PackPass& pass : own) {
-      if (pass.round > 0) pass.meets.push_back({0, gpus});
-      if (pass.pack < 0) continue;
-      const LengthPack& pack = plan.rounds[pass.round][pass.pack];
-      if (pack.ranks > 1) pass.meets.push_back({pack.first, pack.ranks});
-    }
-  }
-  const int width = expert_gpus(job);
-  for (int first = 0; width > 1 && first < gpus; first += width) {
-    for (std::size_t i = 0; i < passes[first].size(); ++i) {
-      double mean = 0;
-      for (int gpu = first; gpu < first + width; ++gpu) {
-        mean += tokens_of(plan, passes[gpu][i]) / width;
-      }
-      for (int gpu = first; gpu < first + width; ++gpu) {
-        PackPass& pass = passes[gpu][i];
-        pass.expert_tokens = mean - tokens_of(plan, pass);
-        pass.meets.push_back({first, width});
-      }
-    }
-  }
-}
-
-std::vector<PackPasses> passes_of(const Job& job, const LengthPlan& plan) {
-  std::vector<PackPasses> passes = packs_of(plan, pool_of(job));
-  if (in_step(job)) put_in_step(job, plan, passes);
-  for (PackPasses& own : passes) {
-    if (own.empty()) own.emplace_back();
-  }
-  add_meetings(job, plan, passes);
-  return passes;
-}
-
-// ---- what the packs cost ----
-
-// Part of a pack's tokens.
-struct PackSlice {
-  double tokens = 0;
-  double squares = 0;
-  AttentionSeconds attention = {};
-};
-
-// Equal ones. Under the causal mask the tokens from a to b of a sequence of n take the share
-// (b^2 - a^2) / n^2 of its attention.
-std::vector<PackSlice> slices_of(const LengthPack& pack, const std::vector<int>& lengths,
-                                 const std::vector<AttentionSeconds>& attention, int slices) {
-  std::vector<PackSlice> all(slices);
-  double begin = 0;
-  for (const int sequence : pack.sequences) {
-    const double length = lengths[sequence];
-    for (int s = 0; s < slices; ++s) {
-      const double from = std::clamp(s * pack.tokens / slices - begin, 0.0, length);
-      const double to = std::clamp((s + 1) * pack.tokens / slices - begin, 0.0, length);
-      const double squares = to * to - from * from;
-      all[s].tokens += to - from;
-      all[s].squares += squares;
-      all[s].attention += attention[sequence].of_share(squares / (length * length));
-    }
-    begin += length;
-  }
-  return all;
-}
-
-// What passes over the packs of an assignment cost, [stage of the model * slices + slice].
-class PackCosts {
- public:
-  PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
-            const std::vector<int>& lengths)
-      : costs_(costs), plan_(plan), slices_(job.schedule.slices) {
-    const bool apart = slices_ > 1 || !job.cluster.pools.empty();
-    std::map<std::size_t, std::vector<AttentionSeconds>> attention;  // [degree]
-    for (const std::vector<LengthPack>& round : plan.rounds) {
-      std::vector<std::vector<ChunkCost>>& of_round = packs_.emplace_back();
-      for (const LengthPack& pack : round) {
-        std::vector<AttentionSeconds>& of_degree = attention[pack.degree];
-        if (apart && of_degree.empty()) of_degree = costs.attention(pack.degree, lengths);
-        of_round.push_back(of_pack(pack, lengths, of_degree));
-      }
-    }
-    idle_.resize(packs_.front().front().size());
-    for (std::size_t i = 0; i < idle_.size(); ++i) {
-      const ChunkCost& any = packs_.front().front()[i];
-      for (double ChunkCost::*held : {&ChunkCost::parameters, &ChunkCost::expert_parameters,
-                                      &ChunkCost::frozen_parameters, &ChunkCost::frozen_experts}) {
-        idle_[i].*held = any.*held;
-      }
-      idle_[i].passes_gradient = any.passes_gradient;
-    }
-  }
-
-  std::vector<ChunkCost> of(const PackPass& pass) const {
-    std::vector<ChunkCost> units = pass.pack < 0 ? idle_ : packs_[pass.round][pass.pack];
-    if (pass.expert_tokens == 0) return units;
-    const std::size_t degree = pass.pack < 0 ? 0 : plan_.rounds[pass.round][pass.pack].degree;
-    for (std::size_t i = 0; i < units.size(); ++i) {
-      costs_.add_expert_tokens(degree, i / slices_, pass.expert_tokens / slices_, units[i]);
-    }
-    return units;
-  }
-
-  // [stage] What stands for all packs: their mean time, the memory of the fullest.
-  std::vector<ChunkCost> mean() const {
-    std::vector<ChunkCost> means;
-    for (std::size_t stage = 0; stage * slices_ < idle_.size(); ++stage) {
-      means.push_back(mean_of_stage(stage));
-    }
-    return means;
-  }
-
- private:
-  std::vector<ChunkCost> of_pack(const LengthPack& pack, const std::vector<int>& lengths,
-                                 const std::vector<AttentionSeconds>& attention) const {
-    if (attention.empty()) {
-      double squares = 0;
-      for (const int sequence : pack.sequences)
-        squares += double(lengths[sequence]) * lengths[sequence];
-      return costs_.pack(pack.degree, pack.tokens, squares, pack.attention);
-    }
-    std::vector<ChunkCost> units;
-    const std::vector<PackSlice> slices = slices_of(pack, lengths, attention, slices_);
-    for (int s = 0; s < slices_; ++s) {
-      const PackSlice& slice = slices[s];
-      const std::vector<ChunkCost> stages =
-          costs_.pack(pack.degree, slice.tokens, slice.squares, slice.attention);
-      units.resize(stages.size() * slices_);
-      for (std::size_t stage = 0; stage < stages.size(); ++stage) {
-        units[stage * slices_ + s] = stages[stage];
-      }
-    }
-    return units;
-  }
-
-  ChunkCost mean_of_stage(std::size_t stage) const {
-    ChunkCost mean = idle_[stage * slices_];
-    double packs = 0;
-    for (const auto& round : packs_) packs += static_cast<double>(round.size());
-    for (const auto& round : packs_) {
-      for (const std::vector<ChunkCost>& pack : round) {
-        ChunkCost whole;
-        for (int s = 0; s < slices_; ++s) add_slice(pack[stage * slices_ + s], packs, whole, mean);
-        mean.activation_bytes = std::max(mean.activation_bytes, whole.activation_bytes);
-        if (whole.offloaded_bytes <= mean.offloaded_bytes) continue;
-        mean.offloaded_bytes = whole.offloaded_bytes;
-        mean.offloaded_of_layers = whole.offloaded_of_layers;
-      }
-    }
-    return mean;
-  }
-
-  static void add_slice(const ChunkCost& slice, double packs, ChunkCost& whole, ChunkCost& mean) {
-    add_costs(mean.forward, slice.forward, 1 / packs);
-    add_costs(mean.backward_input, slice.backward_input, 1 / packs);
-    add_costs(mean.backward_weight, slice.backward_weight, 1 / packs);
-    add_costs(mean.recompute, slice.recompute, 1 / packs);
-    mean.transient_bytes = std::max(mean.transient_bytes, slice.transient_bytes);
-    whole.activation_bytes += slice.activation_bytes;
-    whole.offloaded_bytes += slice.offloaded_bytes;
-    whole.offloaded_of_layers.resize(slice.offloaded_of_layers.size(), 0);
-    for (std::size_t i = 0; i < slice.offloaded_of_layers.size(); ++i) {
-      whole.offloaded_of_layers[i] += slice.offloaded_of_layers[i];
-    }
-  }
-
-  const LengthCosts& costs_;
-  const LengthPlan& plan_;
-  const int slices_;
-  std::vector<std::vector<std::vector<ChunkCost>>> packs_;  // [round][pack]
-  std::vector<ChunkCost> idle_;                             // a pass without sequences
-};
-
-// ---- the iteration ----
 
 // GPUs run the same that have the same passes on nodes of the same pools.
 struct GpuClass {
@@ -465,6 +78,17 @@ std::vector<int> pools_of(const Job& job, int gpu, int gpus) {
   return pools_of_block(job, gpu * job.layout.tp, gpus * job.layout.tp);
 }
 
+// What `of_pool` gives of each stage on the pool of its pipeline rank; `pools` is empty where all
+// nodes are alike.
+template <class OfPool>
+std::vector<ChunkCost> by_stage(const Job& job, const std::map<int, PackCosts>& costs,
+                                const std::vector<int>& pools, const OfPool& of_pool) {
+  if (pools.empty()) return of_pool(costs.begin()->second);
+  std::vector<int> of_stages;
+  for (const int rank : looped_ranks(job.layout)) of_stages.push_back(pools[rank]);
+  return costs_by_stage(of_stages, [&](int pool) { return of_pool(costs.at(pool)); });
+}
+
 // [stage * slices + slice] A pass on the slowest of its GPUs, which the others wait for in every
 // layer.
 std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>& costs,
@@ -475,11 +99,7 @@ std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>
     const LengthPack& pack = plan.rounds[pass.round][pass.pack];
     pools = pools_of(job, pack.first, pack.ranks);
   }
-  if (pools.empty()) return costs.begin()->second.of(pass);
-  const std::vector<int> ranks = looped_ranks(job.layout);
-  std::vector<int> of_stages;
-  for (const int rank : ranks) of_stages.push_back(pools[rank]);
-  return costs_by_stage(of_stages, [&](int pool) { return costs.at(pool).of(pass); });
+  return by_stage(job, costs, pools, [&](const PackCosts& on_pool) { return on_pool.of(pass); });
 }
 
 // What GPUs of a class run. Every slice of every pack is a unit with costs of its own.
@@ -493,6 +113,8 @@ ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs
   own.kind = kind_on(job, of.pools);
   own.name = gpus.size() == 1 ? fmt::format("cp x dp {}", gpus.front())
                               : fmt::format("cp x dp {} to {}", gpus.front(), gpus.back());
+  own.chunks =
+      by_stage(job, costs, of.pools, [](const PackCosts& on_pool) { return on_pool.mean(); });
   own.schedule = schedule_of(job, static_cast<int>(passes.size()), slices);
   own.schedule.slices *= std::exchange(own.schedule.microbatches, 1);
   own.units.resize(std::size_t(own.schedule.model_stages()) * own.schedule.slices);
@@ -518,6 +140,22 @@ ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs
   return own;
 }
 
+void add_memory_of_kinds(const Job& job, PreparedIteration& prepared) {
+  if (job.cluster.pools.empty()) {
+    prepared.memory = iteration_memory(job, prepared);
+    return;
+  }
+  std::map<std::vector<int>, std::vector<GpuMemory>> by_pools;
+  for (ReplicaCosts& own : prepared.kinds) {
+    const auto [known, is_new] = by_pools.try_emplace(own.kind.pools);
+    if (is_new) {
+      known->second = memory_of_kind(job, own.kind, prepared);
+      keep_tightest(job, known->second, prepared.memory);
+    }
+    own.memory = known->second;
+  }
+}
+
 PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
                               const Assignment& assignment) {
   std::map<int, PackCosts> costs;
@@ -527,7 +165,7 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
   const std::vector<PackPasses> passes = passes_of(job, assignment.plan);
   PreparedIteration prepared;
   prepared.balanced =
-      std::make_shared<const BalancedBatch>(BalancedBatch{pool_of(job), assignment.plan});
+      std::make_shared<const BalancedBatch>(BalancedBatch{pool_gpus(job), assignment.plan});
   prepared.chunks = prepared.units = costs.at(slowest_pool(job)).mean();
   std::map<GpuClass, std::vector<int>> gpus_of;
   std::vector<const GpuClass*> order;
@@ -539,7 +177,6 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
   std::size_t most = 1;
   for (const GpuClass* own : order) {
     prepared.kinds.push_back(replica_costs(job, costs, assignment.plan, *own, gpus_of.at(*own)));
-    prepared.kinds.back().chunks = prepared.chunks;
     most = std::max(most, own->passes.size());
   }
   prepared.schedule = schedule_of(job, job.layout.pp == 1 ? 1 : static_cast<int>(most), 1);
@@ -551,12 +188,7 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
       bytes = std::max(bytes, peak[rank]);
     }
   }
-  if (job.cluster.pools.empty()) prepared.memory = iteration_memory(job, prepared);
-  std::set<std::vector<int>> known;
-  for (const ReplicaCosts& own : prepared.kinds) {
-    if (own.kind.pools.empty() || !known.insert(own.kind.pools).second) continue;
-    keep_tightest(job, memory_of_kind(job, own.kind, prepared), prepared.memory);
-  }
+  add_memory_of_kinds(job, prepared);
   return prepared;
 }
 
@@ -638,7 +270,7 @@ void check_distribution(const Job& job) {
   }
 }
 
-// Without a token.
+// What the training state takes, without a token.
 std::vector<GpuMemory> state_memory(const Job& job) {
   std::vector<ChunkCost> state;
   for (const ChunkCost& chunk : chunk_costs(job)) {
@@ -675,7 +307,7 @@ double tokens_on_pool(const Job& job) {
   return tokens;
 }
 
-// What groups of different degrees ask for.
+// Throws Error where memory leaves no room for packs of groups of different degrees.
 void check_groups(const Job& job) {
   const double room = tokens_per_gpu(job);
   if (room < 1) {
@@ -718,7 +350,7 @@ double tokens_per_gpu(const Job& job) {
 }
 
 bool is_of_pool(const Job& job, const PreparedIteration& prepared) {
-  return prepared.balanced->gpus == pool_of(job);
+  return prepared.balanced->gpus == pool_gpus(job);
 }
 
 PreparedIteration prepare_lengths(const Job& job) {

@@ -23,6 +23,7 @@
 #include "policies/lowering/action_times.hpp"
 #include "policies/lowering/expected_pace.hpp"
 #include "policies/lowering/iteration_plan.hpp"
+#include "policies/tasks/rank_tasks.hpp"
 
 namespace windtunnel {
 namespace {
@@ -433,20 +434,24 @@ class Estimator {
   std::vector<std::vector<double>> gathered_s_;
 };
 
-PreparedIteration alone(const ReplicaCosts& kind, const PreparedIteration& prepared) {
+// As if all replicas were of the kind, so that all that meet run the same.
+PreparedIteration alone(const Job& job, const ReplicaCosts& kind,
+                        const PreparedIteration& prepared) {
+  ReplicaCosts of_all = kind;  // with its pools, which what it copies to the host goes by
+  of_all.members = whole_pipeline_rank(job.layout);
   return {.schedule = kind.schedule,
           .chunks = kind.chunks,
           .units = kind.units,
           .memory = prepared.memory,
           .geometry = prepared.geometry,
-          .kinds = {kind}};
+          .kinds = {std::move(of_all)}};
 }
 
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   if (prepared.kinds.empty()) return Estimator(job, prepared).estimate();
   IterationEstimate longest;
   for (const ReplicaCosts& kind : prepared.kinds) {
-    const PreparedIteration all = alone(kind, prepared);
+    const PreparedIteration all = alone(job, kind, prepared);
     const IterationEstimate own = Estimator(job, all).estimate();
     if (own.step_s > longest.step_s) longest = own;
   }
@@ -500,7 +505,7 @@ double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {
   if (prepared.kinds.empty()) return Estimator(job, prepared).step_s();
   double longest_s = 0;
   for (const ReplicaCosts& kind : prepared.kinds) {
-    const PreparedIteration all = alone(kind, prepared);
+    const PreparedIteration all = alone(job, kind, prepared);
     longest_s = std::max(longest_s, Estimator(job, all).step_s());
   }
   return longest_s;

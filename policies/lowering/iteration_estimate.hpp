@@ -22,8 +22,8 @@ struct IterationEstimate {
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // the same by origin
 };
-// What loads samples, lies beside the GPU or fills idle time, each on top of the ones before:
-// `undisturbed` estimates the job without them, `step_s` with them.
+// `undisturbed` estimates the job without offload, input and filling. These are added one by one:
+// each takes by how much `step_s` of the job with it is more than with those before it alone.
 IterationEstimate estimate_with_rest(
     const Job& job, const std::function<IterationEstimate(const Job&)>& undisturbed,
     const std::function<double(const Job&)>& step_s);

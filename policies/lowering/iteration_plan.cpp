@@ -71,7 +71,7 @@ struct ReplicaContexts {
       context.name = own.name;
       context.pools = own.kind.pools;
       if (context.input) context.input->of_unit = own.samples;
-      if (own.meets.empty()) {
+      if (!own.packed()) {
         rounds.push_back(unit_rounds(job, own.kind, own.schedule));
       } else {  // collectives of packs are seconds of their passes
         add_meetings(own, context);
@@ -122,7 +122,7 @@ struct ReplicaContexts {
   // to and from the host, where there are any.
   const DataParallel& exchanges_of(const Job& job, const ReplicaCosts& kind,
                                    const SharedGeometry& geometry, const DataParallel& of_all) {
-    if (!offload_of(job).any() || !kind.meets.empty()) return of_all;
+    if (!offload_of(job).any() || kind.packed()) return of_all;
     const Job& own = jobs.emplace_back(job_of_kind(job, kind.kind, -1));
     return exchanges.emplace_back(own, kind.schedule, kind.units, overlapped_slowdown(job),
                                   geometry);

@@ -148,7 +148,7 @@ class Builder {
             tasks_.transfers(segments[i].gathers, "gather", where, stage, {optimizer_});
         const TaskIndex arrived = gathered >= 0 ? gathered : optimizer_;
         std::vector<TaskIndex>& awaited = gathered_[stage].emplace_back(
-            offload_.update_arrived(segments[i].host_update, where, stage, arrived));
+            offload_.update_arrived(segments[i].on_host_parameters, where, stage, arrived));
         if (gathered >= 0) awaited.push_back(gathered);
       }
     }
@@ -380,7 +380,8 @@ class Builder {
     if (!awaited.empty()) await(awaited, whole);
   }
 
-  // What segments copy of activations is that of the unit which data parallelism was asked about.
+  // Segments have the activations of one unit of their stage, which data parallelism was built
+  // with. What another unit copies is in proportion to its own.
   HostCopies of_unit(HostCopies copies, int stage, int unit) const {
     if (copies.activations <= 0) return copies;
     const double known = ctx_.data_parallel.offloaded_bytes(stage);

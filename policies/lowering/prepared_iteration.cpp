@@ -191,7 +191,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
   own.geometry = geometry;
   // What all nodes have decides where memory does; their times are those of their pools.
   const Job shared = job_of_kind(job, kind, -1);
-  check_layout(shared.model, shared.layout, shared.batch, shared.cluster.gpus(),
+  check_layout(shared.model, shared.layout, shared.batch, shared.layout.ranks(),
                shared.cluster.node.gpus);
   check_pattern_layout(shared.model, shared.layout);
   check_tensor_overlap(shared);
@@ -331,8 +331,7 @@ HardwareFlops hardware_flops(const Job& job, const PreparedIteration& prepared) 
         double(layout.tp) * layout.cp);
   }
   for (const ReplicaCosts& own : prepared.kinds) {
-    // Each pack is a unit of its own.
-    const int times = own.meets.empty() ? own.kind.microbatches : 1;
+    const int times = own.packed() ? 1 : own.kind.microbatches;
     add(own.units, times, static_cast<double>(own.members.size()));
   }
   return flops;

@@ -31,15 +31,19 @@ struct MeetingGpus {
 // same packs of unequal sequences.
 struct ReplicaCosts {
   std::string name;  // "replicas 0 to 3"
-  ReplicaKind kind;  // packs: nothing but its pools is read
+  // Packs: all replicas, as if all stood on the pools of these GPUs.
+  ReplicaKind kind;
   Schedule schedule;
-  std::vector<ChunkCost> chunks;  // as PreparedIteration has them
+  std::vector<ChunkCost> chunks;  // [stage of the model] on the pools of `kind`
   std::vector<ChunkCost> units;
-  std::vector<int> members;  // of each pipeline rank, counted from its first one
-  // Of packs, [unit]: with whom a GPU begins its passes, and samples that it loads for it.
+  std::vector<int> members;            // of each pipeline rank, counted from its first one
+  std::vector<GpuMemory> memory = {};  // [pipeline rank]; empty where all nodes are alike
+
+  // Packs only, [unit]: with whom a GPU begins its passes, and the samples that it loads for it.
   std::vector<std::vector<MeetingGpus>> meets = {};
   std::vector<double> samples = {};
-  std::vector<GpuMemory> memory = {};  // [pipeline rank]
+  // Whether each unit is a pass over a pack of unequal sequences, with costs of its own.
+  bool packed() const { return !meets.empty(); }
 };
 
 // The schedule of a job, what each pass of it costs and what each pipeline rank holds. Of sequences
@@ -55,9 +59,9 @@ struct PreparedIteration {
   std::shared_ptr<const BalancedBatch> balanced = {};  // where lengths are unequal
   SharedGeometry geometry = {};                        // of the job that was prepared
   // Empty: all ranks of a pipeline rank run alike. Where there are pools, `schedule`, `chunks` and
-  // `units` are those of the kind that takes longest, `memory` of each pipeline rank that of the
-  // kind with the least room, with what the kind with the most there has in its host's memory and
-  // on its drives.
+  // `units` are those of the kind that takes longest, and `memory` of each pipeline rank is that of
+  // the kind with the least room on its GPUs. What it has in the host's memory and on the drives is
+  // that of the kind with the most there.
   std::vector<ReplicaCosts> kinds = {};
 };
 

@@ -20,7 +20,7 @@ struct ReplicaKind {
   int micro = 1;           // sequences of each
 };
 
-// [pipeline rank] The slowest pool that so many of its ranks stand on, counted from its first one.
+// [pipeline rank] The slowest pool that any of its `ranks` ranks from `first_member` on stands on.
 std::vector<int> pools_of_block(const Job& job, int first_member, int ranks);
 
 // In the order of the replicas, all with an even share of the batch; without pools one.

@@ -127,12 +127,13 @@ double OffloadTasks::on_host(double parameters) const {
   return offload.updates_on_host() ? offload.optimizer_share * parameters : 0;
 }
 
-std::vector<TaskIndex> OffloadTasks::update_arrived(double parameters, const std::string& where,
-                                                    int stage, TaskIndex arrived) {
-  if (parameters <= 0) return {};
-  evict_gradients({.gradients = parameters * reduce_bytes_per_parameter(job_)}, where, stage,
-                  arrived);
-  std::vector<TaskIndex> updated = update(parameters, {});
+std::vector<TaskIndex> OffloadTasks::update_arrived(double on_host_parameters,
+                                                    const std::string& where, int stage,
+                                                    TaskIndex arrived) {
+  if (on_host_parameters <= 0) return {};
+  evict_gradients({.gradients = on_host_parameters * reduce_bytes_per_parameter(job_)}, where,
+                  stage, arrived);
+  std::vector<TaskIndex> updated = update(on_host_parameters, {});
   return offload_of(job_).delayed ? std::vector<TaskIndex>{} : updated;
 }
 
@@ -152,16 +153,17 @@ TaskIndex OffloadTasks::step(double parameters, std::vector<TaskIndex> ready) {
   return tasks_.append(std::move(join));
 }
 
-std::vector<TaskIndex> OffloadTasks::update(double moved, const std::vector<TaskIndex>& after) {
-  if (moved <= 0) return {};
+std::vector<TaskIndex> OffloadTasks::update(double on_host_parameters,
+                                            const std::vector<TaskIndex>& after) {
+  if (on_host_parameters <= 0) return {};
   const Offload& offload = offload_of(job_);
   const double arriving = reduce_bytes_per_parameter(job_);
   const double state = optimizer_bytes_per_parameter(job_);
   const double weights = weight_bytes_per_parameter(job_);
   const bool disk = offload.optimizer == MemoryTier::disk;
   const bool back = offload.weights == MemoryTier::gpu;
-  const int tiles = tiles_of(weights * moved);
-  const double tile = moved / tiles;
+  const int tiles = tiles_of(weights * on_host_parameters);
+  const double tile = on_host_parameters / tiles;
   std::vector<TaskIndex> ready = after;
   ready.push_back(std::exchange(last_gradients_, -1));
   std::vector<TaskIndex> users_wait;

@@ -42,27 +42,30 @@ class OffloadTasks {
   // and it writes where that was.
   std::vector<TaskIndex> take_room(const HostCopies& evicted);
 
+  // `parameters` are all that a rank or segment updates, of which Offload::optimizer_share is the
+  // host's; `on_host_parameters` is that part already.
+
   // An iteration begins behind `after`, -1 for the first; with the step of the one before it where
   // that is delayed.
   void begin_iteration(double parameters, TaskIndex after);
-  // The host's step of so many parameters of a segment whose gradients arrive in the iteration that
-  // uses the new weights, behind `arrived`: gradients leave, weights come back. Returns what the
-  // segment waits for: nothing where the step is delayed.
-  std::vector<TaskIndex> update_arrived(double parameters, const std::string& where, int stage,
-                                        TaskIndex arrived);
-  // The optimizer's step of so many parameters behind `ready`, on the GPU and on the host; ends
-  // when the new weights are where they are used.
+  // The host's step for a segment whose gradients arrive in the iteration that uses the new
+  // weights, behind `arrived`: gradients leave, weights come back. Returns what the segment waits
+  // for: nothing where the step is delayed.
+  std::vector<TaskIndex> update_arrived(double on_host_parameters, const std::string& where,
+                                        int stage, TaskIndex arrived);
+  // The optimizer's step behind `ready`, on the GPU and on the host; ends when the new weights are
+  // where they are used.
   TaskIndex step(double parameters, std::vector<TaskIndex> ready);
 
  private:
-  double on_host(double parameters) const;  // of those, that the host updates
+  double on_host(double parameters) const;  // the part that the host updates
   TaskIndex append(const char* stream, TaskKind kind, std::string name, int stage,
                    const HostWork& work, double bytes, std::vector<TaskIndex> after);
   TaskIndex copy(CopyWay way, std::string name, int stage, double bytes, double host_bytes,
                  bool disk, std::vector<TaskIndex> after);
   // On the host, behind these tasks and all gradients that left: in tiles, of which one comes back
   // to the GPU while the next is computed. Returns what whoever uses the weights waits for.
-  std::vector<TaskIndex> update(double moved, const std::vector<TaskIndex>& after);
+  std::vector<TaskIndex> update(double on_host_parameters, const std::vector<TaskIndex>& after);
 
   const Job& job_;
   RankTasks& tasks_;

@@ -33,8 +33,8 @@ constexpr NoteKind kNoteKinds[] = {
     {About::step, Depth::step,
      [](const On& on) {
        std::vector<ReplicaKind> kinds;
-       if (!on.prepared.balanced) {
-         for (const ReplicaCosts& own : on.prepared.kinds) kinds.push_back(own.kind);
+       for (const ReplicaCosts& own : on.prepared.kinds) {
+         if (!own.packed()) kinds.push_back(own.kind);
        }
        return share_notes(on.record.job, kinds);
      }},

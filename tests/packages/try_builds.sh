@@ -129,7 +129,9 @@ for platform in "$@"; do
         apt-get install -y -qq --no-install-recommends $native \
           $(for package in $foreign; do printf '%s:arm64 ' "$package"; done)
         cmake --preset aarch64
-        cmake --build --preset aarch64 --target windtunnel windtunnel_library windtunnel_python
+        cmake --build --preset aarch64 --target windtunnel windtunnel-validate \
+          windtunnel_library windtunnel_python
+        qemu-aarch64-static build/aarch64/bin/windtunnel-validate validate --help >/dev/null
         $answers
         answers /opt/said qemu-aarch64-static build/aarch64/bin/windtunnel"
       ;;

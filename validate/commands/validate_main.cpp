@@ -1,6 +1,7 @@
 // The commands of windtunnel that measure and judge, which call themselves by its name.
-#include <map>
-#include <string_view>
+#include <array>
+#include <functional>
+#include <string>
 
 #include "cli/program/program.hpp"
 #include "cli/program/sibling.hpp"
@@ -10,11 +11,13 @@ namespace windtunnel {
 namespace {
 
 std::vector<Command> commands() {
-  const std::map<std::string_view, std::function<Handler(const CommandLine&)>> definitions = {
-      {"execute", define_execute}, {"validate", define_validate}, {"calibrate", define_calibrate}};
+  // In the order of kSiblingCommands, which has their names.
+  const auto definitions = std::to_array<std::function<Handler(const CommandLine&)>>(
+      {define_execute, define_validate, define_calibrate});
+  static_assert(std::tuple_size_v<decltype(definitions)> == kSiblingCommands.size());
   std::vector<Command> all;
-  for (const auto& [name, help] : kSiblingCommands) {
-    all.push_back({name, help, definitions.at(name)});
+  for (std::size_t i = 0; i < definitions.size(); ++i) {
+    all.push_back({kSiblingCommands[i].name, kSiblingCommands[i].help, definitions[i]});
   }
   return all;
 }
@@ -27,7 +30,6 @@ int main(int argc, char** argv) {
       {"windtunnel",
        "Measures and judges what windtunnel predicts. windtunnel calls this program for these\n"
        "commands.\n",
-       "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error.\n",
-       windtunnel::commands()},
+       std::string(windtunnel::kExitCodes) + ".\n", windtunnel::commands()},
       argc, argv);
 }

@@ -228,8 +228,13 @@ double BlockCoster::wait_s(const std::vector<Launched>& launched) const {
   return host_wait_s(launched, job_.calibration.host_run_ahead.value);
 }
 
-double BlockCoster::host_s(double launches, bool further) const {
-  return contention_ * host_launch_s(job_.calibration, job_.software, launches, further);
+double BlockCoster::host_s(double launches) const {
+  return contention_ * host_launch_s(job_.calibration, job_.software, launches);
+}
+
+double BlockCoster::host_s(const Op& op) const {
+  if (!op.further) return host_s(op.launches);
+  return contention_ * further_launch_s(job_.calibration, job_.software, op.launches);
 }
 
 std::vector<Launched> BlockCoster::launched(
@@ -239,7 +244,7 @@ std::vector<Launched> BlockCoster::launched(
     for (const Op& op : *pass) {
       if (op.starts == 0) continue;  // not_run()
       const bool graphed = job_.software.dense_graphs && !op.routed;
-      all.push_back({graphed ? 0 : host_s(op.launches, op.further), setting_.cost(op).seconds});
+      all.push_back({graphed ? 0 : host_s(op), setting_.cost(op).seconds});
     }
   }
   return all;

@@ -42,7 +42,8 @@ class BlockCoster {
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                 BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
-  double host_s(double launches, bool further = false) const;
+  double host_s(double launches) const;
+  double host_s(const Op& op) const;
   // Kernels of these passes.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes) const;
   // The collectives of a pass: `parts` has their exposed time, `rounds` the kernels beside them,

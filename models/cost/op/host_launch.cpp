@@ -4,12 +4,22 @@
 
 namespace windtunnel {
 
-double host_launch_s(const Calibration& calibration, const Software& software, double launches,
-                     bool further) {
-  const double module_s = software.host_share * calibration.host_launch_s.value;
-  const double kernel_s = std::min(module_s, calibration.host_kernel_s.value);
-  const double modules = further ? 0 : std::min(1.0, launches);
-  return modules * module_s + (further ? launches : std::max(0.0, launches - 1)) * kernel_s;
+namespace {
+
+double module_launch_s(const Calibration& calibration, const Software& software) {
+  return software.host_share * calibration.host_launch_s.value;
+}
+
+}  // namespace
+
+double host_launch_s(const Calibration& calibration, const Software& software, double launches) {
+  return std::min(1.0, launches) * module_launch_s(calibration, software) +
+         further_launch_s(calibration, software, std::max(0.0, launches - 1));
+}
+
+double further_launch_s(const Calibration& calibration, const Software& software, double launches) {
+  return launches *
+         std::min(module_launch_s(calibration, software), calibration.host_kernel_s.value);
 }
 
 double host_spare_s(std::span<const Launched> kernels) {

@@ -19,11 +19,13 @@ struct Launched {
   double beside_s = 0;
 };
 
-// CPU time of an operation of so many kernels: the first with all that the module does, each other
-// one by itself, and so all of them where they are `further` kernels of a module that has launched
-// others. Of a part of an operation (below 1) a part.
-double host_launch_s(const Calibration& calibration, const Software& software, double launches,
-                     bool further = false);
+// CPU time of an operation of so many kernels, seconds. The first kernel costs what its module does
+// (Calibration::host_launch_s), each further one Calibration::host_kernel_s, but never more than
+// the first. A part of an operation (below 1) costs that part.
+double host_launch_s(const Calibration& calibration, const Software& software, double launches);
+// The same where the module has launched other kernels before, so that all of these are further
+// ones.
+double further_launch_s(const Calibration& calibration, const Software& software, double launches);
 
 // By how much kernels last longer than their launches, all together.
 double host_spare_s(std::span<const Launched> kernels);

@@ -46,18 +46,19 @@ double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier 
 
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool) {
-  if (prepared.kinds.empty()) return tier_of_node(job, prepared.memory, tier).total();
   const Cluster& cluster = job.cluster;
-  std::vector<const ReplicaCosts*> kind_of;  // [replica]
-  for (const ReplicaCosts& own : prepared.kinds) {
-    kind_of.insert(kind_of.end(), own.kind.replicas, &own);
-  }
+  if (cluster.pools.empty()) return tier_of_node(job, prepared.memory, tier).total();
+  const int members = job.layout.ranks() / job.layout.pp;
   const auto part = tier == MemoryTier::disk ? &GpuMemory::disk : &GpuMemory::host;
   std::vector<double> of_node(cluster.nodes, 0);
-  for (int rank = 0; rank < job.layout.ranks(); ++rank) {
-    if (cluster.pool_of(rank) != pool) continue;
-    const RankCoordinates at = coordinates_of(job.layout, rank);
-    of_node[cluster.node_of(rank)] += (kind_of[at.dp]->memory[at.pp].*part).total();
+  for (const ReplicaCosts& own : prepared.kinds) {
+    for (int pp = 0; pp < job.layout.pp; ++pp) {
+      const double bytes = (own.memory[pp].*part).total();
+      for (const int member : own.members) {
+        const int rank = pp * members + member;
+        if (cluster.pool_of(rank) == pool) of_node[cluster.node_of(rank)] += bytes;
+      }
+    }
   }
   return std::ranges::max(of_node);
 }

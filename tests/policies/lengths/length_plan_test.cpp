@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <numeric>
 #include <set>
 #include <string>
@@ -18,6 +19,7 @@
 #include "scenarios/language/case.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
@@ -55,6 +57,23 @@ double lengths_step_s(const Job& job) {
   EXPECT_NEAR(std::accumulate(estimate.seconds.begin(), estimate.seconds.end(), 0.0),
               estimate.step_s, 1e-9 * estimate.step_s);
   return estimate.step_s;
+}
+
+// On pools, classes of GPUs have the costs of the nodes that they stand on.
+TEST(UnequalLengths, ChunksOfAClassAreThoseOfItsPools) {
+  Job job = pool_job(PoolAxis::dp);
+  job.communication.fidelity = Fidelity::closed;
+  job.batch.sequence = 4096;
+  job.batch.global *= 8;
+  job.lengths = {{.median = 400, .sigma = 1.2, .longest = 4096}, LengthPolicy::hdp, 7};
+  const PreparedIteration prepared = prepare_iteration(job);
+  std::map<std::vector<int>, double> forward_s;  // [pools]
+  for (const ReplicaCosts& own : prepared.kinds) {
+    forward_s[own.kind.pools] = total_seconds(own.chunks.front().forward);
+  }
+  ASSERT_EQ(forward_s.size(), 2U);
+  EXPECT_GT(forward_s.at({1, 1}), 1.2 * forward_s.at({0, 0}));
+  EXPECT_EQ(forward_s.at({1, 1}), total_seconds(prepared.chunks.front().forward));
 }
 
 TEST(UnequalLengths, EngineTakesWhatTheEstimateSays) {

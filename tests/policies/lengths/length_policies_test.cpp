@@ -1,5 +1,5 @@
 // A policy that chooses who computes which sequences never loses to one that it may choose: random
-// jobs, estimated as searches and reports do.
+// jobs, estimated as searches and reports do; 200 in every run of the tests, 2,000 in long ones.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -105,11 +105,11 @@ TEST_P(LengthPolicies, NeverLoseToWhatTheyMayChoose) {
       ++compared;
     }
   }
-  EXPECT_GT(compared, kJobs / kBlocks / 4) << "nearly all are refused";
+  // The first block compares 294 of 400: others are refused, or memory has no room for fixed.
+  EXPECT_GT(compared, 1.2 * kJobs / kBlocks) << "many are refused";
   RecordProperty("compared", compared);
 }
 
-// 200 in every run of the tests, the others in long ones.
 INSTANTIATE_TEST_SUITE_P(Blocks, LengthPolicies, testing::Range(0, 1));
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, LengthPolicies, testing::Range(1, kBlocks));
 

@@ -136,7 +136,7 @@ TEST(PackedUnits, MessagesBetweenStagesAreOfAllTokens) {
   }
 }
 
-// No step ends before the GPU that has most to do, and none takes less room than its packs.
+// No step ends before the GPU that has most to do, and none takes less room than its fullest pack.
 TEST(PackedUnits, APipelineIsNoFasterThanItsBusiestRank) {
   for (const LengthPolicy policy : kAllPolicies) {
     const Job job = packed_job(4, 8, policy);
@@ -147,6 +147,21 @@ TEST(PackedUnits, APipelineIsNoFasterThanItsBusiestRank) {
       EXPECT_LE(prepared.peak_activation_bytes[rank], prepared.peak_activation_bytes[0]);
     }
     EXPECT_EQ(gpu_memory_excess(prepared.memory, job), "");
+    std::vector<double> fullest(job.layout.pp, 0);  // [stage]
+    for (const ReplicaCosts& own : prepared.kinds) {
+      const std::size_t packs = own.units.size() / fullest.size();
+      for (std::size_t unit = 0; unit < own.units.size(); ++unit) {
+        double& most = fullest[unit / packs];
+        most = std::max(most, own.units[unit].activation_bytes);
+      }
+    }
+    for (std::size_t rank = 0; rank < fullest.size(); ++rank) {
+      EXPECT_GT(fullest[rank], 0);
+      EXPECT_GE(prepared.peak_activation_bytes[rank], fullest[rank]);
+      EXPECT_GE(prepared.memory[rank].activations, fullest[rank]);
+    }
+    // Several packs are under way on the first rank.
+    EXPECT_GT(prepared.peak_activation_bytes[0], fullest[0]);
   }
 }
 

@@ -93,10 +93,21 @@ bool writes_page() {
   return std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
 }
 
+// The features that the program does not have: each is refused by itself, and so beside all others.
+// Layout::order moves whole nodes only, and this one asks for other ranks within a node.
+const std::map<std::string, std::string> kNotModelled = {
+    {"pipeline inside nodes", "layout.order: a node of 8 GPUs would hold other ranks"}};
+
 TEST(Features, EachRunsByItself) {
   for (std::size_t i = 0; i < count_of_features(); ++i) {
     const Combination one = combine({&i, 1});
-    EXPECT_NE(one.together, Together::refused) << name_of(i) << ": " << one.why;
+    const auto missing = kNotModelled.find(name_of(i));
+    if (missing != kNotModelled.end()) {
+      EXPECT_EQ(one.together, Together::refused) << name_of(i) << " is modelled now";
+      EXPECT_EQ(one.why.find(missing->second), 0U) << name_of(i) << ": " << one.why;
+      continue;
+    }
+    EXPECT_EQ(one.together, Together::works) << name_of(i) << ": " << one.why;
     EXPECT_EQ(one.broken, std::vector<std::string>{}) << name_of(i);
   }
 }
@@ -113,13 +124,82 @@ TEST_P(Pairs, AreAsThePageSays) {
 }
 INSTANTIATE_TEST_SUITE_P(ManyBlocks, Pairs, testing::Range(0, int(kMostFeatures)));
 
+// How many pairs there are of each kind, [Together]; `wanted`: of FeatureList::wanted, that work.
+std::string summary_of(const std::array<int, 3>& number, int wanted) {
+  const std::size_t count = count_of_features();
+  return fmt::format(
+      "{} pairs of {} features: {} work, {} are refused, {} are no jobs. Pairs that are asked for "
+      "most: {} of {} work.\n",
+      count * (count - 1) / 2, count, number[0], number[1], number[2], wanted,
+      job_features().wanted.size());
+}
+
+// Pairs of FeatureList::wanted that do not work, each with the reason.
+std::vector<std::string> wanted_that_are_refused() {
+  std::vector<std::string> refused;
+  for (const auto& pair : job_features().wanted) {
+    const Combination both = combine(pair);
+    if (both.together == Together::works) continue;
+    refused.push_back(fmt::format("{} with {}: {}", name_of(pair[0]), name_of(pair[1]), both.why));
+  }
+  return refused;
+}
+
+int wanted_that_work() {
+  return static_cast<int>(job_features().wanted.size() - wanted_that_are_refused().size());
+}
+
+// Pairs that give a key two values, which no run has to tell.
+int pairs_that_are_no_jobs() {
+  int pairs = 0;
+  for (std::size_t i = 0; i < count_of_features(); ++i) {
+    for (std::size_t j = i + 1; j < count_of_features(); ++j) {
+      pairs += said_twice(std::array{i, j}).empty() ? 0 : 1;
+    }
+  }
+  return pairs;
+}
+
+// The third column of all lines of the page together: each pair that works stands in two lines.
+int pairs_that_work(const std::string& printed) {
+  int works = 0;
+  for (std::size_t i = 0; i < count_of_features(); ++i) {
+    std::size_t at = printed.find(fmt::format("\n| {} |", name_of(i)));
+    if (at == std::string::npos) {
+      ADD_FAILURE() << "no line of " << name_of(i);
+      return 0;
+    }
+    for (int column = 0; column < 2; ++column) at = printed.find(" | ", at) + 3;
+    works += std::stoi(printed.substr(at, 8));
+  }
+  return works / 2;
+}
+
+// The page without its long runs: the number of lines, and in the summary all that follows from the
+// lines, from the list of features and from running the pairs that are asked for. The lines of some
+// features whose refusals changed are compared, too; AreAsThePageSays has all of them.
+void expect_page(const std::string& page) {
+  const std::string printed = printed_pairs(page);
+  EXPECT_EQ(std::ranges::count(printed, '\n'), std::ptrdiff_t(count_of_features()) + 6);
+  const int count = static_cast<int>(count_of_features());
+  const int works = pairs_that_work(printed);
+  const int no_jobs = pairs_that_are_no_jobs();
+  const int refused = count * (count - 1) / 2 - works - no_jobs;
+  EXPECT_NE(printed.find(summary_of({works, refused, no_jobs}, wanted_that_work())),
+            std::string::npos)
+      << printed.substr(0, 200);
+  for (const char* name : {"unequal lengths", "activations on the host"}) {
+    const std::string line = line_of(job_features().index_of(name));
+    EXPECT_NE(printed.find(line), std::string::npos) << "not in " << kPage << ":\n" << line;
+  }
+}
+
 // All pairs, as the page has them.
 TEST(PairsPage, PrintsAllPairs) {
   ASSERT_LE(count_of_features(), kMostFeatures);
   const std::string page = read_text_file(source_path(kPage));
   if (!writes_page()) {
-    EXPECT_EQ(std::ranges::count(printed_pairs(page), '\n'),
-              std::ptrdiff_t(count_of_features()) + 6);
+    expect_page(page);
     return;
   }
   const std::size_t count = count_of_features();
@@ -141,33 +221,26 @@ TEST(PairsPage, PrintsAllPairs) {
     wanted += works ? 1 : 0;
     if (!works) fmt::print("wanted: {} with {}: {}\n", name_of(i), name_of(j), pairs[i][j].why);
   }
-  std::string text = fmt::format(
-      "{} pairs of {} features: {} work, {} are refused, {} are no jobs. Pairs that are asked for "
-      "most: {} of "
-      "{} work.\n\n| feature | keys | works with | refused with | one value each "
-      "|\n|---|---|--:|---|---|\n",
-      count * (count - 1) / 2, count, number[0], number[1], number[2], wanted,
-      job_features().wanted.size());
+  std::string text = summary_of(number, wanted) +
+                     "\n| feature | keys | works with | refused with | one value each "
+                     "|\n|---|---|--:|---|---|\n";
   for (std::size_t i = 0; i < count; ++i) text += line_of(i, pairs[i]);
   const std::size_t first = page.find(kBegin) + kBegin.size();
   expect_file(kPage, page.substr(0, first) + "\n" + text + "\n" + page.substr(page.find(kEnd)));
 }
 
 TEST(PairsPage, NineTenthsOfThoseAskedForWork) {
-  int works = 0;
-  for (const auto& pair : job_features().wanted) {
-    works += combine(pair).together == Together::works ? 1 : 0;
-  }
-  EXPECT_GE(works, 0.9 * job_features().wanted.size())
-      << works << " of " << job_features().wanted.size();
+  const std::vector<std::string> refused = wanted_that_are_refused();
+  EXPECT_LE(refused.size(), 0.1 * job_features().wanted.size())
+      << fmt::format("{}", fmt::join(refused, "\n"));
 }
 
-// Features that are refused by themselves say nothing beside others.
+// Without those of kNotModelled, which say nothing beside others.
 const std::vector<std::size_t>& running_features() {
   static const std::vector<std::size_t> running = [] {
     std::vector<std::size_t> all;
     for (std::size_t i = 0; i < count_of_features(); ++i) {
-      if (combine({&i, 1}).together == Together::works) all.push_back(i);
+      if (!kNotModelled.contains(name_of(i))) all.push_back(i);
     }
     return all;
   }();

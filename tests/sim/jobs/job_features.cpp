@@ -89,24 +89,6 @@ Overrides rest_of_job(std::span<const std::size_t> features) {
   return rest;
 }
 
-std::set<std::string> said_twice(std::span<const std::size_t> features) {
-  std::set<std::string> keys;
-  for (const std::size_t i : features) {
-    for (const std::size_t j : features) {
-      if (i == j) continue;
-      const JobFeature& another = job_features().features[j];
-      for (const auto& [key, value] : job_features().features[i].keys) {
-        if (takes_out(another, key)) keys.insert(key);
-        for (const auto& [other, others] : another.keys) {
-          if (!overlap(key, other) || (key == other && value == others)) continue;
-          keys.insert(key.size() < other.size() ? key : other);
-        }
-      }
-    }
-  }
-  return keys;
-}
-
 // What the messages of a row have in common, whatever stands in its braces.
 struct RowPattern {
   const Conflict* row;
@@ -160,6 +142,24 @@ const Conflict* row_of(const Error& error) {
     if (names && RE2::PartialMatch(text, *each.pattern)) return each.row;
   }
   return nullptr;
+}
+
+std::set<std::string> said_twice(std::span<const std::size_t> features) {
+  std::set<std::string> keys;
+  for (const std::size_t i : features) {
+    for (const std::size_t j : features) {
+      if (i == j) continue;
+      const JobFeature& another = job_features().features[j];
+      for (const auto& [key, value] : job_features().features[i].keys) {
+        if (takes_out(another, key)) keys.insert(key);
+        for (const auto& [other, others] : another.keys) {
+          if (!overlap(key, other) || (key == other && value == others)) continue;
+          keys.insert(key.size() < other.size() ? key : other);
+        }
+      }
+    }
+  }
+  return keys;
 }
 
 RandomJob job_with(std::span<const std::size_t> features) {

@@ -51,6 +51,8 @@ struct Combination {
   std::vector<std::string> broken;  // invariants of its results
 };
 
+// The keys that two of them say differently. Empty: they can be put into one job.
+std::set<std::string> said_twice(std::span<const std::size_t> features);
 // The job that has them all, as a scenario.
 RandomJob job_with(std::span<const std::size_t> features);
 // Runs it, with its campaign where it has one.

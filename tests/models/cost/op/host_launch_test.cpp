@@ -81,9 +81,12 @@ TEST(HostLaunch, FurtherKernelsOfAnOperationCostLessThanItsModule) {
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 0.5), 50e-6);
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 1), 100e-6);
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 220e-6);
-  EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 2, true), 80e-6);
+  EXPECT_DOUBLE_EQ(further_launch_s(calibration, software, 2), 80e-6);
   software.host_share = 0.7;  // of the module alone
   EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 190e-6);
+  software.host_share = 0.2;  // no further kernel costs more than the first
+  EXPECT_DOUBLE_EQ(host_launch_s(calibration, software, 4), 80e-6);
+  EXPECT_DOUBLE_EQ(further_launch_s(calibration, software, 2), 40e-6);
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+#include <vector>
+
 #include "policies/iteration.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
 #include "tests/support/pool_job.hpp"
@@ -111,6 +114,18 @@ TEST(SmallerJobs, PoolsThatAreAlikeShrinkAsOneKind) {
   ASSERT_EQ(of_alike.size(), plain.size());
   for (std::size_t i = 0; i < plain.size(); ++i)
     EXPECT_NEAR(of_alike[i], plain[i], 1e-9 * plain[i]);
+}
+
+// Replicas of one GPU each: what is left need not fill its nodes.
+TEST(SmallerJobs, OnUnlikeNodesMayLeaveAPartOfANode) {
+  Job job = pool_job(PoolAxis::dp);
+  job.layout.tp = job.layout.pp = 1;
+  job.layout.dp = job.cluster.gpus();
+  job.cluster.places.clear();
+  job.batch.global = 4 * job.layout.dp * job.batch.micro;
+  std::vector<int> all(job.layout.dp - 1);
+  std::iota(all.begin(), all.end(), 1);
+  EXPECT_EQ(smaller_sizes(job, prepare_iteration(job)), all);
 }
 
 }  // namespace
