@@ -15,8 +15,7 @@ constexpr Conflict kOffloadRows[] = {
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
      ": chunks (offload.placement) leave a step one micro-batch, with which the ranks of a "
-     "pipeline "
-     "work one after another",
+     "pipeline work one after another",
      "take layout.pp: 1"},
     {kOffloadChunks, kExpertsApart,
      ": chunks (offload.placement) hold weights that the same ranks share, and layout.ep: {ep} has "
@@ -47,7 +46,8 @@ constexpr Conflict kOffloadRows[] = {
      ": gradients and weights lie beside the GPU only with the optimizer that needs them there",
      "set offload.optimizer: host or disk"},
     {kOptimizerAway, kCrossingShards,
-     ": a shard that the host updates would be gathered behind that update, in the next step, which "
+     ": a shard that the host updates would be gathered behind that update, in the next step, "
+     "which "
      "is not modelled",
      "take communication.overlap: bucketed or none"},
     {kGradientsInChunks, kSummedOnce,
