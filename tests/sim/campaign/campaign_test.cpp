@@ -200,7 +200,7 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
                  {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
 }
 
-// Likewise where the smaller job has another layout: converting for that takes 12 s.
+// Where the smaller job has another layout, converting for that takes 12 s.
 TEST_P(Modes, ACopyOfAnotherLayoutIsConverted) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -277,7 +277,7 @@ TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
 }
 
-// Likewise where the job has another layout with two nodes out, and other replicas with one.
+// The same job has another layout with two nodes out, and other replicas with one.
 TEST_P(Modes, EachConversionIsOfTheLayoutsThatItIsBetween) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;

@@ -78,7 +78,7 @@ IterationTable random_table(RandomStream& random, std::uint64_t index, int most_
   for (TierTiming& timing : table.tiers) {
     timing.tier.when_busy = static_cast<WhenBusy>(of_writers.below(3));
   }
-  // Of three sizes each may be of the job's layout or of another.
+  // Each of three sizes may be of the job's layout or of another.
   RandomStream of_layouts(5, RandomPurpose::test, index);
   table.relaid = {{}};
   for (int missing = 1; missing <= 3; ++missing) {
