@@ -71,8 +71,8 @@ double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
 double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
 
-// What that member has which has most, where `members` divide tensors among themselves: `whole`
-// tensors, which are not cut, leave it as much as others have at best, or the largest one.
+// The tensors of the busiest of `members` that divide them. Each has an equal share, unless tensors
+// stay `whole`: then the busiest has no less than the largest tensor.
 std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole);
 
 // A buffer of `tensors` whose gradients have `element_bytes` each. Averages over the steps of a

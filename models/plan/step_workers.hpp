@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-int replicas_of_worker(const Layout& layout);
-int step_workers(const Layout& layout);  // of an island, if there are islands
+int replicas_of_worker(const Layout& layout);  // replicas that are one worker together
+int step_workers(const Layout& layout);        // of an island, if there are islands
 
 }  // namespace windtunnel

@@ -173,7 +173,14 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
                   mesh ? "layout.context: the mesh's side x Ulysses ranks ="
                        : "layout.context: tp x Ulysses ranks =");
     const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / ways;
-    if (key_heads % ulysses != 0 && (mesh || ulysses % key_heads != 0)) {
+    if (mesh && key_heads % ulysses != 0) {
+      throw Error::about({"layout.context", "layout.tp_form"},
+                         "layout.context {}: with layout.tp_form 2d a row of the mesh has {} key "
+                         "heads, which {} Ulysses ranks cannot divide, and copies of key heads are "
+                         "modelled with tp_form 1d only",
+                         name_of(layout.context), key_heads, ulysses);
+    }
+    if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
       throw Error::of_key("layout.context",
                           "{}: {} key heads of a rank can neither be divided nor "
                           "copied evenly among {} Ulysses ranks",

@@ -1,9 +1,9 @@
 #include <fmt/args.h>
 #include <fmt/format.h>
 
+#include "models/workload/axes.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/conflicts/features.hpp"
-#include "policies/exchange/replica_groups.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel {
@@ -47,13 +47,17 @@ constexpr NamedValue kValues[] = {
     {"tp", [](const Asked& of) { return std::to_string(of.job.layout.tp); }},
 };
 
-// Some cost more to tell than a row to ask: only those that the text has.
-std::string with_values(std::string_view text, const Asked& asked) {
+// Some cost more to tell than a row to ask: only those that the text has. {size} is that of the
+// axis `key`.
+std::string with_values(std::string_view text, std::string_view key, const Asked& asked) {
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const NamedValue& each : kValues) {
     const std::string name(each.name);
     if (text.find("{" + name + "}") == std::string_view::npos) continue;
     values.push_back(fmt::arg(name.c_str(), each.value(asked)));
+  }
+  for (const Axis& axis : kAxes) {
+    if (axis.key == key) values.push_back(fmt::arg("size", asked.job.layout.*axis.size));
   }
   return fmt::vformat(text, values);
 }
@@ -87,7 +91,8 @@ std::span<const ConflictSubject> conflict_table() {
 }
 
 std::string text_of(const Conflict& row, const Asked& asked) {
-  return with_values(fmt::format("{}{}{}", row.why, row.way.empty() ? "" : "; ", row.way), asked);
+  return with_values(fmt::format("{}{}{}", row.why, row.way.empty() ? "" : "; ", row.way),
+                     row.is.key, asked);
 }
 
 std::optional<Refusal> first_refusal(std::span<const Conflict> rows, const Asked& asked) {

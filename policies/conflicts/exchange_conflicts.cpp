@@ -40,8 +40,7 @@ constexpr Conflict kExchangeRows[] = {
      "set software.optimizer: adam, or take onebit-sgd"},
     {kWholeMomentum, kScatteredMicrobatches,
      ": {compressor} takes the gradients of a step into a momentum, and layout.sharding: "
-     "{sharding} "
-     "gives those of each micro-batch away",
+     "{sharding} gives those of each micro-batch away",
      "take layout.sharding: zero1"},
     {kCompressed, kServed,
      ": {compressor} needs communication.aggregation: all-reduce, because servers sum dense "

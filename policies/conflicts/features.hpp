@@ -114,6 +114,10 @@ inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
                                       [](const Asked& of) { return of.job.layout.pp > 1; }};
 inline constexpr Feature kOnePipelineRank = {"one pipeline rank", "layout.pp",
                                              [](const Asked& of) { return of.job.layout.pp == 1; }};
+inline constexpr Feature kChunks = {"several chunks of a pipeline rank", "layout.vpp",
+                                    [](const Asked& of) { return of.job.layout.vpp > 1; }};
+inline constexpr Feature kExpertRanks = {"expert parallelism", "layout.ep",
+                                         [](const Asked& of) { return of.job.layout.ep > 1; }};
 inline constexpr Feature kStages = {"several stages", "layout.pp",
                                     [](const Asked& of) { return of.job.layout.stages() > 1; }};
 inline constexpr Feature kDividedReplicas = {

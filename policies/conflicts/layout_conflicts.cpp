@@ -6,21 +6,19 @@ namespace windtunnel {
 namespace features {
 namespace {
 
+constexpr std::string_view kDataParallelOnly =
+    "is {size}, but model '{model}' is a table of layers, which runs data parallel only";
 constexpr std::string_view kForeignAttention =
     "{context} does not go with the attention of model '{model}'";
 constexpr std::string_view kStepsMeet =
     ": a step's programs are dispatched behind the step before, but here steps run into each other";
 
 constexpr Conflict kLayoutRows[] = {
-    {kTensorRanks, kLayerTable,
-     "is {tp}, but model '{model}' is a table of layers, which runs data parallel only",
-     "set it to 1"},
-    {kContextRanks, kLayerTable,
-     "is {cp}, but model '{model}' is a table of layers, which runs data parallel only",
-     "set it to 1"},
-    {kPipeline, kLayerTable,
-     "is {pp}, but model '{model}' is a table of layers, which runs data parallel only",
-     "set it to 1"},
+    {kTensorRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
+    {kContextRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
+    {kPipeline, kLayerTable, kDataParallelOnly, "set it to 1"},
+    {kChunks, kLayerTable, kDataParallelOnly, "set it to 1"},
+    {kExpertRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
     {kRecomputedModules, kLayerTable,
      ": model '{model}' is a table of layers, of which a search says which are computed again",
      "set recompute: auto, or none"},

@@ -36,7 +36,10 @@ constexpr Conflict kStudyRows[] = {
 
 constexpr Conflict kCampaignRows[] = {
     {kRelayout, kOutOfOrder, ": relayout goes with ranks in order", "take shrink or wait"},
-    {kRelayout, kLengths, ": relayout goes with sequences of one length", "take shrink or wait"},
+    {kRelayout, kLengths,
+     ": which ranks compute which sequences is decided for one layout, and relayout looks for "
+     "others with sequences of one length",
+     "take shrink or wait"},
 };
 
 }  // namespace

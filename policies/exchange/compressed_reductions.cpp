@@ -5,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/compression/recipe_parts.hpp"
 #include "models/compression/robust.hpp"
 #include "models/cost/chunk/embedding_exchange.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -102,9 +103,7 @@ Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kin
 Recipe GradientExchange::recipe_of(const std::vector<TensorShape>& shapes,
                                    const ReducingGroup& group) const {
   if (job_.communication.robust) {
-    double elements = 0;
-    for (const TensorShape& shape : shapes) elements += shape.elements();
-    return robust_recipe(*job_.communication.robust, elements, group, element_bytes_);
+    return robust_recipe(*job_.communication.robust, elements_of(shapes), group, element_bytes_);
   }
   return make_recipe(job_.communication.compressors.dp, shapes, group, element_bytes_);
 }
@@ -124,8 +123,7 @@ std::vector<Transfer> GradientExchange::compressed_across(const std::vector<Tens
                                                           const Axes& axes, int pp, bool expert,
                                                           StageAction action) const {
   const Axes outer = axes.across_only();
-  double bytes = 0;
-  for (const TensorShape& shape : shapes) bytes += shape.elements() * element_bytes_;
+  const double bytes = elements_of(shapes) * element_bytes_;
   const bool inside = axes.inner > 1;
   std::vector<Transfer> row;
   if (inside) row.push_back(transfer(pp, axes.inner_axis, CollectiveKind::reduce_scatter, bytes));
@@ -158,24 +156,23 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
     }
     const Axes axes = this->axes(pp, expert, whole_);
     if (axes.group.ranks == 1 || shapes.empty()) continue;
+    const ReplicaAxis shard = expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard;
+    const double updated = elements_of(shapes) / network_.groups(shard).count;
     if (across_) shapes = parts_of(shapes, axes.inner);
     const Recipe recipe = recipe_of(shapes, across_ ? axes.across_only().group : axes.group);
-    memory.state += recipe.state_bytes + momentum_bytes(shapes, axes);
+    memory.state += recipe.state_bytes + momentum_bytes(elements_of(shapes) - updated);
     memory.buffers += recipe.buffer_bytes;
   }
   return memory;
 }
 
-// Each rank keeps a momentum of all that it compresses, beside its shard of the moments.
-double GradientExchange::momentum_bytes(const std::vector<TensorShape>& shapes,
-                                        const Axes& axes) const {
+// Each rank keeps a momentum of all that it compresses. `elements`: how many more these are than
+// those that it updates, whose momentum is among its moments.
+double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
                      compressor_kind(job_.communication.compressors.dp).whole_momentum &&
                      moments(job_.software.optimizer) > 0;
-  if (!keeps || axes.kept == 1) return 0;
-  double elements = 0;
-  for (const TensorShape& shape : shapes) elements += shape.elements();
-  return moment_bytes_per_parameter(job_) * elements * (1 - 1.0 / axes.kept);
+  return keeps ? moment_bytes_per_parameter(job_) * std::max(0.0, elements) : 0;
 }
 
 double GradientExchange::gathered_parameters(const StageTensor& tensor) const {

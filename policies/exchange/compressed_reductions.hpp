@@ -90,7 +90,7 @@ class GradientExchange {
                                StageAction action = StageAction::last_backward) const;
   void append_served(int pp, ReplicaAxis axis, double bytes, int times,
                      std::vector<Transfer>& row) const;
-  double momentum_bytes(const std::vector<TensorShape>& shapes, const Axes& axes) const;
+  double momentum_bytes(double elements) const;
   Transfer transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                     CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
   void add_copies(double parameters, std::vector<Transfer>& row) const;

@@ -338,6 +338,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const int pp = rank_of_[stage];
   const GradientOverlap overlap = job_.communication.overlap;
   const double weight_s = seconds(stage).backward_weight_s;
+  const bool each = job_.layout.sharding == Sharding::zero2;  // micro-batch reduces
   Segments segments(cuts.size()), forward(cuts.size());
   Segments earlier(cuts.size());  // of the micro-batches before the last one, under zero2
   for (std::size_t i = 0; i < cuts.size(); ++i) {
@@ -345,7 +346,9 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     earlier[i].share = segments[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
     for (const GradientBucket& bucket : cuts[i].buckets) {
-      exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
+      if (each) {
+        exchange_.append(tensors, bucket, pp, earlier[i].reductions, 1, StageAction::backward);
+      }
       if (overlap == GradientOverlap::priority) continue;
       if (overlap == GradientOverlap::dear) {
         exchange_.append_scatter(tensors, bucket, pp, segments[i].reductions);
@@ -377,7 +380,6 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     slow_down_buckets(weights, weight_s, slowdown_);
   };
   placed(std::move(segments), traffic.last_backward, traffic.last_backward_weight);
-  const bool each = job_.layout.sharding == Sharding::zero2;  // of them reduces
   if (each) placed(std::move(earlier), traffic.backward, traffic.backward_weight);
   if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
 }
@@ -463,8 +465,9 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
   const bool by_tensor = job_.software.tensor_gathers;
   // Without a backward pass both forward passes gather, and nothing is reduced.
   const bool back = !is_zeroth_order(job_.training.get());
+  const int times = back ? 1 : 2;
   const auto gather = [&](const Amount& amount, std::vector<Transfer>& to, StageAction action) {
-    for (int pass = back ? 1 : 0; pass < 2; ++pass) add_gathers(pp, amount, to, action);
+    for (int pass = 0; pass < times; ++pass) add_gathers(pp, amount, to, action);
   };
   Amount root;
   GradientBucket root_bucket;

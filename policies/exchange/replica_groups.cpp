@@ -183,14 +183,17 @@ bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
-  const bool sharded = job.layout.sharding != Sharding::none;
-  if (sharded && is_unscattered(job) && has_shard_copies(job.layout)) return true;
+  // What goes as one collective is not divided unless the job says so.
   const Communication& communication = job.communication;
-  const bool whole = communication.overlap == GradientOverlap::dear ||
-                     communication.overlap == GradientOverlap::priority ||
-                     communication.aggregation == Aggregation::parameter_server || sharded ||
-                     job.model.moe_layers() > 0;
-  return !whole && nodes_per_site(job.cluster.fabric) > 0;
+  if (communication.overlap == GradientOverlap::dear ||
+      communication.overlap == GradientOverlap::priority ||
+      communication.aggregation == Aggregation::parameter_server) {
+    return false;
+  }
+  if (job.layout.sharding != Sharding::none) {
+    return is_unscattered(job) && has_shard_copies(job.layout);
+  }
+  return job.model.moe_layers() == 0 && nodes_per_site(job.cluster.fabric) > 0;
 }
 
 int gpus_per_place(const Job& job) {

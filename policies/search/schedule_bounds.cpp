@@ -237,7 +237,7 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
   for (int q = 0; q < request.ranks; ++q) {
     raise(bound.makespan_s, bound.makespan_because, chain_s(0, ranks[q]),
           fmt::format("way through rank {} and back", q));
-    // The first of its messages leaves behind a forward, and behind the last another rank works.
+    // Before a rank's first message it has a forward pass, and after its last another rank works.
     const int first = ranks[q].load.first_stage;
     raise(bound.makespan_s, bound.makespan_because,
           ways.forward_s[first] + costs[first].forward_s +

@@ -34,6 +34,12 @@ void check_table(const IterationTable& table, const std::vector<FailureClass>& f
   for (const double duration_s : table.shrunk_iteration_s) {
     CHECK(std::isfinite(duration_s) && duration_s > 0, "a shrunk iteration takes {} s", duration_s);
   }
+  CHECK(table.shrunk_layout.size() <= table.shrunk_iteration_s.size(),
+        "{} shrunk layouts, {} times", table.shrunk_layout.size(), table.shrunk_iteration_s.size());
+  for (const int layout : table.shrunk_layout) {
+    CHECK(layout >= 0 && layout <= std::ssize(table.relaid), "shrunk layout {} of {}", layout,
+          table.relaid.size());
+  }
   for (std::size_t i = 0; i < failures.size(); ++i) {
     if (failures[i].kind != FailureKind::slow_node) continue;
     CHECK(i < table.slow_iteration_s.size() && std::isfinite(table.slow_iteration_s[i]) &&
@@ -71,6 +77,12 @@ void check_islands(const CampaignInputs& inputs) {
   }
   CHECK(std::ssize(islands.of_node) == inputs.nodes, "islands of {} nodes, not {}",
         islands.of_node.size(), inputs.nodes);
+  for (const double pace : islands.smaller_pace) {
+    CHECK(std::isfinite(pace) && pace >= 1, "a smaller island takes {} times as long", pace);
+  }
+  CHECK(islands.far_modules >= 0 &&
+            (islands.far_modules == 0 || islands.count % islands.far_modules == 0),
+        "{} islands, {} modules of the second half", islands.count, islands.far_modules);
   for (const IslandLevel& level : islands.levels) {
     CHECK(level.cycle_steps >= 1 && level.delay_steps >= 0 && level.missing >= 0 &&
               level.missing < level.members && is_duration(level.exchange_s) &&

@@ -34,10 +34,8 @@ struct TierTiming {
   // For so long a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
   double storage_s = 0;
   StartupReads startup = {};
-  // Besides, when other nodes are out than when it was taken: converting the copy for other
-  // replicas of the same layout; for another layout (tp, pp).
-  double reshape_s = 0;
-  double convert_s = 0;
+  double reshape_s = 0;  // besides, to restore it with other replicas in the same layout
+  double convert_s = 0;  // besides, to restore it in another layout (tp, pp)
 };
 
 // The durations of every kind of iteration a campaign can meet, made before the threads start.

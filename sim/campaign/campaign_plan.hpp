@@ -52,11 +52,14 @@ struct CampaignPlan {
     return changes && !is_elastic() ? size_of(level) : 0;
   }
 
-  // Converting a copy of the tier from one layout_of() to another.
+  // Converting a copy of the tier from one layout_of() to another; of an island, which has another
+  // layout with each number of nodes out, from one of these numbers to another.
   double conversion_s(std::size_t tier, int from, int to) const {
     const TierTiming& timing = inputs.table.tiers[tier];
     if (from == to) return 0;
-    return sizes[from].layout == sizes[to].layout ? timing.reshape_s : timing.convert_s;
+    const bool alike =
+        !inputs.table.islands.has_islands() && sizes[from].layout == sizes[to].layout;
+    return alike ? timing.reshape_s : timing.convert_s;
   }
 
   const CampaignInputs& inputs;     // must outlive the plan

@@ -35,10 +35,10 @@ void Copies::add(int tier, const StartedCopy& copy, int out) {
   forget_old_losses(tiers_[tier]);
 }
 
-void Copies::hold(const StartedCopy& live, const std::vector<int>& empty_slots) {
+void Copies::hold(const StartedCopy& live, const std::vector<int>& empty_slots, int out) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
     if (!on_gpus(plan_.tiers[tier])) continue;
-    tiers_[tier].copies = {{live.iteration, live.start_s, false, 0}};
+    tiers_[tier].copies = {{live.iteration, live.start_s, false, out}};
     tiers_[tier].lost.clear();
     for (const int slot : empty_slots) tiers_[tier].lost.push_back({slot, live.start_s});
     drop_lost_copies(static_cast<int>(tier));

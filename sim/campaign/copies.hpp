@@ -23,7 +23,7 @@ class Copies {
   void add_if_newer(int tier, const StartedCopy& copy, int out);
   // The GPUs of all nodes but these hold this state until all trainers end; a job that restarts
   // holds none until it trains.
-  void hold(const StartedCopy& live, const std::vector<int>& empty_slots);
+  void hold(const StartedCopy& live, const std::vector<int>& empty_slots, int out);
 
   void lose_node(int slot, double at_s);
   void lose_gpus(int slot);

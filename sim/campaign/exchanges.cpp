@@ -161,7 +161,7 @@ void Exchanges::catch_up(double until_s, const Group* but) {
   // From outside to inside: those inside go no further than those around them let them.
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     look_at(*group);
-    if (is_stuck(*group) || &*group == but) continue;
+    if (is_stuck(*group) || !group->at_rest || &*group == but) continue;
     const IslandLevel& level = level_of(*group);
     const double time_s = until_s - group->last_offset_s + slack_s(level);
     if (time_s < pace_.iteration_s()) continue;

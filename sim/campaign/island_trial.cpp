@@ -235,13 +235,13 @@ void IslandTrial::collect(int index, const Exchanges::Position& position) {
       if (step <= island.step) continue;
       const double start_s = exchanges_.begun_s(index, step);
       if (start_s + cadence.complete_s <= now_s_) {
-        island.copies.add_if_newer(tier, {step, start_s}, 0);
+        island.copies.add_if_newer(tier, {step, start_s}, island.layout_out);
       }
     }
   }
   if (!plan_.has_replicas) return;
   island.copies.hold({std::max(position.step, island.step), position.ended_s},
-                     {pool_.empty().begin(), pool_.empty().end()});
+                     {pool_.empty().begin(), pool_.empty().end()}, island.layout_out);
 }
 
 void IslandTrial::finish_repairs() {
@@ -294,7 +294,7 @@ void IslandTrial::go_on(int index) {
     case Phase::training:
       return;
     case Phase::saving: {
-      island.copies.add(island.saver, {island.step, now_s_}, 0);
+      island.copies.add(island.saver, {island.step, now_s_}, island.layout_out);
       FailureClass stop;
       stop.kind = FailureKind::planned;
       island.copies.end_trainers(stop);
@@ -334,9 +334,7 @@ void IslandTrial::grow(int index) {
 void IslandTrial::wait_or_restart(int index) {
   Island& island = islands_[index];
   const bool fits = island.empty_slots <= std::ssize(table_.smaller_pace);
-  const int layout_out = fits ? island.empty_slots : 0;
-  island.converts = layout_out != island.layout_out;
-  island.layout_out = layout_out;
+  island.layout_out = fits ? island.empty_slots : 0;
   if (!fits) {
     if (inputs_.recovery.when_no_spare == WhenNoSpare::shrink) {
       exchanges_.drop(index);
@@ -367,7 +365,8 @@ bool IslandTrial::others_hold_all(int index) const {
 // What no other island has comes from its own copy alone, and the others wait until it has caught
 // up.
 IslandTrial::Source IslandTrial::newest(int index) const {
-  Source source{exchanges_.peers(index), islands_[index].copies.newest(false, 0)};
+  const Island& island = islands_[index];
+  Source source{exchanges_.peers(index), island.copies.newest(false, island.layout_out)};
   if (!source.peers) return source;
   if (!others_hold_all(index)) {
     source.peers.reset();
@@ -390,7 +389,6 @@ void IslandTrial::load(int index) {
   const StartupReads& startup =
       copied ? inputs_.table.tiers[source.own.tier].startup : inputs_.table.anew;
   double load_s = source.peers ? table_.levels[source.peers->level].stream_s : source.own.load_s;
-  if (copied && island.converts) load_s += inputs_.table.tiers[source.own.tier].convert_s;
   if (island.reads_all) {
     load_s += startup.alone_s + (streams_.meets_storm() ? startup.storm_s : 0);
   }
@@ -493,7 +491,7 @@ std::int64_t IslandTrial::counted(int index) const {
   std::int64_t step = island.step;
   if (island.phase != Phase::training) {
     const std::int64_t held = others_hold_all(index) ? island.shared : 0;
-    step = std::min(step, std::max(held, island.copies.newest(true, 0).iteration));
+    step = std::min(step, std::max(held, island.copies.newest(true, island.layout_out).iteration));
   }
   std::int64_t missed = 0;
   for (const auto& [first, last] : island.missed) {

@@ -52,8 +52,7 @@ class IslandTrial {
     bool reads_all = true;  // of a restart, once: what nodes read besides
     bool fails = false;     // it is down because of a failure
     int saver = kNoTier;    // (saving) to this tier
-    int layout_out = 0;     // nodes out of the layout that it trains in
-    bool converts = false;  // the copy that it loads is of another layout
+    int layout_out = 0;     // nodes out of the layout that it trains in, or begins again in
   };
 
   double next_end_s() const;  // of a phase of an island that is down

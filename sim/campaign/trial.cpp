@@ -232,10 +232,11 @@ Trial::State Trial::rejoin() {
 
 // The run ends at `at_s`: what it executed, and what can be restored.
 void Trial::leave(double at_s, bool running) {
-  copies_.collect(*run_, at_s, running, plan_.layout_of(level_));
+  const int layout = plan_.layout_of(level_);
+  copies_.collect(*run_, at_s, running, layout);
   account_.execute(pace_, run_->done());
   head_ = reached_ = run_->iteration();
-  if (plan_.has_replicas) copies_.hold({head_, run_->now_s()}, slots_out());
+  if (plan_.has_replicas) copies_.hold({head_, run_->now_s()}, slots_out(), layout);
   now_s_ = at_s;
 }
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
@@ -16,11 +18,6 @@
 
 namespace windtunnel {
 namespace {
-
-// Scaled formats are of training: engines hold and compute in 16 bit then.
-Precision engine_precision(const Job& job) {
-  return is_scaled(job.precision) ? Precision::bf16 : job.precision;
-}
 
 bool serves_adapters(const Job& job) {
   return job.training != nullptr && job.training->adapter.kind != AdapterKind::none &&
@@ -45,7 +42,13 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   job.layout.tp = engine.tp;
   job.layout.dp = std::max(1, gpus / engine.tp);
   if (job.model.moe.experts > 0) job.layout.ep = engine.tp;
-  if (serves_adapters(learner)) job.training = learner.training;
+  if (serves_adapters(learner)) {
+    // The adapters alone: how the learner trains them is nothing to an engine.
+    Training served{.frozen_layers = learner.training->frozen_layers,
+                    .adapter = learner.training->adapter};
+    served.adapter.dropout = false;
+    job.training = std::make_shared<const Training>(std::move(served));
+  }
   return job;
 }
 
@@ -130,6 +133,10 @@ double state_bytes_per_sequence(const TransformerSpec& model, int tp, double ele
   const double states = kFp32 * mamba.inner() * mamba.state;
   const double convolutions = element_bytes * (kMambaConvolution - 1) * mamba.convolved();
   return model.layers_with(has_mamba) * (states + convolutions) / tp;
+}
+
+Precision engine_precision(const Job& job) {
+  return is_scaled(job.precision) ? Precision::bf16 : job.precision;
 }
 
 double engine_weight_bytes(const Job& job) {

@@ -51,10 +51,14 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
 // Likewise of a sequence however long it is: the states of Mamba layers in fp32 (mamba_ssm_dtype of
 // Nemotron-H's config.json) and the tokens that their convolutions still see.
 double state_bytes_per_sequence(const TransformerSpec& model, int tp, double element_bytes);
+// Scaled formats are of training: engines hold and compute in 16 bit then.
+Precision engine_precision(const Job& job);
 // Of the whole model, as engines hold it.
 double engine_weight_bytes(const Job& job);
+// Whether adapters are added to the weights before an engine gets them.
 bool merges_adapters(const Job& job);
-// What of it a step of the learner changes: all, the parts that are trained, or adapters alone.
+// Weights that a step of the learner changes and engines therefore get: all of the model, the parts
+// that are trained, or adapters alone.
 double changed_weight_bytes(const Job& job);
 
 // `other_bytes`: of a GPU's memory, what the learner keeps there. Throws Error about the engine's

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/inference/engine_speed.hpp"
@@ -180,14 +181,16 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
 // Says on which pools engines stand that share the learner's nodes.
 void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
   const Cluster& cluster = learner.cluster;
-  const auto flops = [&](int pool) {
-    return peak_flops(cluster.pools[pool].node.gpu, learner.precision);
+  // The weights that a step of decoding reads bound it, and the products where those are alike.
+  const auto pace = [&](int pool) {
+    const GpuSpec& gpu = cluster.pools[pool].node.gpu;
+    return std::pair(gpu.memory_Bps.value, peak_flops(gpu, engine_precision(learner)));
   };
   for (int engine = 0; engine < machine.engines && !cluster.pools.empty(); ++engine) {
     int slowest = cluster.pool_of(engine * tp);
     for (int gpu = engine * tp; gpu < (engine + 1) * tp; gpu += cluster.node.gpus) {
       const int own = cluster.pool_of(gpu);
-      if (flops(own) < flops(slowest)) slowest = own;
+      if (pace(own) < pace(slowest)) slowest = own;
     }
     machine.pools.push_back(slowest);
   }

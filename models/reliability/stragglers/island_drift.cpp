@@ -46,7 +46,7 @@ class Periods {
     for (int i = 0; i < islands; ++i) ends_.emplace_back(island_.within, jitter_, island_.workers);
     draw_machine();
   }
-  // By sums.
+  // Islands with unlike steps.
   Periods(std::vector<IslandStep> islands, std::uint64_t seed, int steps, By by = By::sums)
       : steps_(steps),
         by_(by),

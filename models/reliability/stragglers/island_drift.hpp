@@ -37,15 +37,16 @@ struct IslandDrift {
   std::vector<double> saved = {};
 };
 
-// Sampled, step by step; where that is too many numbers by normal sums of the periods, if the law
-// has a variance: that of a step times the steps times (1 + r) / (1 - r) of their correlation. Of
-// factors that hold for a run many machines are drawn. A step of an island ends when `within` says
-// so of its workers, of which each waits for the slowest of its GPUs or nodes.
+// A worker waits for its slowest unit, and an island's step ends when `within` has what it needs of
+// the workers.
 struct IslandWorkers {
   int units = 1;    // GPUs or nodes of a worker
   int workers = 1;  // of an island
   Redundancy within = {};
 };
+// Sampled step by step. Where that is too many numbers, and the law has a variance, periods are
+// normal sums: their variance is that of a step times the steps times (1 + r) / (1 - r), r being
+// the correlation of steps. Factors that hold for a run are drawn for many machines.
 IslandDrift sample_drift(const Jitter& jitter, const IslandWorkers& island,
                          const std::vector<DriftLevel>& levels);
 
@@ -57,12 +58,11 @@ struct IslandStep {
   double long_variance = 0;
 };
 IslandStep island_step(const Jitter& jitter, double units);
-// It is sampled where a step leaves some workers out.
+// Sampled where a step leaves some workers out.
 IslandStep island_step(const Jitter& jitter, const IslandWorkers& island);
 
-// The same is sampled for islands whose steps are unlike without any jitter, by normal sums of
-// each; constant ones, without a variance, leave nothing to draw. Figures are in the unit of the
-// steps.
+// The drift of islands with unlike steps: periods are normal sums of each island's own step, or
+// constant where its variance is 0. Figures are in the unit of the steps.
 IslandDrift sample_drift(const std::vector<IslandStep>& islands, std::uint64_t seed,
                          const std::vector<DriftLevel>& levels);
 

@@ -15,7 +15,8 @@
 
 namespace windtunnel {
 
-// The end of each round in turn, of as many workers. Keeps references.
+// When each of consecutive rounds of `workers` workers ends. `redundancy` and `jitter` must outlive
+// it.
 class RoundEnds {
  public:
   RoundEnds(const Redundancy& redundancy, const Jitter& jitter, int workers);

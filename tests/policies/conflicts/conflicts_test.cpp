@@ -11,6 +11,7 @@
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/conflicts/features.hpp"
+#include "policies/exchange/replica_groups.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/job_schedule.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -114,6 +115,7 @@ TEST(Conflicts, MoreShardsThanReplicasAreNoMatterOfCompressors) {
   job.communication.compressors.dp.name = "topk";
   job.communication.compressors.dp.hop = CompressedHop::across;
   ASSERT_FALSE(compressor_kind("topk").summable);
+  ASSERT_TRUE(compresses_across(job));
   for (const CompressedHop hop :
        {CompressedHop::across, CompressedHop::automatic, CompressedHop::all}) {
     job.communication.compressors.dp.hop = hop;

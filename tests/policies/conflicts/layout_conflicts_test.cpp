@@ -2,19 +2,27 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <memory>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "models/base/error.hpp"
+#include "models/workload/axes.hpp"
+#include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/conflicts/features.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/error_of.hpp"
+#include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
 
 namespace windtunnel {
 namespace {
 
 using testing::EndsWith;
+using testing::HasSubstr;
 
 std::string refusal_of(const std::function<void(Job& job)>& change) {
   Job job = small_job(1, 1, 4);
@@ -82,16 +90,160 @@ TEST(LayoutConflicts, DispatchNeedsStepsThatEnd) {
   EXPECT_EQ(refusal_of(dispatched(1)), "no error");
 }
 
-// Shares that come out alike refuse nothing: their rows are asked apart.
+// Shares that come out alike refuse nothing: on the whole job's nodes alike, and not where the
+// replicas on old nodes get fewer micro-batches.
 TEST(LayoutConflicts, SharesAreAskedWhereTheyAreUnlike) {
-  Job job = small_job(1, 1, 4);
+  Job job = pool_job(PoolAxis::dp);
   job.batch.shares = BatchShares::automatic;
   job.communication.overlap = GradientOverlap::dear;
   ASSERT_TRUE(first_refusal(share_conflicts(), job));
-  for (const ConflictSubject& subject : conflict_table()) {
-    if (subject.rows != share_conflicts) continue;
-    const std::string all = error_of([&] { check_conflicts(job); });
-    EXPECT_EQ(all.find("unlike numbers of micro-batches"), std::string::npos) << all;
+  const auto fault = [&] { return error_of([&] { prepare_iteration(job); }); };
+  EXPECT_THAT(fault(), HasSubstr("unlike numbers of micro-batches"));
+  for (Pool& pool : job.cluster.pools) pool.node = job.cluster.pools[0].node;
+  job.cluster.node = job.cluster.shared = shared_node(job.cluster.pools);
+  EXPECT_EQ(fault(), "no error");
+}
+
+struct RowCase {
+  const char* part;  // of what the row says
+  std::function<void(Job& job)> change;
+};
+
+void make_table(Job& job) {
+  job.network = std::make_shared<const LayerTable>();
+}
+
+void make_mesh(Job& job) {
+  job.layout.tp = 4;
+  job.layout.tensor = TensorForm::two_d;
+}
+
+void dispatch(Job& job) {
+  job.software.dispatch_latency_s = 1e-3;
+}
+
+void cross_in_ranks(Job& job) {
+  job.layout.pp = 2;
+  job.communication.boundary_rank = 8;
+}
+
+std::vector<RowCase> table_cases() {
+  std::vector<RowCase> cases;
+  for (const Axis& axis : kAxes) {
+    if (axis.name == "dp") continue;
+    cases.push_back({"is 2, but model 'small' is a table of layers", [&axis](Job& job) {
+                       make_table(job);
+                       job.layout.*axis.size = 2;
+                     }});
+  }
+  cases.push_back({"a search says which are computed again", [](Job& job) {
+                     make_table(job);
+                     job.recompute.modules = 1;
+                   }});
+  cases.push_back({"no products of a transformer", [](Job& job) {
+                     make_table(job);
+                     const Training training{.adapter = {.kind = AdapterKind::lora, .rank = 8}};
+                     job.training = std::make_shared<const Training>(training);
+                   }});
+  return cases;
+}
+
+std::vector<RowCase> model_cases() {
+  const auto context = [](ContextForm form, AttentionKernel attention) {
+    return [=](Job& job) {
+      job.layout.cp = 2;
+      job.layout.context = form;
+      job.model.attention = attention;
+    };
+  };
+  return {{"linear attention is causal",
+           [](Job& job) {
+             job.model.attention = AttentionKernel::linear;
+             job.model.bidirectional = true;
+           }},
+          {"no length to divide",
+           [](Job& job) {
+             job.model.attention = AttentionKernel::linear;
+             job.model.frames = 4;
+           }},
+          {"takes lasp or ulysses", context(ContextForm::ring, AttentionKernel::linear)},
+          {"the state of a linear attention", context(ContextForm::lasp, AttentionKernel::flash)},
+          {"it keeps the scores", context(ContextForm::rsa, AttentionKernel::flash)},
+          {"Mamba layers exchange whole heads",
+           [](Job& job) {
+             job.model.pattern = "M-M*";
+             job.layout.cp = 4;
+             job.layout.context = ContextForm::usp;
+           }},
+          {"has a pattern; take 1d",
+           [](Job& job) {
+             job.model.pattern = "M-M*";
+             make_mesh(job);
+           }},
+          {"one half of a layer", [](Job& job) {
+             job.model.pattern = "M-M*";
+             job.layout.tp = 2;
+             job.software.tp_overlap = TensorOverlap::domino;
+           }}};
+}
+
+std::vector<RowCase> step_cases() {
+  return {{"every GEMM waits for its blocks",
+           [](Job& job) {
+             make_mesh(job);
+             job.software.tp_overlap = TensorOverlap::pipelined;
+           }},
+          {"both say how activations cross",
+           [](Job& job) {
+             cross_in_ranks(job);
+             job.communication.compressors.pp.name = "fp8";
+           }},
+          {"no activations are sent on",
+           [](Job& job) {
+             cross_in_ranks(job);
+             job.layout.pp = 1;
+           }},
+          {"no rank has whole rows",
+           [](Job& job) {
+             cross_in_ranks(job);
+             make_mesh(job);
+           }},
+          {"set communication.overlap: bucketed",
+           [](Job& job) {
+             dispatch(job);
+             job.communication.overlap = GradientOverlap::dear;
+           }},
+          {"set software.post_validation: false",
+           [](Job& job) {
+             dispatch(job);
+             job.software.post_validation = true;
+           }},
+          {"set schedule: 1f1b",
+           [](Job& job) {
+             dispatch(job);
+             job.schedule.name = "pipedream-2bw";
+           }},
+          {"are not gangs", [](Job& job) {
+             job.cluster.pools = {Pool{}};
+             job.software.dispatch_gang = DispatchGang::all;
+           }}};
+}
+
+// Each row by a job that no row before it refuses.
+TEST(LayoutConflicts, EveryRowIsReached) {
+  std::set<const Conflict*> reached;
+  for (const auto& cases : {table_cases(), model_cases(), step_cases()}) {
+    for (const RowCase& each : cases) {
+      Job job = small_job(1, 1, 4);
+      each.change(job);
+      const auto refusal = first_refusal(layout_conflicts(), job);
+      ASSERT_TRUE(refusal) << each.part;
+      EXPECT_THAT(refusal->what, HasSubstr(each.part));
+      reached.insert(refusal->conflict);
+    }
+  }
+  for (const Conflict& row : layout_conflicts()) {
+    EXPECT_TRUE(reached.contains(&row)) << row.is.name << " with " << row.with.name;
   }
 }
 

@@ -77,7 +77,7 @@ std::string refusal(const Job& job) {
   return error_of([&] { check_conflicts(exchange_conflicts(), job); });
 }
 
-TEST(EmbeddingRows, WhatDoesNotGoWithThemIsRefused) {
+TEST(EmbeddingRows, GoWithDearAndNotWithTiedEmbeddings) {
   Job job = language_model(EmbeddingExchange::all_to_all, GradientOverlap::dear);
   for (const Sharding sharding : {Sharding::none, Sharding::zero1}) {
     job.layout.sharding = sharding;

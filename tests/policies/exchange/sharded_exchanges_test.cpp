@@ -324,6 +324,40 @@ TEST(ShardedExchanges, AMomentumThatIsSentStaysWhole) {
   }
 }
 
+// Between places a rank compresses the quarter that its node leaves it, and its shard is an eighth.
+// Shards with copies are the places: what a rank compresses is its shard.
+TEST(ShardedExchanges, AMomentumIsOfWhatARankCompresses) {
+  for (const char* name : {"onebit-adam", "demo", "distributed-lion"}) {
+    Job job = job_of(name);
+    job.communication.compressors.dp.hop = CompressedHop::across;
+    const double whole = prepare_iteration(job).memory.front().gradients;
+    Job own = sharded(job);
+    const double momentum = 4 * job.model.parameters() * (1.0 / 4 - 1.0 / kReplicas);
+    EXPECT_NEAR(prepare_iteration(own).memory.front().gradients - whole, momentum, 1e-6 * momentum)
+        << name;
+    own.layout.shard_ranks = 4;
+    EXPECT_NEAR(prepare_iteration(own).memory.front().gradients, whole, 1e-6 * momentum) << name;
+  }
+}
+
+// Dear and priority take one collective, so that what a job leaves open is not divided among
+// places.
+TEST(ShardedExchanges, DearAndPriorityLeaveTheExchangeOfCopiesWhole) {
+  Job job = sharded(job_of("topk", 1, GradientOverlap::priority));
+  job.layout.shard_ranks = 2;
+  EXPECT_FALSE(compresses_across(job));
+  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "topk is more than one all-reduce"));
+  job.communication.compressors.dp.name = "acp-sgd";
+  job.communication.overlap = GradientOverlap::dear;
+  EXPECT_FALSE(compresses_across(job));
+  EXPECT_NO_THROW(prepare_iteration(job));
+  job.communication.compressors.dp.hop = CompressedHop::across;
+  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "with hop: across"));
+  job.communication.compressors.dp.hop = CompressedHop::automatic;
+  job.communication.overlap = GradientOverlap::bucketed;
+  EXPECT_TRUE(compresses_across(job));
+}
+
 // It takes in a step's gradients, which zero2 and zero3 give away in every micro-batch.
 TEST(ShardedExchanges, AMomentumNeedsTheGradientsOfAStep) {
   Job job = sharded(job_of("demo"), Sharding::zero2);

@@ -200,6 +200,46 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
                  {10, 210, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 50, 5 * (9 - 7.5), 0});
 }
 
+// Where the smaller job has another layout, converting for that takes 12 s.
+TEST_P(Modes, ACopyOfAnotherLayoutIsConverted) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.table.shrunk_iteration_s = {9};
+  inputs.table.shrunk_progress = {0.75};
+  inputs.table.shrunk_layout = {1};
+  inputs.table.relaid = {{}};
+  inputs.table.tiers[1].reshape_s = 7;
+  inputs.table.tiers[1].convert_s = 12;
+  inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+  inputs.campaign.length_s = 222;
+  inputs.failures = {traced(FailureKind::node, {5})};
+  inputs.failures[0].repair.fixed_s = 80;
+  expect_account(run_trial(inputs, 0, GetParam()),
+                 {10, 222, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 62, 5 * (9 - 7.5), 0});
+}
+
+// What the GPUs hold is of the layout that they train in: with one node out it is loaded as it is,
+// and converted only when the job grows.
+TEST_P(Modes, AStateOnGpusIsOfTheirLayout) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.table.tiers = {{{.place = SnapshotPlace::replicas}, 0, 3}};
+  inputs.table.tiers[0].convert_s = 12;
+  inputs.table.iteration_s = {10, 10};
+  inputs.table.shrunk_iteration_s = {10};
+  inputs.table.shrunk_progress = {1};
+  inputs.table.shrunk_layout = {1};
+  inputs.table.relaid = {{}};
+  inputs.same_shard = {8, 2, 2};
+  inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+  inputs.campaign.length_s = 1000;
+  inputs.failures = {traced(FailureKind::node, {105}, {0}),
+                     traced(FailureKind::network, {305}, {1})};
+  inputs.failures[0].repair.fixed_s = 1e6;
+  const TrialResult result = run_trial(inputs, 0, GetParam());
+  EXPECT_DOUBLE_EQ(result.lost_s[static_cast<int>(Loss::restart)], (30 + 3 + 12) + (30 + 3));
+}
+
 TEST_P(Modes, ShrinkWaitsWhenNotEnoughIsLeft) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 2;
@@ -235,6 +275,28 @@ TEST_P(Modes, ShrinkKnowsEveryNumberOfNodesOut) {
   expect_account(result, {12, 288, (1 + 15) + (4 + 15) + 4 + 1, 1, 1 + 5, 30 + 50 + 50,
                           3 * (8 - 5) + 3 * (9 - 7.5), 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 3 * 5 + 3 * 7.5 + 6 * 10);
+}
+
+// The same job has another layout with two nodes out, and other replicas with one.
+TEST_P(Modes, EachConversionIsOfTheLayoutsThatItIsBetween) {
+  CampaignInputs inputs = two_tiers();
+  inputs.nodes = 8;
+  inputs.table.shrunk_iteration_s = {9, 8};
+  inputs.table.shrunk_progress = {0.75, 0.5};
+  inputs.table.shrunk_layout = {0, 1};
+  inputs.table.relaid = {{}};
+  inputs.table.tiers[1].reshape_s = 7;
+  inputs.table.tiers[1].convert_s = 12;
+  inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+  inputs.campaign.length_s = 290 + 12 + 7;
+  FailureClass first = traced(FailureKind::node, {1});
+  first.repair.fixed_s = 59;
+  FailureClass second = traced(FailureKind::node, {2});
+  second.repair.fixed_s = 153 + 12;
+  inputs.failures = {first, second};
+  expect_account(run_trial(inputs, 0, GetParam()),
+                 {12, 288 + 12 + 7, (1 + 15) + (4 + 15) + 4 + 1, 1, 1 + 5, 30 + 62 + 57,
+                  3 * (8 - 5) + 3 * (9 - 7.5), 0});
 }
 
 // Three nodes make a replica: with the second one lost, one of those that are left over takes its
@@ -537,6 +599,34 @@ TEST(Campaign, WhatCannotBeIsAnError) {
   inputs = two_tiers();
   inputs.table.iteration_s.pop_back();
   EXPECT_THROW(run_campaign(inputs), InternalError);
+}
+
+TEST(Campaign, LayoutsAndIslandsThatCannotBeAreErrors) {
+  const auto shrunk = [](std::vector<int> layouts) {
+    CampaignInputs inputs = two_tiers();
+    inputs.table.shrunk_iteration_s = {9};
+    inputs.table.shrunk_progress = {0.75};
+    inputs.table.relaid = {{}};
+    inputs.table.shrunk_layout = std::move(layouts);
+    return inputs;
+  };
+  EXPECT_NO_THROW(run_campaign(shrunk({})));
+  EXPECT_NO_THROW(run_campaign(shrunk({1})));
+  EXPECT_THROW(run_campaign(shrunk({2})), InternalError);
+  EXPECT_THROW(run_campaign(shrunk({-1})), InternalError);
+  EXPECT_THROW(run_campaign(shrunk({0, 1})), InternalError);
+  const auto islands = [](double pace, int far_modules) {
+    CampaignInputs inputs = two_tiers();
+    inputs.nodes = 4;
+    inputs.table.islands = {
+        .of_node = {0, 1, 2, 3}, .count = 4, .levels = {{4, 10}}, .smaller_pace = {pace}};
+    inputs.table.islands.far_modules = far_modules;
+    return inputs;
+  };
+  EXPECT_NO_THROW(run_campaign(islands(1, 2)));
+  EXPECT_THROW(run_campaign(islands(0.9, 2)), InternalError);
+  EXPECT_THROW(run_campaign(islands(std::nan(""), 0)), InternalError);
+  EXPECT_THROW(run_campaign(islands(1, 3)), InternalError);
 }
 
 }  // namespace

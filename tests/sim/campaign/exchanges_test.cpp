@@ -59,6 +59,24 @@ TEST(Exchanges, UndisturbedOnesPassByThemselves) {
   EXPECT_EQ(heard.waited_s, std::vector<double>(4, 0));
 }
 
+// Two groups whose exchanges are due at the same time, and each waits for a slower member: 5 s a
+// step, and nobody is left behind.
+TEST(Exchanges, ThoseOfOneTimeAreAllWaitedFor) {
+  IslandTable table = table_of(4, {.members = 2, .cycle_steps = 10});
+  table.levels.push_back({.members = 4, .cycle_steps = 100});
+  const Pace pace(plain(), 10, {});
+  Exchanges exchanges(table, pace);
+  Heard heard(4);
+  for (const int slow : {1, 3}) {
+    exchanges.stop(slow);
+    exchanges.begin(slow, 0, 0, 1.5);
+  }
+  exchanges.settle(500, heard.told(exchanges));
+  EXPECT_EQ(heard.waited_s, (std::vector<double>{150, 0, 150, 0}));
+  EXPECT_EQ(heard.missed, std::vector<int>(4, 0));
+  for (const int island : {0, 2}) EXPECT_EQ(exchanges.last_exchange(island), 30);
+}
+
 TEST(Exchanges, StandBeforeTheNextStepUntilTheLastIsThere) {
   const IslandTable table = table_of(2, {.members = 2, .cycle_steps = 10, .delay_steps = 3});
   const Pace pace(plain(), 10, {});

@@ -141,6 +141,43 @@ TEST(IslandTrial, AnIslandGoesOnInAnotherLayout) {
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::sync), (102 + 50) / 2.0);
 }
 
+// The island of the test above, which exchanges nothing: what it loads is its own copy of step 8,
+// of the whole layout, which takes 3 s to load and 40 s to convert. Restarts take 15 s.
+TEST(IslandTrial, ACopyOfAnotherLayoutIsConverted) {
+  CampaignInputs inputs = islands_of(2, 600);
+  inputs.nodes = 4;
+  inputs.table.islands.of_node = {0, 0, 1, 1};
+  inputs.table.islands.smaller_pace = {1.5};
+  inputs.table.islands.levels[0].cycle_steps = 1e15;
+  inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
+  inputs.table.tiers[0].reshape_s = 11;  // for other replicas of a layout: an island has none
+  inputs.table.tiers[0].convert_s = 40;
+  inputs.table.iteration_s = {10, 10};
+  inputs.recovery.when_no_spare = WhenNoSpare::relayout;
+  FailureClass lost = traced(FailureKind::node, {125}, {2});
+  lost.repair.fixed_s = 1e6;
+  const auto restart_s = [&](const std::vector<FailureClass>& others) {
+    inputs.failures = {lost};
+    inputs.failures.insert(inputs.failures.end(), others.begin(), others.end());
+    return 2 * lost_s(as_islands(inputs), Loss::restart);
+  };
+  const auto again = [](FailureKind kind, double at_s, double repair_s) {
+    FailureClass result = traced(kind, {at_s}, {3});
+    result.repair.fixed_s = repair_s;
+    return std::vector{result};
+  };
+  EXPECT_DOUBLE_EQ(restart_s({}), 15 + 3 + 40);
+  // Its link is down from 126 to 186 s: it asks twice whether it can begin.
+  EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::network, 126, 60)), 15 + 3 + 40);
+  // It fails once more while it restarts, since 130 s.
+  EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 140, 0)), 10 + 15 + 3 + 40);
+  // It trains from 188 s on, and takes a copy in its own layout at 308 s.
+  EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 200, 0)), 2 * (15 + 3 + 40));
+  EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::process, 330, 0)), (15 + 3 + 40) + (15 + 3));
+  // Its last node is lost and back after 100 s: the copy is of the layout that it had.
+  EXPECT_DOUBLE_EQ(restart_s(again(FailureKind::node, 330, 100)), (15 + 3 + 40) + (15 + 3));
+}
+
 // Four islands with two modules of either half: those of island 1 are with islands 0 and 3. While
 // both train, a failure costs what it does where all have the same ones; with one of them down at
 // the same time it begins from its own copy, and there is none.

@@ -78,6 +78,13 @@ IterationTable random_table(RandomStream& random, std::uint64_t index, int most_
   for (TierTiming& timing : table.tiers) {
     timing.tier.when_busy = static_cast<WhenBusy>(of_writers.below(3));
   }
+  // Each of three sizes may be of the job's layout or of another.
+  RandomStream of_layouts(5, RandomPurpose::test, index);
+  table.relaid = {{}};
+  for (int missing = 1; missing <= 3; ++missing) {
+    table.shrunk_layout.push_back(static_cast<int>(of_layouts.below(2)));
+  }
+  for (TierTiming& timing : table.tiers) timing.convert_s = 40 * of_layouts.uniform();
   RandomStream of_pauses(3, RandomPurpose::test, index);
   if (one_in(of_pauses, 3)) {
     table.pauses.evaluation = {.every_iterations = 1 + static_cast<int>(of_pauses.below(40)),

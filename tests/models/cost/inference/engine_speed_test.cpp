@@ -183,8 +183,9 @@ TEST(EngineSpeed, StepsAddUpInClosedForm) {
 TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
   Job job = learner_of(grouped_model());
   const EngineSpeed merged = engine_speed(job, {.tp = 1}, 4096);
+  Training training;
   const auto with = [&](AdapterKind kind) {
-    Training training{.adapter = {.kind = kind, .rank = 16}};
+    training.adapter = {.kind = kind, .rank = 16};
     job.training = std::make_shared<const Training>(training);
     return engine_speed(job, {.tp = 1}, 4096);
   };
@@ -200,6 +201,25 @@ TEST(EngineSpeed, AdaptersStandBesideTheirBase) {
   EXPECT_EQ(changed_weight_bytes(job), engine_weight_bytes(job));
   EXPECT_NEAR(with(AdapterKind::qlora).capacity - lora.capacity,
               (2 - kNf4Bytes) * matrices / of_token, 1);
+}
+
+// How the learner trains its adapters is nothing to an engine, which runs them forward, once.
+TEST(EngineSpeed, AdaptersAreServedAloneHoweverTheyAreTrained) {
+  Job job = learner_of(grouped_model());
+  Training training{.adapter = {.kind = AdapterKind::lora, .rank = 16}};
+  training.frozen_layers = std::vector<bool>(job.model.layers, false);
+  training.frozen_layers[0] = true;
+  const auto step_s = [&] {
+    job.training = std::make_shared<const Training>(training);
+    return engine_speed(job, {.tp = 1}, 4096).base_s;
+  };
+  const std::vector<double> plain_s = step_s();
+  training.adapter.dropout = true;
+  EXPECT_EQ(step_s(), plain_s);
+  training.method = TrainingMethod::zeroth_order;
+  EXPECT_EQ(step_s(), plain_s);
+  training.frozen_layers[0] = false;
+  EXPECT_GT(step_s()[1], plain_s[1]);  // one more layer has adapters
 }
 
 }  // namespace

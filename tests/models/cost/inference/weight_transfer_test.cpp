@@ -181,6 +181,34 @@ TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
   EXPECT_EQ(machine.first_gpu, 16);
 }
 
+// An engine on nodes of two pools waits for the one that reads weights slowest, and for products
+// where that is alike: in 16 bit, whatever the learner computes in.
+TEST(WeightTransfer, TheSlowestPoolOfAnEngineIsTheOneThatReadsWeightsSlowest) {
+  Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.colocated = true;
+  rollout.engine.tp = 16;
+  const auto slowest = [&](double Bps, double bf16_flops, double fp8_flops) {
+    Pool first;
+    first.name = "first";
+    first.node = job.cluster.node;
+    Pool second = first;
+    second.node.gpu.memory_Bps.value *= Bps;
+    second.node.gpu.bf16_flops.value *= bf16_flops;
+    second.node.gpu.fp8_flops = parameter(first.node.gpu.fp8_flops.value * fp8_flops);
+    Job own = job;
+    own.cluster.pools = {first, second};
+    return rollout_machine(own, rollout).pools;
+  };
+  EXPECT_EQ(slowest(0.5, 2, 1), std::vector{1});
+  EXPECT_EQ(slowest(2, 0.5, 1), std::vector{0});
+  EXPECT_EQ(slowest(1, 0.5, 1), std::vector{1});
+  EXPECT_EQ(slowest(1, 2, 1), std::vector{0});
+  job.precision = Precision::fp8;
+  job.cluster.node.gpu.fp8_flops = parameter(2e15);
+  EXPECT_EQ(slowest(1, 2, 0.5), std::vector{0});
+}
+
 // The base stays where it is: engines get adapters alone, each its slice of them, from the stages
 // that hold them.
 TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {

@@ -88,12 +88,9 @@ double kernels_of_compression_s(const Job& job) {
   return seconds;
 }
 
-// DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and
-// two back.
 TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
   constexpr double kSms = 132;   // of an H800
   constexpr double kTaken = 20;  // by dispatch and combine: DeepSeek-V3, arXiv 2412.19437, 3.2.2
-  constexpr double kOverlap = 0.19;  // overlap.slowdown of h100-published
   Job job = expert_job(400e9);
   const double bare_s = ep_s(job);
   job.software.ep_overlap = true;
@@ -105,10 +102,10 @@ TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
   // lose 20 / 132.
   EXPECT_NEAR(share(kTaken / (kSms - kTaken)), kTaken / kSms, 1e-9);
   EXPECT_NEAR(share(0), 0, 1e-9);
-  // What was measured of kernels beside collectives is 21 of 132.
-  EXPECT_NEAR(share(kOverlap) * kSms, kTaken, 1.2);
 }
 
+// DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and
+// two back.
 TEST(ExpertParallel, PackedDispatchSendsHalfAsMuchOneWay) {
   Job job = expert_job(1e9);  // all of it is bytes
   const double dense_s = ep_s(job);

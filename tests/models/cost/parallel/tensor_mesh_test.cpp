@@ -236,6 +236,17 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
               check_layout(two.model, two.layout, two.batch, 128, 8);
             }).find("the mesh's side x Ulysses ranks = 64"),
             std::string::npos);
+  // 8 ranks would share the 4 key heads of a row evenly, and on one rank they do.
+  two.layout.cp = 8;
+  two.model.kv_heads = 8;
+  const auto grouped = [&] {
+    return error_of([&] { check_layout(two.model, two.layout, two.batch, 32, 8); });
+  };
+  EXPECT_NE(grouped().find("copies of key heads are modelled with tp_form 1d only"),
+            std::string::npos)
+      << grouped();
+  two.layout.tensor = TensorForm::one_d;
+  EXPECT_EQ(grouped(), "no error");
 }
 
 // The published headline: 64 GPUs, four per node (TACC Frontera), training 1.48 times as fast as
