@@ -63,13 +63,17 @@ std::vector<std::string> exact_figures(const Record& record) {
   return all;
 }
 
+bool are_nested(std::string_view a, std::string_view b) {
+  const std::string_view outer = a.size() < b.size() ? a : b;
+  const std::string_view inner = a.size() < b.size() ? b : a;
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
+}
+
 bool tells_of(const std::vector<Note>& notes, const std::string& key) {
   return std::ranges::any_of(notes, [&](const Note& note) {
-    if (note.text.find(key) != std::string::npos) return true;
     for (std::size_t begin = 0; begin < note.key.size();) {
       const std::size_t end = std::min(note.key.find(", ", begin), note.key.size());
-      const std::string one = note.key.substr(begin, end - begin);
-      if (key.starts_with(one) || one.starts_with(key)) return true;
+      if (are_nested(key, std::string_view(note.key).substr(begin, end - begin))) return true;
       begin = end + 2;
     }
     return false;

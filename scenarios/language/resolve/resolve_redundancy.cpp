@@ -32,7 +32,7 @@ void resolve_redundancy(const Values& values, Job& job) {
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
   job.redundancy = std::make_shared<const Redundancy>(own);
-  // Replicas that are all one worker are a matter of what joins them.
+  // Where sharding or experts join all replicas to one worker, a row of policies/conflicts refuses.
   const int workers = step_workers(job.layout);
   const bool joined = workers == 1 && job.layout.island_replicas() > job.layout.cp;
   const std::string why = joined ? "" : why_not(own, workers);
