@@ -14,12 +14,14 @@
 namespace windtunnel {
 namespace {
 
-// A list of maps states what its items do, another list is one key.
+// A map is a key, too, as what its keys say may need each other. A list of maps states what its
+// items do, another list is one key.
 void add_stated(const DocumentNode& node, const std::string& path, std::set<std::string>& keys) {
   const auto below = [&](const std::string& name) {
     return path.empty() ? name : path + "." + name;
   };
   if (node.kind == DocumentNode::Kind::map) {
+    if (!path.empty()) keys.insert(path);
     for (const DocumentEntry& entry : node.entries) {
       if (path.empty() && (entry.key == "name" || entry.key == "origins")) continue;  // labels
       add_stated(entry.value, below(entry.key), keys);
@@ -88,8 +90,10 @@ std::vector<Note> idle_keys(const Case& the_case,
   const ScenarioText scenario = {
       .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
   std::vector<std::string> idle;
-  for (const std::string& key : stated_keys(the_case)) {
-    if (tells_of(with.notes, key)) continue;
+  for (const std::string& key : stated_keys(the_case)) {  // a map before what stands in it
+    const bool in_idle_map =
+        std::ranges::any_of(idle, [&](const std::string& outer) { return are_nested(outer, key); });
+    if (in_idle_map || tells_of(with.notes, key)) continue;
     try {
       const Case without = resolve_case(scenario, {{key, "null"}});
       // What costs the engine nothing to tell is asked first.

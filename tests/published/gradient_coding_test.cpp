@@ -58,8 +58,8 @@ constexpr Runs kMultiplexedRuns = {916.37, 63.14};
 constexpr double kBound = 0.04;  // of M-SGC's time over GC's; nearly two standard errors
 
 // Missed: a sixth less is published, and here it is a ninth. With no slow round behind another it
-// would be 14.7 % and inside, so that their runs had fewer of them in a row than the profile that
-// the law is fitted to; nothing published says so.
+// would be 14.7 % and inside: their runs may have had fewer of them in a row than the profile that
+// the law is fitted to. Nothing published says so.
 TEST(GradientCoding, AMultiplexedCodeTakesANinthLessWhereASixthIsPublished) {
   constexpr double kHere = 0.891;  // as systems.yaml states it
   const double slope = slope_of_runs();
