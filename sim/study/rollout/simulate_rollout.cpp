@@ -93,7 +93,7 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   return report;
 }
 
-// Pools on which engines stand; -1: all nodes are alike.
+// Returns the pools on which engines stand; -1: all nodes are alike.
 std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
   const Cluster& cluster = job.cluster;
   if (cluster.pools.empty()) return {-1};

@@ -167,7 +167,7 @@ TEST(StragglerStep, IslandsMakeUpForStragglersOfTheirOwn) {
   EXPECT_LT(coded_s, drift_s(islands));
 }
 
-// Of two slow nodes in one island its code makes up for one, so that its steps are longer than
+// An island has two slow nodes and its code makes up for one, so that its steps are longer than
 // those of the others: an exchange that leaves it out, or one that nobody waits for, does not take
 // them.
 TEST(StragglerStep, AnIslandThatItsCodeDoesNotHelpIsLeftOut) {
