@@ -108,7 +108,7 @@ std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
   return pools;
 }
 
-// The engines of this machine, those of one speed together.
+// Groups the engines of this machine by their speed.
 std::vector<EngineGroup> groups_of(const RolloutMachine& machine, const EngineSpeeds& speeds) {
   std::map<int, int> engines;  // [pool]
   if (machine.pools.empty()) engines = {{-1, machine.engines}};

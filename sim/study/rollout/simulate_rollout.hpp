@@ -37,7 +37,7 @@ EngineSpeeds engine_speeds(const Job& job, const RolloutSpec& spec, const Learne
 // add to it.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
                                const EngineSpeeds& speeds, double availability = 1);
-// Beside a learner whose iteration and campaign were simulated; nullptr: none was.
+// The same of a learner whose iteration and campaign were simulated; nullptr: no campaign was.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign);
 
