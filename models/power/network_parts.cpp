@@ -21,8 +21,9 @@ class TreeParts {
  public:
   TreeParts(const FabricSpec& fabric, int ports) : fabric_(fabric), k_(ports) {}
 
-  // `times` units of `ends` below and `ups` above, as many cables between two of a unit's tiers as
-  // ends. They stand beside each other and share switches that one alone would not fill.
+  // Counts `times` equal units with `ends` ports below and `ups` above; between two tiers of a unit
+  // run as many cables as it has ends. Units stand beside each other and share switches that one
+  // alone would not fill.
   Unit units(double ends, double ups, double times) const {
     if (ends + ups <= k_) {
       const double switches = whole(times / std::floor(k_ / (ends + ups)));

@@ -11,7 +11,8 @@
 
 namespace windtunnel {
 
-// One kind of switch, and one end of a cable between two of its ports.
+// One kind of switch, and one end of a cable between two of its ports: watts and USD, from
+// scenarios/library/power.yaml or cluster.power.
 struct NetworkKit {
   std::string name;  // of the library; empty: nothing is known of such a network
   int ports = 64;
@@ -31,6 +32,7 @@ struct NetworkParts {
 // network between sites is left out.
 NetworkParts network_parts(const Cluster& cluster, const NetworkKit& kit, double nodes);
 
+// Watts and USD of these parts; 0 of a kit that knows none.
 double network_watts(const NetworkParts& parts, const NetworkKit& kit);
 double network_usd(const NetworkParts& parts, const NetworkKit& kit);
 

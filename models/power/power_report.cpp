@@ -55,8 +55,8 @@ double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
   return idle_W;
 }
 
-// Nodes of a job work in step, pipelines on average over their stages; those that are apart are
-// each in any of their own phases.
+// Nodes of a job work in step, pipelines on average over their stages. Nodes that are apart may
+// each be in any phase of their step.
 std::vector<LoadPhase> row_phases(const PowerSpec& spec, const Cluster& cluster,
                                   const PowerCurve& all, const std::vector<Alike>& nodes,
                                   double from_s, double to_s) {

@@ -35,8 +35,8 @@ struct PowerReport {
   // what they do in a step; while they wait, detect, restart or load they idle.
   std::optional<double> campaign_W;
   std::optional<RunEnergy> run;
-  double machines_usd =
-      0;  // of all nodes, spares too, and their network; 0: no price of a node is known
+  // All nodes, spares too, and their network cost this; 0: no price of a node is known.
+  double machines_usd = 0;
   double network_usd = 0;            // of the network alone; 0: no price is known
   NetworkParts network;              // that the nodes of the job need, spares too
   double network_W = 0;              // without that of spares

@@ -17,7 +17,7 @@ constexpr Conflict kExchangeRows[] = {
     {kEmbeddingRows, kTied,
      ": with model.tied_embeddings the loss head fills all rows of the gradient",
      "leave it at dense"},
-    {kRobust, kFewReplicas, ": {bears}", ""},
+    {kRobust, kFewReplicas, "does not work here: {bears}", ""},
     {kRobust, kRedundancy, ": is not modelled beside redundancy", "leave one of them out"},
     {kRobust, kCompressed, "takes gradients as they are",
      "leave out communication.compressor and compress with axis: dp"},

@@ -182,6 +182,14 @@ inline constexpr Feature kPools = {"unlike nodes", "cluster.pools",
                                    [](const Asked& of) { return !of.job.cluster.pools.empty(); }};
 inline constexpr Feature kAlike = {"nodes of one kind", "cluster.node",
                                    [](const Asked& of) { return !kPools.in(of); }};
+inline constexpr Feature kOutOfOrder = {
+    "ranks that are not in the order of the nodes", "layout.place", [](const Asked& of) {
+      const Cluster& cluster = of.job.cluster;
+      return cluster.pools.empty() ? !cluster.in_order() : !cluster.places.empty();
+    }};
+inline constexpr Feature kSlowNodes = {"slow nodes", "cluster.slow_nodes", [](const Asked& of) {
+                                         return !of.job.cluster.slow_nodes.empty();
+                                       }};
 inline constexpr Feature kTaskFactors = {
     "factors of tasks", "cluster.jitter.per",
     [](const Asked& of) { return of.job.cluster.jitter.per == JitterPer::task; }};
@@ -335,6 +343,16 @@ inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",
     [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};
 
+inline constexpr Feature kListedLayouts = {
+    "listed layouts on fewer nodes", "recovery.relayout",
+    [](const Asked& of) { return kRelayout.in(of) && !of.job.recovery.relayouts.empty(); }};
+inline constexpr Feature kReroute = {
+    "passes of lost nodes on others", "recovery.when_no_spare",
+    [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::reroute; }};
+inline constexpr Feature kShrinking = {
+    "fewer replicas on fewer nodes", "recovery.when_no_spare",
+    [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::shrink; }};
+
 inline constexpr std::string_view kCompressor = "communication.compressor";
 inline constexpr Feature kCompressed = {
     "compressed gradients", kCompressor,
@@ -385,6 +403,12 @@ inline constexpr Feature kIslands = {"islands of replicas", "sync",
 inline constexpr Feature kWideIslands = {
     "islands of several replicas", "sync",
     [](const Asked& of) { return kIslands.in(of) && of.job.layout.island_replicas() > 1; }};
+inline constexpr Feature kIslandLevels = {"islands of islands", "sync",
+                                          [](const Asked& of) { return of.job.sync.size() > 1; }};
+inline constexpr Feature kDriftingIslands = {
+    "islands with jitter that do not all wait for each other", "sync", [](const Asked& of) {
+      return of.job.cluster.jitter.active() && !std::ranges::all_of(of.job.sync, waits_for_all);
+    }};
 inline constexpr Feature kRedundancy = {
     "redundancy", "redundancy", [](const Asked& of) { return of.job.redundancy != nullptr; }};
 

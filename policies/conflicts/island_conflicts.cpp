@@ -6,6 +6,10 @@ namespace features {
 namespace {
 
 constexpr Conflict kIslandRows[] = {
+    {kSlowNodes, kDriftingIslands,
+     ": with cluster.jitter islands of unlike speed are modelled where all wait for each other: at "
+     "exchanges on schedule, with wait_for: all",
+     "leave one of them out"},
     {kIslands, kLengthGroups,
      ": groups of different degrees (layout.length_policy) would be of ranks of several islands, "
      "which meet at exchanges only",

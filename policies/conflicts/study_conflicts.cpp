@@ -35,6 +35,26 @@ constexpr Conflict kStudyRows[] = {
 };
 
 constexpr Conflict kCampaignRows[] = {
+    {kReroute, kIslands, ": the other islands do not take the work of one that lacks a node",
+     "take wait, shrink, under which it drops out, or relayout, under which it goes on in another "
+     "layout"},
+    {kReroute, kPools,
+     ": reroute gives the passes of a lost node to nodes that hold the same stage, and on "
+     "cluster.pools those have paces of their own",
+     "take shrink, relayout or wait"},
+    // The idle time that lost micro-batches go into is not told apart from what stragglers leave.
+    {kReroute, kRedundancy,
+     ": reroute does not go with redundancy, under which replicas have other work to do than that "
+     "of lost ones",
+     "take wait or shrink"},
+    {kShrinking, kIslandLevels,
+     ": shrink, under which an island that lacks a node drops out, goes with one level of "
+     "exchanges",
+     "take wait, or list one level"},
+    {kListedLayouts, kIslands,
+     ": lists layouts of a job that is one; an island that lacks a node takes the fastest of its "
+     "own: any",
+     ""},
     {kRelayout, kOutOfOrder, ": relayout goes with ranks in order", "take shrink or wait"},
     {kRelayout, kLengths,
      ": which ranks compute which sequences is decided for one layout, and relayout looks for "

@@ -9,6 +9,7 @@
 #include "models/cost/offload/host_work.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/cost/snapshot/snapshot_writer.hpp"
+#include "models/machine/pcie_rate.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -77,7 +78,6 @@ class Snapshot {
   }
 
   TaskIndex copy(TaskIndex after) {
-    const Parameter& pcie_Bps = job_.cluster.node.pcie_Bps;
     const Parameter& efficiency = job_.calibration.pcie_efficiency;
     Task copy = task(TaskKind::copy, "copy to host", kCopy, bytes_.moved, {after});
     const double link_Bps = job_.cluster.node.pcie_one_way_Bps();
@@ -92,7 +92,7 @@ class Snapshot {
     } else if (rate < link_Bps) {
       copy.flows.front().max_rate = rate;
     }
-    copy.origin = origin_of_rate(pcie_Bps.origin, efficiency.origin);
+    copy.origin = origin_of_rate(one_way_limit(job_.cluster.node).origin, efficiency.origin);
     return tasks_.append(std::move(copy));
   }
 

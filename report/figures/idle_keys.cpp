@@ -14,12 +14,14 @@
 namespace windtunnel {
 namespace {
 
-// A list of maps states what its items do, another list is one key.
+// A map is a key, too, as what its keys say may need each other. A list of maps states what its
+// items do, another list is one key.
 void add_stated(const DocumentNode& node, const std::string& path, std::set<std::string>& keys) {
   const auto below = [&](const std::string& name) {
     return path.empty() ? name : path + "." + name;
   };
   if (node.kind == DocumentNode::Kind::map) {
+    if (!path.empty()) keys.insert(path);
     for (const DocumentEntry& entry : node.entries) {
       if (path.empty() && (entry.key == "name" || entry.key == "origins")) continue;  // labels
       add_stated(entry.value, below(entry.key), keys);
@@ -63,13 +65,17 @@ std::vector<std::string> exact_figures(const Record& record) {
   return all;
 }
 
+bool are_nested(std::string_view a, std::string_view b) {
+  const std::string_view outer = a.size() < b.size() ? a : b;
+  const std::string_view inner = a.size() < b.size() ? b : a;
+  return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
+}
+
 bool tells_of(const std::vector<Note>& notes, const std::string& key) {
   return std::ranges::any_of(notes, [&](const Note& note) {
-    if (note.text.find(key) != std::string::npos) return true;
     for (std::size_t begin = 0; begin < note.key.size();) {
       const std::size_t end = std::min(note.key.find(", ", begin), note.key.size());
-      const std::string one = note.key.substr(begin, end - begin);
-      if (key.starts_with(one) || one.starts_with(key)) return true;
+      if (are_nested(key, std::string_view(note.key).substr(begin, end - begin))) return true;
       begin = end + 2;
     }
     return false;
@@ -84,8 +90,10 @@ std::vector<Note> idle_keys(const Case& the_case,
   const ScenarioText scenario = {
       .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
   std::vector<std::string> idle;
-  for (const std::string& key : stated_keys(the_case)) {
-    if (tells_of(with.notes, key)) continue;
+  for (const std::string& key : stated_keys(the_case)) {  // a map before what stands in it
+    const bool in_idle_map =
+        std::ranges::any_of(idle, [&](const std::string& outer) { return are_nested(outer, key); });
+    if (in_idle_map || tells_of(with.notes, key)) continue;
     try {
       const Case without = resolve_case(scenario, {{key, "null"}});
       // What costs the engine nothing to tell is asked first.

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/results/record.hpp"
@@ -14,6 +15,9 @@ namespace windtunnel {
 // All figures of a record, bit by bit, with the memory that each pipeline rank has allocated: two
 // records of which these are equal say the same.
 std::vector<std::string> exact_figures(const Record& record);
+
+// Whether one of these keys is the other, or a map in which the other stands.
+bool are_nested(std::string_view a, std::string_view b);
 
 // Whether a note is about this key, one above it or one below it.
 bool tells_of(const std::vector<Note>& notes, const std::string& key);

@@ -81,7 +81,9 @@ struct Subject {
     return static_cast<int>(std::clamp(std::round(work_s / iteration_s), 1.0, kMost));
   }
   double possible_s(double work_s) const { return std::clamp(work_s, least_s, most_s); }
-  // What a snapshot costs: where it is not complete when the next one is due, training waits.
+  // What a snapshot costs. Where it is not complete when the next one is due, training waits for it
+  // (block). With queue it waits for an earlier copy, about as long (see Pace); with skip never, as
+  // configured_s() is a multiple in which the copy completes.
   double cost_s(double work_s) const { return stall_s + std::max(0.0, lag_s - work_s); }
 };
 

@@ -22,7 +22,7 @@ constexpr Redundancy kMultiplexed{
 // Two states: 3 % of the rounds of a worker are slow, 1.035 in a row, by 2.5. By the published
 // codes, each the best of its kind over 80 rounds of a measured profile: at most 15 of 256 in a
 // round and 27 in two are what the largest of 80 binomial numbers of a share of 3 % is. In a row
-// and slowdown are those of the authors' replay of that profile (see below): M-SGC's gain, and the
+// and slowdown are fitted to the authors' replay of that profile (see below): M-SGC's gain, and the
 // uncoded run. Their runs are then predicted.
 constexpr double kInARow = 1.035;
 Jitter stragglers(double rounds = kInARow) {
@@ -48,27 +48,38 @@ double slope_of_runs() {
   return more_s / (kShortRound_s[0] - more_s * kLoads[0]);
 }
 
-// Seconds of a run of 480 gradients, mean and standard deviation of ten: as above.
+// Seconds of a run of 480 gradients, mean and standard deviation of ten runs: as above.
 struct Runs {
   double mean_s, deviation_s;
 };
+constexpr double kRuns = 10;
 constexpr Runs kPlainRuns = {1095.14, 50.66};
 constexpr Runs kMultiplexedRuns = {916.37, 63.14};
+constexpr double kBound = 0.04;  // of M-SGC's time over GC's; nearly two standard errors
 
-TEST(GradientCoding, AMultiplexedCodeTakesASixthLessThanAPlainOne) {
+// Missed: a sixth less is published, and here it is a ninth. With no slow round behind another it
+// would be 14.7 % and inside: their runs may have had fewer of them in a row than the profile that
+// the law is fitted to. Nothing published says so.
+TEST(GradientCoding, AMultiplexedCodeTakesANinthLessWhereASixthIsPublished) {
+  constexpr double kHere = 0.891;  // as systems.yaml states it
   const double slope = slope_of_runs();
   const Jitter jitter = stragglers();
   const double plain = round_s(kGradientCode, jitter, slope);
   const double multiplexed = round_s(kMultiplexed, jitter, slope);
   const double selective = round_s(kSelective, jitter, slope);
   const double ratio = kMultiplexedRuns.mean_s / kPlainRuns.mean_s;
-  const double deviation =
-      ratio * std::hypot(kMultiplexedRuns.deviation_s / kMultiplexedRuns.mean_s,
-                         kPlainRuns.deviation_s / kPlainRuns.mean_s);
+  const double error = ratio / std::sqrt(kRuns) *
+                       std::hypot(kMultiplexedRuns.deviation_s / kMultiplexedRuns.mean_s,
+                                  kPlainRuns.deviation_s / kPlainRuns.mean_s);
   fmt::print("slope {:.2f}: M-SGC {:.3f}, SR-SGC {:.3f} of GC; {:.3f} +- {:.3f} published\n", slope,
-             multiplexed / plain, selective / plain, ratio, deviation);
+             multiplexed / plain, selective / plain, ratio, error);
   EXPECT_NEAR(slope, 3.2, 0.02);
-  EXPECT_NEAR(multiplexed / plain, ratio, deviation);
+  EXPECT_LT(error, kBound);
+  EXPECT_NEAR(multiplexed / plain, kHere, 0.002);
+  EXPECT_GT(kHere, ratio + kBound) << "no longer missed: say so in systems.yaml";
+  const Jitter apart = stragglers(1);
+  EXPECT_NEAR(round_s(kMultiplexed, apart, slope) / round_s(kGradientCode, apart, slope), ratio,
+              kBound);
   // The order of the codes is the published one.
   EXPECT_LT(multiplexed, selective);
   EXPECT_LT(selective, plain);
@@ -78,8 +89,9 @@ TEST(GradientCoding, AMultiplexedCodeTakesASixthLessThanAPlainOne) {
 // and 2.2013 s for the whole batch on top (the regression of the same notebook). 80 gradients take
 // 109.36 s by GC and 103.73 s by M-SGC, in one round more: 5.1 % less. By GC a round without load
 // takes 1.23 s, so that its slope is 1.8. With no slow round behind another M-SGC would gain 9 % by
-// that; in the profile some follow each other.
-TEST(GradientCoding, TheReplayHasSlowRoundsInARow) {
+// that; in the profile some follow each other. The law's two numbers are fitted to this replay:
+// this checks the fit and predicts nothing.
+TEST(GradientCoding, TheLawIsFittedToTheReplay) {
   constexpr double kMore_s = 2.2013;
   const double slope = kMore_s / (109.359 / 80 - kMore_s * kLoads[1]);
   EXPECT_NEAR(slope, 1.79, 0.01);

@@ -44,14 +44,13 @@ TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
 constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
-// Pipelines over four nodes' NICs or PCIe, gradients by HFReduce and by NCCL, as many tokens a step
-// as the paper's LLaMA jobs have (4,096 sequences of 2,048, recalled). The card is the die of the
-// other behind a limit of 250 W, which is a cap to the model.
+// Pipelines over four nodes' NICs or PCIe, gradients by HFReduce and by NCCL. The card is the die
+// of the other behind a limit of 250 W, which is a cap to the model.
 Record at_work(bool fire_flyer) {
   const std::string text =
       "name: power\nmodel: {base: llama3-8b, layers: 8}\n"
       "cluster: {nodes: 16, node: dgx-a100-40, power: {usd_per_kwh: 0.1, nic_usd: 3000}}\n"
-      "layout: {sharding: zero1, pp: 4}\nbatch: {global: 1024}\nschedule: 1f1b\n"
+      "layout: {sharding: zero1, pp: 4}\nbatch: {global: 256}\nschedule: 1f1b\n"
       "communication: {overlap: bucketed}\njob: {tokens: 1 T}\n";
   Overrides set = {{"cluster.power.node_usd", kDgxUsd}};
   if (fire_flyer) {
@@ -65,16 +64,20 @@ Record at_work(bool fire_flyer) {
 }
 
 // Published: 83 % of the performance for 60 % of the price and of the power; with the network, half
-// of the cost. So 72 % of energy and cost for the same work.
-TEST(FireFlyer, CostsAndDrawsAsPublished) {
+// of the cost. So 72 % of energy and cost for the same work. Performance is missed by 3 %: a
+// replica has 8 micro-batches in a step of 256 sequences, behind which 6 GB/s do not hide the
+// reduction of the gradients. Their steps are not known; with four times as many sequences it would
+// be 0.81.
+TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   const Record own = at_work(true);
   const Record dgx = at_work(false);
   const PowerReport& a = *own.studies.find<PowerReport>();
   const PowerReport& b = *dgx.studies.find<PowerReport>();
-  fmt::print("performance {:.3f}, node {:.3f} mean {:.3f} peak, energy {:.3f}\n",
-             dgx.iteration.time_s / own.iteration.time_s, a.node.mean_W / b.node.mean_W,
-             a.node.peak_W / b.node.peak_W, a.token_J / b.token_J);
-  EXPECT_NEAR(dgx.iteration.time_s / own.iteration.time_s, 0.83, 0.1);
+  const double performance = dgx.iteration.time_s / own.iteration.time_s;
+  fmt::print("performance {:.3f}, node {:.3f} mean {:.3f} peak, energy {:.3f}\n", performance,
+             a.node.mean_W / b.node.mean_W, a.node.peak_W / b.node.peak_W, a.token_J / b.token_J);
+  EXPECT_NEAR(performance, 0.704, 0.005);
+  EXPECT_LT(performance, 0.83 - 0.1) << "no longer missed: say so in docs/power.md";
   EXPECT_NEAR(a.node.mean_W / b.node.mean_W, 0.6, 0.1);
   const auto nodes_usd = [](const PowerReport& one) { return one.machines_usd - one.network_usd; };
   EXPECT_NEAR(nodes_usd(a) / nodes_usd(b), 0.6, 0.1);

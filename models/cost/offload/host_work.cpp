@@ -5,6 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/machine/pcie_rate.hpp"
 
 namespace windtunnel {
 namespace {
@@ -64,7 +65,6 @@ std::vector<Flow> paced_by(const Job& job, Resource resource, double amount, dou
 }
 
 HostWork copy_work(const Job& job, CopyWay way, double bytes, double host_bytes, bool disk) {
-  const Parameter& pcie_Bps = job.cluster.node.pcie_Bps;
   const Parameter& efficiency = job.calibration.pcie_efficiency;
   const Resource link = way == CopyWay::to_host ? Resource::pcie_out : Resource::pcie_in;
   std::vector<Flow> flows =
@@ -74,7 +74,8 @@ HostWork copy_work(const Job& job, CopyWay way, double bytes, double host_bytes,
     flows.push_back({.amount = bytes / job.calibration.storage_efficiency.value,
                      .demands = {{Resource::local_disk, 1}}});
   }
-  return work_of(job, std::move(flows), origin_of_rate(pcie_Bps.origin, efficiency.origin));
+  return work_of(job, std::move(flows),
+                 origin_of_rate(one_way_limit(job.cluster.node).origin, efficiency.origin));
 }
 
 HostWork update_work(const Job& job, double bytes) {

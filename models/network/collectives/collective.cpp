@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/base/error.hpp"
+#include "models/machine/pcie_rate.hpp"
 #include "models/network/collectives/collective_edges.hpp"
 #include "models/network/collectives/collective_law.hpp"
 #include "models/network/groups/collective_steps.hpp"
@@ -215,10 +216,11 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   };
   if (shape.members > shape.nodes && steps.copied_bytes == 0) {
     const bool pcie = node.gpu_path == GpuPath::pcie;
-    rests_on_rate(pcie ? node.pcie_Bps : *port_time(steps, shape, node).bandwidth, law.node_origin);
+    rests_on_rate(pcie ? both_ways_limit(node) : *port_time(steps, shape, node).bandwidth,
+                  law.node_origin);
   }
   if (steps.copied_bytes > 0) {
-    rests_on_rate(node.pcie_Bps, calibration.pcie_efficiency.origin);
+    rests_on_rate(both_ways_limit(node), calibration.pcie_efficiency.origin);
     rests_on_rate(node.host_memory_Bps, calibration.host_memory_efficiency.origin);
   }
   if (shape.nodes > 1) {

@@ -398,22 +398,14 @@ void resolve_relayouts(const Values& values, Job& job) {
     }
     job.recovery.relayouts.push_back(size);
   }
-  if (job.recovery.when_no_spare != WhenNoSpare::relayout) return;
   check_conflicts(campaign_conflicts(), job);
+  if (job.recovery.when_no_spare != WhenNoSpare::relayout) return;
   for (const SnapshotTier& tier : job.snapshots) {
     if (traits_of(tier).copied) continue;
     values.fail("recovery.when_no_spare",
                 "relayout loads another part of the state on every GPU than the replicas have; "
                 "leave that tier out, or take shrink");
   }
-}
-
-// The idle time that lost micro-batches go into is not told apart from what stragglers leave.
-void check_rerouting(const Values& values, const Job& job) {
-  if (job.recovery.when_no_spare != WhenNoSpare::reroute || !job.redundancy) return;
-  values.fail("recovery.when_no_spare",
-              "reroute does not go with redundancy, under which replicas have other work to do "
-              "than that of lost ones; take wait or shrink");
 }
 
 // What a slow node costs islands of which the others go on is not simulated.
@@ -530,7 +522,6 @@ void resolve_campaign(const Values& values, const EvidenceList& evidence, NamedF
   job.recovery = resolve_recovery(values, job.cluster.gpus());
   resolve_relayouts(values, job);
   check_elastic(values, job);
-  check_rerouting(values, job);
   check_islands(values, job);
   check_recovery(job.recovery, job.cluster.nodes);
   check_failures_in_all(values, job);

@@ -321,12 +321,6 @@ void check_unlike_nodes(const Values& values, Job& job) {
                 fmt::format("lists {} shares for {} pools", job.batch.share_of_pool.size(),
                             job.cluster.pools.size()));
   }
-  if (values.stated("recovery.when_no_spare") &&
-      values.text("recovery.when_no_spare") == "reroute") {
-    values.fail("recovery.when_no_spare",
-                "reroute gives the passes of a lost node to nodes that hold the same stage, and on "
-                "cluster.pools those have paces of their own; take shrink, relayout or wait");
-  }
   check_prices(values, job);
 }
 

@@ -183,16 +183,11 @@ void check_waiting(const Values& values, const Job& job, int level, int entry) {
         key_of(entry, ".wait_for"),
         "all-but-K and dynamic go with one level of exchanges; take all, or list one level");
   }
-  const bool unlike = !job.cluster.slow_nodes.empty();
-  if (own.chooses_missing && !unlike && !job.lengths && !job.cluster.jitter.active()) {
+  if (own.chooses_missing && job.cluster.slow_nodes.empty() && !job.lengths &&
+      !job.cluster.jitter.active()) {
     values.fail(key_of(entry, ".wait_for"),
                 "is dynamic, and no island comes later than others; state cluster.jitter, or "
                 "cluster.slow_nodes");
-  }
-  if (unlike && !waits_for_all(own) && job.cluster.jitter.active()) {
-    values.fail("cluster.slow_nodes",
-                "with cluster.jitter islands of unlike speed are modelled where all wait for each "
-                "other: at exchanges on schedule, with wait_for: all; leave one of them out");
   }
 }
 
@@ -294,28 +289,6 @@ void resolve_paths(const Values& values, Job& job, int entry) {
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
 }
 
-void check_shrinking(const Values& values, const Job& job) {
-  const std::string key = "recovery.when_no_spare";
-  if (!values.has(key)) return;
-  const std::string policy = values.text(key);
-  if (policy == "reroute") {
-    values.fail(
-        key,
-        "the other islands do not take the work of one that lacks a node; take wait, shrink, "
-        "under which it drops out, or relayout, under which it goes on in another layout");
-  }
-  if (policy == "relayout" && values.length("recovery.relayout") > 0) {
-    values.fail("recovery.relayout",
-                "lists layouts of a job that is one; an island that lacks a node takes the fastest "
-                "of its own: any");
-  }
-  if (policy == "shrink" && job.sync.size() > 1) {
-    values.fail(key,
-                "shrink, under which an island that lacks a node drops out, goes with one level of "
-                "exchanges; take wait, or list one level");
-  }
-}
-
 }  // namespace
 
 void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors& brought,
@@ -385,7 +358,6 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_level(values, job, level, skipped + level);
     check_places(values, job, level, skipped + level);
   }
-  check_shrinking(values, job);
 }
 
 }  // namespace windtunnel

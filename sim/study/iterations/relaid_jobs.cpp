@@ -10,6 +10,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/workload/layer_table.hpp"
 #include "policies/iteration.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
@@ -76,9 +77,11 @@ std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
   why = "it has no layout of fewer nodes";
   const auto samples = static_cast<int>(job.batch.global / job.batch.micro);
   const int gpus = job.cluster.node.gpus;
+  const int layers = job.network ? static_cast<int>(job.network->layers.size()) : job.model.layers;
   for (const int tp : choices(gpus, job.layout.tp, gpus)) {
-    for (const int pp : choices(job.model.layers, job.layout.pp, ranks / tp)) {
-      for (const int dp : choices(samples, samples, ranks / tp / pp)) {
+    for (const int pp : choices(layers, job.layout.pp, ranks / tp)) {
+      for (int dp = 1; dp <= std::min(samples, ranks / tp / pp); ++dp) {
+        if (samples % dp != 0) continue;
         if (nodes_of(job, {tp, pp, dp}) >= job.cluster.nodes) continue;
         try {
           jobs.push_back(prepared(job, {tp, pp, dp}));

@@ -129,7 +129,8 @@ std::vector<int> slowest_first(const Job& job) {
 }
 
 // The replicas that are left when `missing` are not. Which ones fail is not known: of unlike nodes
-// each kind keeps its share, rounded in favour of the slower ones.
+// each kind keeps its share, rounded in favour of the slower ones. Where a kind does not fill whole
+// nodes, the first replicas stay.
 std::vector<int> kept_replicas(const Job& job, int missing) {
   const int count = job.layout.dp - missing;
   std::vector<int> kept(count);
@@ -141,14 +142,10 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   const int unit = std::max(1, job.cluster.node.gpus / width);
   std::vector<std::size_t> order(kinds.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto flops = [&](std::size_t kind) {
-    double least = std::numeric_limits<double>::infinity();
-    for (const int pool : kinds[kind].pools) {
-      least = std::min(least, peak_flops(job.cluster.pools[pool].node.gpu, job.precision));
-    }
-    return least;
-  };
-  std::ranges::stable_sort(order, {}, flops);
+  const std::vector<int> pools = slowest_first(job);
+  std::ranges::stable_sort(order, {}, [&](std::size_t kind) {
+    return std::ranges::find_first_of(pools, kinds[kind].pools) - pools.begin();
+  });
   std::vector<int> amounts;
   for (const std::size_t kind : order) amounts.push_back(kinds[kind].replicas / unit);
   if (std::accumulate(amounts.begin(), amounts.end(), 0) * unit != job.layout.dp) return kept;

@@ -15,9 +15,10 @@ namespace windtunnel {
 // Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
 // proportion, and what shared a pod still does. Of a job with places on the machine the pods stay
 // as they are, and the others keep their places. On unlike nodes each kind of replicas keeps its
-// share, rounded in favour of the slower ones.
+// share, rounded in favour of the slower ones; where a kind does not fill whole nodes, the first
+// replicas stay.
 Job shrunk(const Job& job, int missing);
-// Leaves the job these replicas of its own, which are ascending.
+// Returns the job with these of its replicas, in ascending order.
 Job with_replicas(const Job& job, const std::vector<int>& kept);
 
 // Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the

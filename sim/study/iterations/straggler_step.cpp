@@ -99,21 +99,19 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares
   return workers;
 }
 
-// The rounds of the island whose steps are longest: where all nodes are alike, it is any.
-StragglerRounds longest_rounds(const Job& job, const WorkShares& shares,
-                               const Redundancy& redundancy) {
+// [island] Its rounds; where all nodes are alike, those of one stand for all.
+std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& shares,
+                                           const Redundancy& redundancy) {
   const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
   const int islands = alike || !job.redundancy ? 1 : job.layout.islands();
-  StragglerRounds longest;
+  std::vector<StragglerRounds> rounds;
   for (int island = 0; island < islands; ++island) {
     const std::vector<std::vector<WorkerUnit>> workers = workers_of(job, shares, island);
     double units = 0;
     for (const std::vector<WorkerUnit>& own : workers) units += double(own.size());
-    StragglerRounds rounds =
-        sample_rounds(redundancy, job.cluster.jitter, workers, rounds_for(units));
-    if (island == 0 || rounds.length > longest.length) longest = std::move(rounds);
+    rounds.push_back(sample_rounds(redundancy, job.cluster.jitter, workers, rounds_for(units)));
   }
-  return longest;
+  return rounds;
 }
 
 // Numbers of islands to leave out that are looked at: all few, and half as many again.
@@ -187,7 +185,7 @@ StragglerRule::StragglerRule(const Job& job, const WorkShares& shares, double pa
   load_ = load_of(redundancy, step_workers(job.layout));
   results_ = results_of(redundancy);
   delay_ = delay_of(redundancy);
-  rounds_ = longest_rounds(job, shares, redundancy);
+  rounds_ = std::ranges::max(island_rounds(job, shares, redundancy), {}, &StragglerRounds::length);
   slowest_ = rounds_.slowest;
   if (!job.redundancy) {
     const double units = double(workers_of(job, shares).front().size());
@@ -244,6 +242,21 @@ std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Tim
   return std::vector(steps.size(), any);
 }
 
+// [island] The same where an island's replicas code their gradients, and nothing is drawn: the
+// longest of its rounds are those of a step that takes `step_s`.
+std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double work_s,
+                                    double step_s) {
+  if (job.cluster.slow_nodes.empty() || waits_for_all(job.sync.front())) return {};
+  std::vector<IslandStep> steps;
+  double longest = 0;
+  for (const StragglerRounds& own : island_rounds(job, work_shares(job, plan), *job.redundancy)) {
+    steps.push_back({.mean = own.length});
+    longest = std::max(longest, own.length);
+  }
+  for (IslandStep& own : steps) own.mean = step_s - work_s * (longest - own.mean);
+  return steps;
+}
+
 // Levels whose islands wait for each other: those that wait for nobody stay apart, and so do those
 // of the levels above.
 std::vector<DriftLevel> drift_levels(const Job& job) {
@@ -293,8 +306,8 @@ void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, doubl
   const bool drawn = stragglers && job.cluster.jitter.active();
   std::vector<IslandStep> steps;
   if (!drawn) {
-    if (job.redundancy) return;  // without jitter all islands take the same
-    steps = unlike_steps(job, plan, timeline, step_s);
+    steps = job.redundancy ? coded_steps(job, plan, stragglers->work_s, step_s)
+                           : unlike_steps(job, plan, timeline, step_s);
     if (steps.empty()) return;
   }
   std::vector<DriftLevel> drifts = drift_levels(job);

@@ -157,10 +157,13 @@ std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
 
 std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report) {
   std::vector<Note> notes;
+  double exchanges_s = 0;  // a step, of all levels
   for (std::size_t i = 0; i < report.sync.size(); ++i) {
     const SyncLevel& level = job.sync[i];
     const double exchange_s = report.sync[i].seconds.exchange_s;
     const double between_s = level.cycle_steps() * report.inner_step_s;
+    // What steps wait for is under way beside none.
+    exchanges_s += exchange_s / level.cycle_steps() - mean_exposed_s(level, report.sync[i].seconds);
     if (exchange_s <= between_s) continue;
     const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;
     notes.push_back(
@@ -170,6 +173,17 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
                      "more, a compressor or faster links carry them in time",
                      level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
          fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});
+  }
+  // fit_on_links() has left no more of them than a step takes.
+  constexpr double kAll = 1 - 1e-6;
+  if (notes.empty() && report.sync.size() > 1 && exchanges_s > kAll * report.inner_step_s) {
+    notes.push_back(
+        {"sync",
+         "the exchanges of all levels go one after the other, and links carry them no "
+         "faster than steps ask for them: steps wait for the links; longer periods, compressors "
+         "or faster links carry them in time",
+         fmt::format("{} of exchanges beside each step of {}", format_seconds(exchanges_s),
+                     format_seconds(report.inner_step_s))});
   }
   return notes;
 }

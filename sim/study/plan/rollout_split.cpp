@@ -87,20 +87,20 @@ class Splitter {
     return static_cast<int>(std::max(1.0, std::round(batch.global / whole)) * whole);
   }
 
-  // The same beside any learner, unless it leaves its state there.
+  // The same in every split, unless the learner leaves its state on the GPUs.
   void learn_speed(int size) {
     RolloutSpec spec = engines_;
     spec.engine.tp = size;
     try {
       const LearnerPace pace = estimated_pace(given_.job, *given_.prepared);
-      speeds_.emplace(size, rollout_engines(given_.job, spec, pace));
+      speeds_.emplace(size, engine_speeds(given_.job, spec, pace));
     } catch (const Error& error) {
       too_small_ = error.what();
     }
   }
 
   void try_engine(const Case& learner, const LearnerPace& pace, int size,
-                  const std::vector<EngineGroup>& speed, const Overrides& set, Tried& tried) const {
+                  const EngineSpeeds& speeds, const Overrides& set, Tried& tried) const {
     RankedSplit split;
     split.set = set;
     split.set.back().second = std::to_string(size);
@@ -110,7 +110,7 @@ class Splitter {
     spec.engine.tp = size;
     split.engine_nodes = spec.colocated ? split.learner_nodes : spec.nodes;
     try {
-      split.estimate = simulate_rollout(learner.job, spec, pace, speed);
+      split.estimate = simulate_rollout(learner.job, spec, pace, speeds);
       tried.feasible.push_back(std::move(split));
     } catch (const Error& error) {
       tried.faults.emplace_back(error.what());
@@ -120,8 +120,8 @@ class Splitter {
   const ScenarioText& scenario_;
   const Case& given_;
   const RolloutSpec& engines_;
-  int nodes_;                                       // of both
-  std::map<int, std::vector<EngineGroup>> speeds_;  // by GPUs of an engine
+  int nodes_;                           // of both
+  std::map<int, EngineSpeeds> speeds_;  // by GPUs of an engine
   std::string too_small_;
 };
 

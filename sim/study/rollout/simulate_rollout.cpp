@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
@@ -74,7 +75,7 @@ double seconds_of(const std::vector<CostPart>& parts) {
 
 // Engines and learner of one island: each has its own, which write with its weights.
 RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                                 double availability) {
+                                 const EngineSpeeds& speeds, double availability) {
   const int islands = job.layout.islands();
   Job island = one_island(job, islands);
   RolloutSpec own = spec;
@@ -83,14 +84,38 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   // Its engines stand on its own site.
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
-  RolloutReport report =
-      simulate_rollout(island, own, pace, rollout_engines(island, own, pace), availability);
+  RolloutReport report = simulate_rollout(island, own, pace, speeds, availability);
   report.spec = spec;
   for (int* count : {&report.engines, &report.actor_gpus, &report.gpus}) *count *= islands;
   for (double* rate : {&report.returned, &report.samples_per_s, &report.tokens_per_s}) {
     *rate *= islands;
   }
   return report;
+}
+
+// Returns the pools on which engines stand; -1: all nodes are alike.
+std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
+  const Cluster& cluster = job.cluster;
+  if (cluster.pools.empty()) return {-1};
+  std::set<int> pools;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const int pool = cluster.pool_of_place(cluster.place_of(node));
+    if (spec.colocated) pools.insert(pool);
+  }
+  for (int pool = 0; pool < std::ssize(cluster.pools); ++pool) {
+    if (!spec.colocated && cluster.pools[pool].name == spec.pool) pools.insert(pool);
+  }
+  return pools;
+}
+
+// Groups the engines of this machine by their speed.
+std::vector<EngineGroup> groups_of(const RolloutMachine& machine, const EngineSpeeds& speeds) {
+  std::map<int, int> engines;  // [pool]
+  if (machine.pools.empty()) engines = {{-1, machine.engines}};
+  for (const int pool : machine.pools) ++engines[pool];
+  std::vector<EngineGroup> groups;
+  for (const auto& [pool, count] : engines) groups.push_back({speeds.at(pool), count});
+  return groups;
 }
 
 }  // namespace
@@ -121,36 +146,29 @@ LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared) {
   return pace;
 }
 
-std::vector<EngineGroup> rollout_engines(const Job& job, const RolloutSpec& spec,
-                                         const LearnerPace& pace) {
-  const RolloutMachine machine = rollout_machine(job, spec);
+EngineSpeeds engine_speeds(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
   const double held = spec.colocated && !spec.offloads ? pace.held_bytes : 0;
-  std::map<int, int> of_pool;  // engines
-  if (machine.pools.empty()) of_pool = {{-1, machine.engines}};
-  for (const int pool : machine.pools) ++of_pool[pool];
-  std::vector<EngineGroup> engines;
-  for (const auto& [pool, count] : of_pool) {
-    engines.push_back(
-        {engine_speed(on_pool_alone(job, pool), spec.engine, longest_sequence(spec), held), count});
+  EngineSpeeds speeds;
+  for (const int pool : pools_of_engines(job, spec)) {
+    speeds.emplace(
+        pool, engine_speed(on_pool_alone(job, pool), spec.engine, longest_sequence(spec), held));
   }
-  return engines;
+  return speeds;
 }
 
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               const std::vector<EngineGroup>& engines, double availability) {
-  if (!job.sync.empty()) return rollout_of_islands(job, spec, pace, availability);
+                               const EngineSpeeds& speeds, double availability) {
+  if (!job.sync.empty()) return rollout_of_islands(job, spec, pace, speeds, availability);
   const RolloutMachine machine = rollout_machine(job, spec);
+  const std::vector<EngineGroup> engines = groups_of(machine, speeds);
   RolloutReport report;
   report.spec = spec;
   report.engines = machine.engines;
   report.actor_gpus = machine.engines * spec.engine.tp;
   report.gpus = machine.cluster.gpus();
   report.transfer = weight_transfer(job, spec, machine);
-  // Engines of one speed are as many as this learner leaves room for.
-  std::vector<EngineGroup> beside = engines;
-  if (beside.size() == 1) beside.front().engines = machine.engines;
   const LoopInputs inputs = {.spec = spec,
-                             .engines = beside,
+                             .engines = engines,
                              .token_s = pace.step_s / tokens_per_step(job) *
                                         (spec.epochs + spec.passes * pace.forward_share),
                              .transfer_s = report.transfer.seconds,
@@ -187,7 +205,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign) {
   const LearnerPace pace = learner_pace(iteration);
-  return simulate_rollout(job, spec, pace, rollout_engines(job, spec, pace),
+  return simulate_rollout(job, spec, pace, engine_speeds(job, spec, pace),
                           campaign != nullptr ? campaign->goodput.mean : 1);
 }
 

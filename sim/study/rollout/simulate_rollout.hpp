@@ -1,7 +1,7 @@
 // The loop of a scenario with `rollout`, from its learner's iteration.
 #pragma once
 
-#include <vector>
+#include <map>
 
 #include "models/plan/job.hpp"
 #include "models/results/campaign_report.hpp"
@@ -25,17 +25,19 @@ LearnerPace learner_pace(const IterationReport& iteration);
 // The same in closed form, of an iteration that nobody simulated.
 LearnerPace estimated_pace(const Job& job, const PreparedIteration& prepared);
 
-// The engines beside this learner, those on each kind of nodes. Throws Error as engine_speed() and
-// rollout_machine().
-std::vector<EngineGroup> rollout_engines(const Job& job, const RolloutSpec& spec,
-                                         const LearnerPace& pace);
+// [pool] An engine on nodes of each pool that has any, by its index in Cluster::pools; -1: all
+// nodes are alike. However many nodes the learner and the engines have, the speeds are the same.
+using EngineSpeeds = std::map<int, EngineSpeed>;
+// Throws Error as engine_speed().
+EngineSpeeds engine_speeds(const Job& job, const RolloutSpec& spec, const LearnerPace& pace);
 
-// `engines`: rollout_engines(). `availability` of the learner: useful share of its campaign's time.
-// Throws Error about the keys at fault. Each island of replicas (Job::sync) has its part of the
-// engines and of the prompts, and the step has what exchanges between islands add to it.
+// `speeds`: engine_speeds() of this job and spec. `availability` of the learner: useful share of
+// its campaign's time. Throws Error about the keys at fault. Each island of replicas (Job::sync)
+// has its part of the engines and of the prompts, and the step has what exchanges between islands
+// add to it.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const LearnerPace& pace,
-                               const std::vector<EngineGroup>& engines, double availability = 1);
-// Beside a learner whose iteration and campaign were simulated; nullptr: none was.
+                               const EngineSpeeds& speeds, double availability = 1);
+// The same of a learner whose iteration and campaign were simulated; nullptr: no campaign was.
 RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec,
                                const IterationReport& iteration, const CampaignReport* campaign);
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "models/machine/links/links.hpp"
+#include "models/machine/pcie_rate.hpp"
 #include "tests/support/pool_job.hpp"
 
 namespace windtunnel {
@@ -12,6 +13,20 @@ std::vector<LinkId> route_of(const LinkTable& links, int from, int to) {
   std::vector<LinkId> route;
   links.append_route(from, to, route);
   return route;
+}
+
+// A root port binds both directions together, so that it may leave one alone to the link.
+TEST(PcieRate, RestsOnWhatPassesLess) {
+  NodeSpec node;
+  node.pcie_Bps = {32e9, 32e9, 32e9, Origin::spec, "link"};
+  const auto sources = [&](double root_port_Bps) {
+    node.root_port_Bps = {root_port_Bps, root_port_Bps, root_port_Bps, Origin::assumed, "port"};
+    return one_way_limit(node).source + " " + both_ways_limit(node).source;
+  };
+  EXPECT_EQ(sources(0), "link link");
+  EXPECT_EQ(sources(100e9), "link link");
+  EXPECT_EQ(sources(40e9), "link port");
+  EXPECT_EQ(sources(20e9), "port port");
 }
 
 TEST(Pools, ShareWhatTheWorstOfThemHas) {

@@ -252,7 +252,7 @@ constexpr int kInBlock = 50;
 
 class Triples : public testing::TestWithParam<int> {};
 
-// No number of a job that runs is not one: an invariant of records.
+// That all numbers of a job that runs are finite is an invariant of records.
 TEST_P(Triples, RunOrAreRefusedByARow) {
   int ran = 0;
   for (int i = 0; i < kInBlock; ++i) {
@@ -263,7 +263,7 @@ TEST_P(Triples, RunOrAreRefusedByARow) {
     do {
       features.clear();
       while (features.size() < 3) {
-        const std::size_t next = running_features()[random.below(running_features().size())];
+        const std::size_t next = random.below(count_of_features());
         if (std::ranges::count(features, next) == 0) features.push_back(next);
       }
       std::ranges::sort(features);

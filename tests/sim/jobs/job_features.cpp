@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 
+#include "report/figures/idle_keys.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "sim/study/record_invariants.hpp"
 #include "sim/study/simulate.hpp"
@@ -61,14 +62,6 @@ FeatureList read_features() {
   return list;
 }
 
-// Whether one of these keys is the other, or a map in which the other stands.
-bool overlap(const std::string& a, const std::string& b) {
-  const auto within = [](const std::string& outer, const std::string& inner) {
-    return inner.starts_with(outer) && (inner.size() == outer.size() || inner[outer.size()] == '.');
-  };
-  return within(a, b) || within(b, a);
-}
-
 // A key that one of them sets and another takes out.
 bool takes_out(const JobFeature& feature, const std::string& key) {
   return std::ranges::count(feature.no, key) > 0;
@@ -80,8 +73,8 @@ Overrides rest_of_job(std::span<const std::size_t> features) {
   for (const auto& each : job_features().job) {
     const bool replaced = std::ranges::any_of(features, [&](std::size_t i) {
       const JobFeature& own = job_features().features[i];
-      return std::ranges::any_of(own.keys,
-                                 [&](const auto& key) { return overlap(key.first, each.first); }) ||
+      return std::ranges::any_of(
+                 own.keys, [&](const auto& key) { return are_nested(key.first, each.first); }) ||
              takes_out(own, each.first);
     });
     if (!replaced) rest.push_back(each);
@@ -136,8 +129,11 @@ const Conflict* row_of(const Error& error) {
     std::ranges::stable_sort(all, std::ranges::greater(), &RowPattern::letters);
     return all;
   }();
+  constexpr std::size_t kLeastLetters = 8;  // fewer would match any message
   const std::string text(error.text());
   for (const RowPattern& each : patterns) {
+    CHECK(each.letters >= kLeastLetters, "a row about {} says nothing of its own",
+          each.row->is.key);
     const bool names = text.find(each.row->is.key) != std::string::npos;
     if (names && RE2::PartialMatch(text, *each.pattern)) return each.row;
   }

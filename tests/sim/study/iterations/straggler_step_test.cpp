@@ -167,6 +167,31 @@ TEST(StragglerStep, IslandsMakeUpForStragglersOfTheirOwn) {
   EXPECT_LT(coded_s, drift_s(islands));
 }
 
+// An island has two slow nodes and its code makes up for one, so that its steps are longer than
+// those of the others: an exchange that leaves it out, or one that nobody waits for, does not take
+// them.
+TEST(StragglerStep, AnIslandThatItsCodeDoesNotHelpIsLeftOut) {
+  Job job = job_with({.scheme = drop_slowest, .stragglers = 1}, 32);
+  job.layout.sync_groups = {4};
+  job.sync.push_back({.over = "islands", .every_steps = 16});
+  const auto step_s = [&](int slow_nodes, int missing, SyncPattern pattern) {
+    Job own = job;
+    own.cluster.jitter.of = JitterOf::node;
+    for (int node = 0; node < slow_nodes; ++node) own.cluster.slow_nodes.push_back({node, 1.5});
+    own.sync[0].missing_islands = missing;
+    own.sync[0].pattern = pattern;
+    const DrawnIteration drawn = drawn_of(own);
+    const auto levels = measure_sync(own, prepare_iteration(own), drawn);
+    return mean_step(own.sync, levels, drawn.step_s.mean).all_s;
+  };
+  constexpr auto kAll = SyncPattern::all_reduce;
+  ASSERT_GE(job.cluster.nodes, 4);
+  EXPECT_NEAR(step_s(0, 1, kAll), step_s(0, 0, kAll), 1e-6 * step_s(0, 0, kAll));
+  EXPECT_GT(step_s(2, 0, kAll), 1.1 * step_s(0, 0, kAll));
+  EXPECT_LT(step_s(2, 1, kAll), 0.95 * step_s(2, 0, kAll));
+  EXPECT_LT(step_s(2, 0, SyncPattern::none), 0.95 * step_s(2, 0, kAll));
+}
+
 // Islands wait at exchanges for sums; in each step an island is as its own slowest GPU.
 TEST(StragglerStep, IslandsDriftApart) {
   Job job = small_job(1, 1, 16);

@@ -41,5 +41,26 @@ TEST(LearningNotes, GradientsThatLackReplicas) {
                         testing::Field(&Note::figures, HasSubstr("% of it")))));
 }
 
+// Neither level's exchanges take longer than the steps between two of them; both together do.
+TEST(LateExchanges, ANoteWhereTwoLevelsTogetherHoldUpTheSteps) {
+  Job job;
+  job.sync = {{.over = "node", .every_steps = 10, .delay_steps = 10},
+              {.over = "site", .every_steps = 20, .delay_steps = 20}};
+  const auto notes_of = [&](double inner_s, double outer_s) {
+    std::vector<SyncSeconds> levels = {{.exchange_s = inner_s}, {.exchange_s = outer_s}};
+    fit_on_links(job.sync, levels, 1);
+    IterationReport report;
+    report.inner_step_s = 1;
+    for (const SyncSeconds& level : levels) report.sync.push_back({.seconds = level});
+    return late_exchange_notes(job, report);
+  };
+  EXPECT_THAT(notes_of(4, 10), IsEmpty());
+  EXPECT_THAT(notes_of(6, 10),
+              ElementsAre(noted("sync", "of all levels go one after the other",
+                                "1.00 s of exchanges beside each step of 1.00 s")));
+  EXPECT_THAT(notes_of(12, 10),
+              ElementsAre(testing::Field(&Note::text, HasSubstr("exchanges of node no faster"))));
+}
+
 }  // namespace
 }  // namespace windtunnel

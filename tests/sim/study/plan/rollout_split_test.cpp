@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "sim/study/simulate.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -66,6 +68,15 @@ TEST(RolloutSplit, ColocatedEnginesDifferInSizeAlone) {
       search_splits(scenario_of("colocated: true"), {.simulated = 0, .threads = 2});
   for (const RankedSplit& each : found.best) EXPECT_EQ(each.learner_nodes, 4);
   EXPECT_GT(found.best.size(), 2u);
+}
+
+// The scenario has one node of engines, and an engine of 16 GPUs fills two.
+TEST(RolloutSplit, SplitsOfMoreNodesHaveLargerEngines) {
+  const SplitSearch found =
+      search_splits(scenario_of("nodes: 1"), {.top = 100, .simulated = 0, .threads = 2});
+  EXPECT_TRUE(std::ranges::any_of(found.best, [](const RankedSplit& split) {
+    return split.engine_gpus == 16 && split.engine_nodes == 2;
+  }));
 }
 
 TEST(RolloutSplit, NeedsEngines) {

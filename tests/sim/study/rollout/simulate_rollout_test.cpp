@@ -45,8 +45,7 @@ TEST(SimulateRollout, TheParts) {
   const RolloutSpec& spec = report.spec;
   const LearnerPace pace = learner_pace(record.iteration);
   EXPECT_NEAR(report.generation_s,
-              equal_generation_s(rollout_engines(record.job, spec, pace).front().speed, 8,
-                                 {256, 1000}, 128),
+              equal_generation_s(engine_speeds(record.job, spec, pace).at(-1), 8, {256, 1000}, 128),
               1e-9 * report.generation_s);
   EXPECT_NEAR(report.period_s, report.generation_s + report.training_s + report.transfer.seconds,
               1e-6 * report.period_s);

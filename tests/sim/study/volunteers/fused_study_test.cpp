@@ -113,10 +113,12 @@ TEST(FusedStudy, JobsAreThoseOfHfta) {
 
 // Published: up to 15.1 times the throughput of jobs one by one (arXiv 2102.02344), by model, batch
 // and accelerator. A job of its own has a GPU to itself and is not slower than its kernels and
-// their launches.
-TEST(FusedStudy, GainsAreOfThePublishedOrder) {
+// their launches. Missed on an A100 at a batch of one, which leaves most of it idle: 16 times with
+// 64 jobs. Their models and the batches of their largest gain are others.
+TEST(FusedStudy, GainsAreOfThePublishedOrderButForABatchOfOne) {
+  constexpr double kPublished = 15.1;
   for (const char* gpu : {"dgx-v100", "dgx-a100"}) {
-    for (const char* batch : {"4", "32"}) {
+    for (const char* batch : {"1", "4", "32"}) {
       const Case the_case = parse_case(
           fmt::format(
               "name: a\nmodel: resnet-18-cifar\ncluster: {{nodes: 1, node: {{base: {}, gpus: "
@@ -129,7 +131,12 @@ TEST(FusedStudy, GainsAreOfThePublishedOrder) {
       fmt::print("{} batch {}: {:.1f} times with {} jobs\n", gpu, batch, report.best()->speedup,
                  report.best()->jobs);
       EXPECT_GE(report.best()->speedup, 1) << gpu << batch;
-      EXPECT_LE(report.best()->speedup, 15.1) << gpu << batch;
+      if (std::string_view(gpu) == "dgx-a100" && std::string_view(batch) == "1") {
+        EXPECT_NEAR(report.best()->speedup, 16.2, 0.2);
+        EXPECT_GT(report.best()->speedup, kPublished) << "no longer missed: say so in the docs";
+        continue;
+      }
+      EXPECT_LE(report.best()->speedup, kPublished) << gpu << batch;
     }
   }
 }
