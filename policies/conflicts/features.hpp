@@ -182,11 +182,6 @@ inline constexpr Feature kPools = {"unlike nodes", "cluster.pools",
                                    [](const Asked& of) { return !of.job.cluster.pools.empty(); }};
 inline constexpr Feature kAlike = {"nodes of one kind", "cluster.node",
                                    [](const Asked& of) { return !kPools.in(of); }};
-inline constexpr Feature kOutOfOrder = {
-    "ranks that are not in the order of the nodes", "layout.place", [](const Asked& of) {
-      const Cluster& cluster = of.job.cluster;
-      return cluster.pools.empty() ? !cluster.in_order() : !cluster.places.empty();
-    }};
 inline constexpr Feature kSlowNodes = {"slow nodes", "cluster.slow_nodes", [](const Asked& of) {
                                          return !of.job.cluster.slow_nodes.empty();
                                        }};

@@ -263,7 +263,8 @@ TEST_P(Triples, RunOrAreRefusedByARow) {
     do {
       features.clear();
       while (features.size() < 3) {
-        const std::size_t next = random.below(count_of_features());
+        const std::vector<std::size_t>& running = running_features();
+        const std::size_t next = running[random.below(running.size())];
         if (std::ranges::count(features, next) == 0) features.push_back(next);
       }
       std::ranges::sort(features);
