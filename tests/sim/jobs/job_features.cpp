@@ -149,7 +149,7 @@ std::set<std::string> said_twice(std::span<const std::size_t> features) {
       for (const auto& [key, value] : job_features().features[i].keys) {
         if (takes_out(another, key)) keys.insert(key);
         for (const auto& [other, others] : another.keys) {
-          if (!overlap(key, other) || (key == other && value == others)) continue;
+          if (!are_nested(key, other) || (key == other && value == others)) continue;
           keys.insert(key.size() < other.size() ? key : other);
         }
       }
