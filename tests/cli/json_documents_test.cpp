@@ -58,6 +58,9 @@ std::vector<Documented> documented() {
   };
   std::vector<Documented> rows = {
       {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
+      {"import", "import",
+       always(
+           "tests/scenarios/imports/files/torchtitan/llama3-405b.toml --cluster '8 x dgx-h100'")},
       {"run", "run", always("scenarios/small.yaml")},
       {"run", "company", always("scenarios/company/company.yaml")},
       {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},
