@@ -52,15 +52,16 @@ std::string begun_sweep(const std::string& folder) {
   return folder + "/s";
 }
 
+const char* const kImported =
+    "tests/scenarios/imports/files/torchtitan/llama3-8b.toml --cluster '8 x dgx-h100'";
+
 std::vector<Documented> documented() {
   const auto always = [](const std::string& arguments) {
     return [arguments](const std::string&) { return arguments; };
   };
   std::vector<Documented> rows = {
       {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
-      {"import", "import",
-       always(
-           "tests/scenarios/imports/files/torchtitan/llama3-405b.toml --cluster '8 x dgx-h100'")},
+      {"import", "import", always(kImported)},
       {"run", "run", always("scenarios/small.yaml")},
       {"run", "company", always("scenarios/company/company.yaml")},
       {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},

@@ -714,7 +714,8 @@ std::string configuration_kinds_text() {
 }
 
 bool is_configuration(const std::string& text, const std::string& path) {
-  const bool scenario_form = path.ends_with(".yaml") || path.ends_with(".yml");
+  const bool scenario_form =
+      path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json");
   try {
     return table_of(read_configuration(text, path)) != nullptr;
   } catch (const Error&) {

@@ -59,7 +59,7 @@ void check_imported(const ImportedScenario& imported);
 std::string configuration_kinds_text();
 
 // Whether a text is the configuration of a training program, and no scenario. Throws Error where a
-// file that is no scenario by its suffix (.toml, .sh, .json) cannot be read.
+// file that is no scenario by its suffix (.toml, .sh) cannot be read.
 bool is_configuration(const std::string& text, const std::string& path);
 
 }  // namespace windtunnel

@@ -180,6 +180,11 @@ std::vector<RowCase> model_cases() {
              job.model.pattern = "M-M*";
              make_mesh(job);
            }},
+          {"whole tokens to whole experts",
+           [](Job& job) {
+             job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
+             make_mesh(job);
+           }},
           {"one half of a layer", [](Job& job) {
              job.model.pattern = "M-M*";
              job.layout.tp = 2;

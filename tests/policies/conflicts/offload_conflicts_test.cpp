@@ -65,7 +65,6 @@ TEST(OffloadConflicts, WhatWasRefusedOnceGoesTogether) {
   job.schedule.slices = 2;
   EXPECT_EQ(why_not(all_on_host(), job), "");
   job = small_job(1, 1, 4);
-  job.layout.sharding = Sharding::none;
   job.communication.overlap = GradientOverlap::dear;
   Offload offload;
   offload.optimizer = offload.activations = MemoryTier::host;

@@ -322,9 +322,6 @@ TEST(TensorMesh, RefusesWhatItCannotDivide) {
   EXPECT_NE(mesh_refusal(layout, gpt(4, 2048), 8).find("take 4 or 9"), std::string::npos);
   layout.tp = 16;
   TransformerSpec model = gpt(4, 2048);
-  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
-  EXPECT_NE(mesh_refusal(layout, model, 8).find("experts"), std::string::npos);
-  model = gpt(4, 2048);
   model.heads = model.kv_heads = 30;
   EXPECT_NE(mesh_refusal(layout, model, 8).find("heads"), std::string::npos);
   layout.mesh_block = 3;
