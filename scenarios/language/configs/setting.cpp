@@ -80,6 +80,11 @@ ConfigurationForm form_of(const std::string& text, const std::string& path) {
 
 }  // namespace
 
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
 std::string setting_name(std::string_view written) {
   written.remove_prefix(std::min(written.find_first_not_of("-+~"), written.size()));
   std::string name(written);

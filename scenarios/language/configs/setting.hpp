@@ -26,6 +26,8 @@ struct ConfigurationFile {
   std::vector<Setting> settings;  // in the order of the text; of a name that comes again both
 };
 
+std::string in_lower_case(std::string text);  // ASCII
+
 // Reads the text of a file. What it is written in is told by the path's suffix, and where that says
 // nothing, by the text. Throws Error with location: text that is not of its form, quotes that do
 // not end.

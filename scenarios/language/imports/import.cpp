@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -14,8 +13,8 @@
 #include "models/base/units.hpp"
 #include "scenarios/language/configs/megatron_arguments.hpp"
 #include "scenarios/language/imports/configuration_table.hpp"
+#include "scenarios/language/imports/named_model.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
-#include "scenarios/language/library/facts/model_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/scenario_text.hpp"
@@ -25,11 +24,6 @@ namespace windtunnel {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
 
 // "auto" and null leave a value to the program.
 bool is_left_open(const Setting& setting) {
@@ -386,63 +380,10 @@ class ScenarioImport {
     }
   }
 
-  // Wherever the scenario is written.
-  static std::string quoted_path(const fs::path& path) {
-    return fmt::format("'{}'", fs::absolute(path).lexically_normal().string());
-  }
-
   void set_named_model() {
-    const Setting& from = keys_.at(".model").from;
     std::string name = text(".model");
-    std::error_code ignored;
-    const fs::path folder = fs::path(from.where.file).parent_path();
-    for (const fs::path& path : {fs::path(name), fs::path(name) / "config.json", folder / name,
-                                 folder / name / "config.json"}) {
-      if (path.extension() == ".json" && fs::is_regular_file(path, ignored)) {
-        return set("model", quoted_path(path), ".model");
-      }
-    }
     if (keys_.contains(".model_size")) name += " " + text(".model_size");
-    try {
-      const TransformerSpec& model = model_named(name);
-      check_size(model, name, from);
-      set("model", model.name, ".model");
-    } catch (const Error& error) {
-      if (!error.where().file.empty()) throw;
-      throw Error(from.where, fmt::format("{}; give it as --model, a name of `windtunnel list "
-                                          "models` or its config.json",
-                                          error.text()));
-    }
-  }
-
-  // A name that says "16B" is not of a model with 671 B parameters.
-  static void check_size(const TransformerSpec& model, const std::string& name,
-                         const Setting& from) {
-    constexpr double kAlike = 0.3;  // names round, and some leave embeddings out
-    const std::string plain = in_lower_case(name);
-    bool stated = false;
-    for (std::size_t b = plain.find('b'); b != std::string::npos; b = plain.find('b', b + 1)) {
-      if (b + 1 < plain.size() && std::isalnum(static_cast<unsigned char>(plain[b + 1])) != 0) {
-        continue;
-      }
-      std::size_t begin = b;
-      while (begin > 0 && (std::isdigit(static_cast<unsigned char>(plain[begin - 1])) != 0 ||
-                           plain[begin - 1] == '.')) {
-        --begin;
-      }
-      // "A3B" counts active ones, "8x7B" those of an expert.
-      if (begin == b || (begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x')))
-        continue;
-      stated = true;
-      const double said = std::stod(plain.substr(begin, b - begin)) * 1e9;
-      if (std::abs(model.parameters() / said - 1) < kAlike) return;
-    }
-    if (!stated) return;
-    throw Error(from.where,
-                fmt::format("'{}': the nearest model of the library, {}, has {:.3g} B parameters; "
-                            "give it as --model, a name of `windtunnel list models` or its "
-                            "config.json",
-                            name, model.name, model.parameters() / 1e9));
+    set("model", named_model(text(".model"), name, keys_.at(".model").from), ".model");
   }
 
   // The dimensions as keys of the scenario, so that it stands without the script.
@@ -664,38 +605,6 @@ class ScenarioImport {
 
 ImportedScenario import_scenario(const ImportRequest& request) {
   return ScenarioImport(request).result();
-}
-
-namespace {
-
-// The key that stands at a place of the text; empty: none does.
-std::string key_at(const DocumentNode& node, const Location& where, const std::string& path) {
-  if (node.where.line == where.line && node.where.column == where.column) return path;
-  for (const DocumentEntry& entry : node.entries) {
-    const std::string key = join_path(path, entry.key);
-    if (entry.where.line == where.line && entry.where.column == where.column) return key;
-    std::string below = key_at(entry.value, where, key);
-    if (!below.empty()) return below;
-  }
-  return "";
-}
-
-}  // namespace
-
-void check_imported(const ImportedScenario& imported) {
-  const std::string& file = imported.kinds.front().first;
-  try {
-    resolve_case({.file = file, .text = imported.text});
-  } catch (const Error& error) {
-    if (error.where().file != file) throw;
-    const std::string key = key_at(parse_document(imported.text, file), error.where(), "");
-    for (const ReadKey& read : imported.read) {
-      if (read.key != key) continue;
-      throw Error(read.from.where, fmt::format("{}: {}", read.from.name, error.text()),
-                  error.code());
-    }
-    throw Error(Location{file}, std::string(error.text()), error.code());
-  }
 }
 
 std::string import_note(const ImportedScenario& imported) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "scenarios/language/configs/setting.hpp"
+#include "scenarios/language/configs/shell_arithmetic.hpp"
 
 namespace windtunnel {
 namespace {
@@ -153,6 +154,16 @@ TEST(SettingNames, WordsInSmallLettersAndLettersAsTheyAre) {
   EXPECT_EQ(setting_name("--Micro-Batch-Size"), "micro_batch_size");
   EXPECT_EQ(setting_name("-N"), "N");
   EXPECT_EQ(setting_name("sbatch.N"), "sbatch.N");
+}
+
+TEST(ShellArithmetic, IsThatOfWholeNumbers) {
+  EXPECT_EQ(shell_arithmetic("8 * (4 - 1)"), 24);
+  EXPECT_EQ(shell_arithmetic("7 / 2 + 1"), 4);
+  EXPECT_EQ(shell_arithmetic("2 - 3 - 4"), -5);
+  for (const char* other :
+       {"", "8 *", "(8", "8)", "GPUS", "8 / 0", "2 ** 3", "1000000000001", "1000000 * 1000001"}) {
+    EXPECT_EQ(shell_arithmetic(other), std::nullopt) << other;
+  }
 }
 
 }  // namespace
