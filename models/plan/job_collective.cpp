@@ -40,6 +40,13 @@ CollectiveChoice ring_of(const CollectiveRule* rule) {
                           to_string(rule->algorithm)));
 }
 
+// By the job's rules, unless it is named.
+CollectiveChoice chosen(const Job& job, Category axis, CollectiveKind kind, const GroupShape& shape,
+                        CollectiveAlgorithm algorithm) {
+  return algorithm == CollectiveAlgorithm::automatic ? collective_choice(job, axis, kind, shape)
+                                                     : CollectiveChoice(algorithm);
+}
+
 }  // namespace
 
 std::span<const CollectiveKind> kinds_of_axis(Category axis) {
@@ -79,10 +86,34 @@ CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
                                const GroupShape& shape, double bytes,
                                CollectiveAlgorithm algorithm) {
-  const CollectiveChoice choice = algorithm == CollectiveAlgorithm::automatic
-                                      ? collective_choice(job, axis, kind, shape)
-                                      : CollectiveChoice(algorithm);
-  return collective_cost(kind, choice, shape, bytes, job.cluster, calibration_of(job, shape.pool));
+  return collective_cost(kind, chosen(job, axis, kind, shape, algorithm), shape, bytes, job.cluster,
+                         calibration_of(job, shape.pool));
+}
+
+CollectiveCosts::Known& CollectiveCosts::known(CollectiveKind kind, CollectiveChoice choice,
+                                               const GroupShape& shape) const {
+  for (Known& each : known_) {
+    if (each.law.kind() == kind && each.choice == choice && each.law.shape() == shape) return each;
+  }
+  const Calibration& calibration = calibration_of(job_, shape.pool);
+  return known_.emplace_back(choice, CollectiveLaw(kind, choice, shape, job_.cluster, calibration));
+}
+
+CollectiveCost CollectiveCosts::cost(CollectiveKind kind, CollectiveChoice choice,
+                                     const GroupShape& shape, double bytes) const {
+  Known& of_group = known(kind, choice, shape);
+  const auto size = static_cast<int>(of_group.bytes.size());
+  for (int i = 0; i < std::min(of_group.asked, size); ++i) {
+    if (of_group.bytes[i] == bytes) return of_group.costs[i];
+  }
+  const int oldest = of_group.asked++ % size;
+  of_group.bytes[oldest] = bytes;
+  return of_group.costs[oldest] = collective_cost(of_group.law, bytes);
+}
+
+CollectiveCost CollectiveCosts::cost(Category axis, CollectiveKind kind, const GroupShape& shape,
+                                     double bytes, CollectiveAlgorithm algorithm) const {
+  return cost(kind, chosen(job_, axis, kind, shape, algorithm), shape, bytes);
 }
 
 }  // namespace windtunnel

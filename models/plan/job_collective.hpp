@@ -2,9 +2,12 @@
 // least.
 #pragma once
 
+#include <array>
+#include <deque>
 #include <span>
 
 #include "models/network/collectives/collective.hpp"
+#include "models/network/collectives/collective_law.hpp"
 #include "models/network/groups/group_shape.hpp"
 #include "models/plan/job.hpp"
 
@@ -21,5 +24,35 @@ CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
                                const GroupShape& shape, double bytes,
                                CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
+
+// The same for who asks many times: a step has hundreds of collectives of a few groups and sizes,
+// and each group's law and each size's cost is worked out once. The job outlives it. Not for
+// several threads at once.
+class CollectiveCosts {
+ public:
+  explicit CollectiveCosts(const Job& job) : job_(job) {}
+  CollectiveCosts(const CollectiveCosts&) = delete;
+  CollectiveCosts& operator=(const CollectiveCosts&) = delete;
+
+  const Job& job() const { return job_; }
+  CollectiveCost cost(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
+                      double bytes) const;
+  CollectiveCost cost(Category axis, CollectiveKind kind, const GroupShape& shape, double bytes,
+                      CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
+
+ private:
+  // The sizes asked for last.
+  struct Known {
+    CollectiveChoice choice;
+    CollectiveLaw law;
+    std::array<double, 16> bytes{};
+    std::array<CollectiveCost, 16> costs{};
+    int asked = 0;  // sizes so far
+  };
+  Known& known(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape) const;
+
+  const Job& job_;
+  mutable std::deque<Known> known_;
+};
 
 }  // namespace windtunnel

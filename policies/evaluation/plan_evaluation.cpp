@@ -20,7 +20,7 @@ struct Event {
   bool operator>(const Event& other) const {
     return time_s != other.time_s ? time_s > other.time_s : order() > other.order();
   }
-  std::pair<std::int32_t, TaskIndex> order() const { return {task.rank, task.task}; }
+  std::int64_t order() const { return std::int64_t{task.rank} << 32 | task.task; }
 };
 
 // Seconds per byte on the port that a class's messages to a peer leave by.

@@ -50,6 +50,7 @@ struct GradientExchange::Axes {
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
+      costs_(job),
       compresses_(has_recipe(job)),
       across_(compresses_across(job)),
       whole_(is_unscattered(job) && !across_),
@@ -94,7 +95,7 @@ GradientExchange::Axes GradientExchange::axes(int pp, bool expert, bool whole) c
 Transfer GradientExchange::transfer(int pp, ReplicaAxis axis, CollectiveKind kind, double bytes,
                                     CollectiveAlgorithm algorithm) const {
   const GroupShape& shape = network_.shape(pp, axis);
-  const double seconds = collective_cost(job_, Category::dp, kind, shape, bytes, algorithm).seconds;
+  const double seconds = costs_.cost(Category::dp, kind, shape, bytes, algorithm).seconds;
   Transfer transfer{axis, kind, bytes, seconds};
   transfer.algorithm = algorithm;
   return transfer;
@@ -330,7 +331,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     row = served(parameters, pp, bucket.expert, action);
   } else {
     const Amount amount{bucket.expert ? 0 : parameters, bucket.expert ? parameters : 0};
-    append_reductions(job_, network_, pp, amount, row, action);
+    append_reductions(costs_, network_, pp, amount, row, action);
   }
   if (!row.empty() && copies_) add_copies(parameters, row);
   if (!row.empty()) row.front().starts_row = true;
@@ -436,7 +437,8 @@ ReductionLaw GradientExchange::law(int pp, bool expert) const {
       return seconds_of(served(parameters, pp, expert));
     }
     std::vector<Transfer> row;
-    append_reductions(job_, network_, pp, {expert ? 0 : parameters, expert ? parameters : 0}, row);
+    append_reductions(costs_, network_, pp, {expert ? 0 : parameters, expert ? parameters : 0},
+                      row);
     return seconds_of(row);
   };
   constexpr double kFew = 1e3;

@@ -35,6 +35,8 @@ class GradientExchange {
   // Keeps references.
   GradientExchange(const Job& job, const ReplicaNetwork& network);
 
+  const CollectiveCosts& collective_costs() const { return costs_; }
+
   // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
   // be fused, else those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
@@ -97,6 +99,7 @@ class GradientExchange {
 
   const Job& job_;
   const ReplicaNetwork& network_;
+  const CollectiveCosts costs_;
   const bool compresses_;
   const bool across_;  // between places only
   const bool whole_;   // what is compressed is not scattered

@@ -65,6 +65,7 @@ class DataParallel {
   int traffic_number(int stage) const { return of_stage_[stage]; }
   const JobGeometry& geometry() const { return *geometry_; }
   const ReplicaNetwork& network() const { return network_; }
+  const CollectiveCosts& collective_costs() const { return exchange_.collective_costs(); }
   // Parameters of a pipeline rank that one GPU updates, on average.
   double updated_parameters(int pp) const;
   // ChunkCost::offloaded_bytes of an average slice, whose copies the segments of the stage have.
@@ -87,7 +88,7 @@ class DataParallel {
   using Cuts = std::vector<Cut>;
   void add_gathers(int pp, const Amount& amount, std::vector<Transfer>& to,
                    StageAction action = StageAction::forward) const {
-    append_gathers(job_, network_, pp, amount, to, action);
+    append_gathers(collective_costs(), network_, pp, amount, to, action);
   }
   StageTraffic make(int stage, int first_layer, int layers) const;
   ChunkCost average_slice(int stage) const;

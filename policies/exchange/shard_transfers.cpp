@@ -128,21 +128,21 @@ class Steps {
   std::vector<Step> steps_;
 };
 
-void append_steps(const std::vector<Step>& steps, const Job& job, const ReplicaNetwork& network,
-                  int pp, double parameters, std::vector<Transfer>& to) {
+void append_steps(const std::vector<Step>& steps, const CollectiveCosts& costs,
+                  const ReplicaNetwork& network, int pp, double parameters,
+                  std::vector<Transfer>& to) {
   if (parameters <= 0) return;
   for (const Step& step : steps) {
     const double factor = step.axis == ReplicaAxis::dense_shard ? network.ring_factor(pp) : 1;
     Transfer transfer{step.axis, step.kind, step.bytes * parameters * factor, 0};
     transfer.starts_row = &step == &steps.front();
     if (step.bytes > 0) {
-      transfer.seconds = collective_cost(job, Category::dp, step.kind, network.shape(pp, step.axis),
-                                         transfer.bytes)
-                             .seconds;
+      const GroupShape& shape = network.shape(pp, step.axis);
+      transfer.seconds = costs.cost(Category::dp, step.kind, shape, transfer.bytes).seconds;
     }
     if (step.kernel_bytes > 0) {
       const Op kernel{.name = "quantise", .bytes = step.kernel_bytes * parameters};
-      const OpCost cost = op_cost(kernel, job);
+      const OpCost cost = op_cost(kernel, costs.job());
       transfer.kernels = {{Category::compression, cost.origin, cost.seconds}};
       transfer.kernels_beside = true;
     }
@@ -267,13 +267,15 @@ Origin ReplicaNetwork::origin(const Job& job, int pp, const GroupShape& world) c
   return weak;
 }
 
-void append_gathers(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
-                    std::vector<Transfer>& to, StageAction action) {
-  append_steps(Steps(job, network).gathers(false, action), job, network, pp, amount.dense, to);
-  append_steps(Steps(job, network).gathers(true, action), job, network, pp, amount.experts, to);
+void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
+                    const Amount& amount, std::vector<Transfer>& to, StageAction action) {
+  append_steps(Steps(costs.job(), network).gathers(false, action), costs, network, pp, amount.dense,
+               to);
+  append_steps(Steps(costs.job(), network).gathers(true, action), costs, network, pp,
+               amount.experts, to);
 }
 
-void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
+void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers) {
   if (shares.empty()) return;
   for (Transfer& transfer : transfers) {
@@ -281,8 +283,7 @@ void split_transfers(const Job& job, const ReplicaNetwork& network, int pp,
     const GroupShape& group = network.shape(pp, transfer.axis);
     double seconds = kSlice_s * group.members * static_cast<double>(shares.size());
     for (const double share : shares) {
-      seconds +=
-          collective_cost(job, Category::dp, transfer.kind, group, share * transfer.bytes).seconds;
+      seconds += costs.cost(Category::dp, transfer.kind, group, share * transfer.bytes).seconds;
     }
     transfer.longer_s += std::max(0.0, seconds - transfer.seconds);
   }
@@ -292,10 +293,12 @@ bool sums_copies(const Layout& layout, StageAction action) {
   return action == StageAction::last_backward || layout.copies_summed == CopiesSummed::micro_batch;
 }
 
-void append_reductions(const Job& job, const ReplicaNetwork& network, int pp, const Amount& amount,
-                       std::vector<Transfer>& to, StageAction action) {
-  append_steps(Steps(job, network).reductions(false, action), job, network, pp, amount.dense, to);
-  append_steps(Steps(job, network).reductions(true, action), job, network, pp, amount.experts, to);
+void append_reductions(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
+                       const Amount& amount, std::vector<Transfer>& to, StageAction action) {
+  append_steps(Steps(costs.job(), network).reductions(false, action), costs, network, pp,
+               amount.dense, to);
+  append_steps(Steps(costs.job(), network).reductions(true, action), costs, network, pp,
+               amount.experts, to);
 }
 
 }  // namespace windtunnel

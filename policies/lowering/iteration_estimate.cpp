@@ -335,7 +335,7 @@ class Estimator {
   }
 
   double collective_s(CollectiveKind kind, const GroupShape& shape, double bytes) const {
-    return collective_cost(job_, Category::dp, kind, shape, bytes).seconds;
+    return data_.collective_costs().cost(Category::dp, kind, shape, bytes).seconds;
   }
 
   std::vector<CostPart> optimizer(int rank) const {

@@ -249,12 +249,13 @@ Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
   const std::vector<PipelineRankGroups> groups =
       add_all_groups(job, replicas, schedule.iterations == 1, options, plan);
   GroupsAlone alone(plan, job.cluster);
+  const CollectiveCosts& costs = data_parallel.collective_costs();
   MeetingGroups meetings(job, plan);
   for (int pp = 0; pp < job.layout.pp; ++pp) {
     for (const IterationContext& of_kind : replicas.contexts) {
       PipelineRankGroups own = of_members(groups[pp], of_kind.members);
       meetings.add(of_kind, pp, own);
-      plan.classes.push_back(pipeline_rank(of_kind, pp, std::move(own), alone));
+      plan.classes.push_back(pipeline_rank(of_kind, pp, std::move(own), alone, costs));
       if (!of_kind.name.empty()) plan.classes.back().name += ", " + of_kind.name;
     }
   }

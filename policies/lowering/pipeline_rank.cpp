@@ -34,12 +34,13 @@ Category category_of(ActionKind kind) {
 // Builds the task list of one pipeline rank.
 class Builder {
  public:
-  Builder(const IterationContext& context, int rank, PipelineRankGroups groups, GroupsAlone& alone)
+  Builder(const IterationContext& context, int rank, PipelineRankGroups groups, GroupsAlone& alone,
+          const CollectiveCosts& costs)
       : ctx_(context),
         job_(context.job),
         own_(own_job(context, rank)),
         rank_(rank),
-        tasks_(job_, rank, context.members, std::move(groups), alone),
+        tasks_(costs, rank, context.members, std::move(groups), alone),
         messages_(context.schedule, rank, context.costs.passes_gradient(), tasks_),
         offload_(own(), tasks_),
         samples_(job_, context.schedule, context.input, rank, context.options.input_alone, tasks_) {
@@ -525,8 +526,8 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       members(the_members) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
-                        GroupsAlone& alone) {
-  return Builder(context, rank, std::move(groups), alone).build();
+                        GroupsAlone& alone, const CollectiveCosts& costs) {
+  return Builder(context, rank, std::move(groups), alone, costs).build();
 }
 
 }  // namespace windtunnel

@@ -47,8 +47,8 @@ struct IterationContext {
   std::vector<std::vector<Transfer>> outer;     // [pipeline rank] of options.outer
   std::optional<InputLoad> input;               // empty: samples are there
   const Members members;                        // of every pipeline rank
-  std::string name;                // ReplicaCosts::name; empty: all ranks of a pipeline rank
-  std::vector<int> pools;          // [pipeline rank] whose nodes they are; empty: all are alike
+  std::string name;                   // ReplicaCosts::name; empty: all ranks of a pipeline rank
+  std::vector<int> pools;             // [pipeline rank] whose nodes they are; empty: all are alike
   std::vector<MeetingGpus> meetings;  // those of ReplicaCosts::meets, each once
   // [unit] what its passes wait for, indices into PipelineRankGroups::rendezvous; empty: none.
   std::vector<std::vector<int>> rendezvous;
@@ -58,6 +58,6 @@ struct IterationContext {
 };
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
-                        GroupsAlone& alone);
+                        GroupsAlone& alone, const CollectiveCosts& costs);
 
 }  // namespace windtunnel

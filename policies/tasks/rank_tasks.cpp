@@ -85,9 +85,9 @@ PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& m
   return own;
 }
 
-RankTasks::RankTasks(const Job& job, int rank, const Members& members, PipelineRankGroups groups,
-                     GroupsAlone& alone)
-    : job_(job), alone_(alone), rank_(rank), members_(members) {
+RankTasks::RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
+                     PipelineRankGroups groups, GroupsAlone& alone)
+    : costs_(costs), job_(costs.job()), alone_(alone), rank_(rank), members_(members) {
   class_.name = fmt::format("pp {}", rank);
   class_.streams = {{"compute", StreamOrder::in_order},   {"send", StreamOrder::in_order},
                     {"send back", StreamOrder::in_order}, {"recv", StreamOrder::unordered},
@@ -310,8 +310,8 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
     task.bytes = transfer.bytes * share;
     const int slot = replica_slots_[static_cast<int>(transfer.axis)];
     // Of a part of it that much of its latency, too.
-    const CollectiveCost whole = collective_cost(
-        job_, Category::dp, transfer.kind, groups_[slot].shape, transfer.bytes, transfer.algorithm);
+    const CollectiveCost whole = costs_.cost(Category::dp, transfer.kind, groups_[slot].shape,
+                                             transfer.bytes, transfer.algorithm);
     last =
         append_collective(std::move(task), slot, (share - 1) * (whole.seconds - whole.transfer_s));
   }
@@ -383,9 +383,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     }
   }
   const CollectiveChoice choice(task.algorithm, task.protocol);
-  const CollectiveCost closed =
-      collective_cost(task.collective, choice, group.shape, task.bytes, job_.cluster,
-                      calibration_of(job_, group.shape.pool));
+  const CollectiveCost closed = costs_.cost(task.collective, choice, group.shape, task.bytes);
   task.origin = closed.origin;
   // What costs least beside the groups that run at the same time, alone it need not.
   if (task.category != Category::snapshot) {
@@ -400,10 +398,8 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   } else {
     task.as_flows = true;
     // As collective_flows() has it for the group alone.
-    const GroupShape& shape = shape_alone(slot);
-    const CollectiveCost alone =
-        collective_cost(task.collective, {task.algorithm, task.protocol}, shape, task.bytes,
-                        job_.cluster, calibration_of(job_, shape.pool));
+    const CollectiveCost alone = costs_.cost(task.collective, {task.algorithm, task.protocol},
+                                             shape_alone(slot), task.bytes);
     // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};

@@ -89,9 +89,9 @@ PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& m
 class RankTasks {
  public:
   // Of these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
-  // job and `alone`.
-  RankTasks(const Job& job, int rank, const Members& members, PipelineRankGroups groups,
-            GroupsAlone& alone);
+  // costs, their job and `alone`.
+  RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
+            PipelineRankGroups groups, GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
   TaskIndex append(Task task);
@@ -195,6 +195,7 @@ class RankTasks {
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 
+  const CollectiveCosts& costs_;
   const Job& job_;
   GroupsAlone& alone_;
   const int rank_;

@@ -67,15 +67,15 @@ Traffic iteration(const Job& job, int microbatches) {
     const bool last = m + 1 == microbatches;
     if (job.layout.sharding == Sharding::zero3 ||
         (first && job.layout.sharding != Sharding::none)) {
-      append_gathers(job, network, 0, amount, row,
+      append_gathers(CollectiveCosts(job), network, 0, amount, row,
                      first ? StageAction::first_forward : StageAction::forward);
     }
     if (job.layout.sharding == Sharding::zero3) {
-      append_gathers(job, network, 0, amount, row,
+      append_gathers(CollectiveCosts(job), network, 0, amount, row,
                      last ? StageAction::last_backward : StageAction::backward);
     }
     if (last || job.layout.sharding >= Sharding::zero2) {
-      append_reductions(job, network, 0, amount, row,
+      append_reductions(CollectiveCosts(job), network, 0, amount, row,
                         last ? StageAction::last_backward : StageAction::backward);
     }
     add(job, network, row, traffic);
@@ -109,7 +109,8 @@ TEST(ShardTransfers, CopiesOfExpertsLikewise) {
   job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 64};
   const auto row = [&](StageAction action) {
     std::vector<Transfer> transfers;
-    append_reductions(job, ReplicaNetwork(job), 0, {0, kParameters}, transfers, action);
+    append_reductions(CollectiveCosts(job), ReplicaNetwork(job), 0, {0, kParameters}, transfers,
+                      action);
     return transfers;
   };
   EXPECT_TRUE(row(StageAction::backward).empty());
@@ -124,7 +125,7 @@ TEST(ShardTransfers, CopiesOfExpertsLikewise) {
   EXPECT_EQ(row(StageAction::backward)[0].kind, CollectiveKind::reduce_scatter);
   EXPECT_EQ(row(StageAction::backward)[0].axis, ReplicaAxis::expert_shard);
   std::vector<Transfer> gathers;
-  append_gathers(job, ReplicaNetwork(job), 0, {0, kParameters}, gathers);
+  append_gathers(CollectiveCosts(job), ReplicaNetwork(job), 0, {0, kParameters}, gathers);
   EXPECT_EQ(gathers.size(), 1u);
 }
 
@@ -218,8 +219,8 @@ TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
     const ReplicaNetwork network(job);
     std::vector<Transfer> row;
     Traffic traffic;
-    (gather ? append_gathers : append_reductions)(job, network, 0, {kParameters, 0}, row,
-                                                  StageAction::last_backward);
+    (gather ? append_gathers : append_reductions)(
+        CollectiveCosts(job), network, 0, {kParameters, 0}, row, StageAction::last_backward);
     add(job, network, row, traffic);
     return traffic.kernels_s * job.cluster.node.gpu.memory_Bps.value / kParameters;
   };

@@ -74,7 +74,7 @@ TEST(OuterExchange, SendsAsManyTimesLessAsStepsAndBytesSay) {
   every_step.layout.sync_groups.clear();
   const PreparedIteration prepared = prepare_iteration(every_step);
   std::vector<Transfer> reduced;
-  append_reductions(every_step, prepared.geometry->network(), 0,
+  append_reductions(CollectiveCosts(every_step), prepared.geometry->network(), 0,
                     {prepared.chunks.front().parameters, 0}, reduced);
   const double dense = 2.0 * 7 / 8 * reduced.front().bytes;
   job.sync[0].element_bytes = 1;

@@ -29,7 +29,8 @@ class OneRank : public ::testing::Test {
     Plan plan;
     plan.ranks = 1;
     GroupsAlone alone(plan, job_.cluster);
-    RankTasks tasks(job_, 0, whole_pipeline_rank(job_.layout), {}, alone);
+    const CollectiveCosts costs(job_);
+    RankTasks tasks(costs, 0, whole_pipeline_rank(job_.layout), {}, alone);
     OffloadTasks offload(job_, tasks);
     write(tasks, offload);
     plan.classes.push_back(tasks.take());
