@@ -1,0 +1,16 @@
+accelerate launch --config_file fsdp-qlora.yaml train.py \
+    --model_name_or_path meta-llama/Llama-2-70b-hf \
+    --dataset_name smangrul/ultrachat-10k-chatml \
+    --max_length 2048 \
+    --bf16 True \
+    --packing True \
+    --per_device_train_batch_size 2 \
+    --gradient_accumulation_steps 2 \
+    --gradient_checkpointing True \
+    --use_flash_attn True \
+    --use_peft_lora True \
+    --lora_r 8 \
+    --lora_alpha 16 \
+    --lora_target_modules all-linear \
+    --use_4bit_quantization True \
+    --use_nested_quant True

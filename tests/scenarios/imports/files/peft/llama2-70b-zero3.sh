@@ -1,0 +1,18 @@
+accelerate launch --config_file zero3.yaml train.py \
+    --seed 100 \
+    --model_name_or_path meta-llama/Llama-2-70b-hf \
+    --dataset_name smangrul/ultrachat-10k-chatml \
+    --max_length 2048 \
+    --bf16 True \
+    --packing True \
+    --learning_rate 1e-4 \
+    --per_device_train_batch_size 8 \
+    --gradient_accumulation_steps 4 \
+    --gradient_checkpointing True \
+    --use_reentrant False \
+    --use_flash_attn True \
+    --use_peft_lora True \
+    --lora_r 8 \
+    --lora_alpha 16 \
+    --lora_target_modules all-linear \
+    --use_4bit_quantization False
