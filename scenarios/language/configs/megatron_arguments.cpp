@@ -183,6 +183,41 @@ void read_pattern(const Arguments& arguments, TransformerSpec& model) {
   model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
 }
 
+// Layers whose attention is of another kind: gated DeltaNet in all but one of so many, or keys that
+// an indexer chooses; and what predicts further tokens.
+void read_variants(const Arguments& arguments, TransformerSpec& model) {
+  model.mtp_layers = arguments.whole_or("--mtp-num-layers", 0);
+  model.attention_gate = arguments.flag("--attention-output-gate");
+  const Setting* variant = arguments.find("--experimental-attention-variant");
+  if (variant == nullptr) return;
+  const std::string kind = setting_name(variant->value);
+  if (kind == "dsa") {
+    model.sparse = {.heads = arguments.whole_or("--dsa-indexer-n-heads", 64),
+                    .width = arguments.whole_or("--dsa-indexer-head-dim", 128),
+                    .top_k = arguments.whole_or("--dsa-indexer-topk", 2048)};
+    return;
+  }
+  if (kind != "gated_delta_net") {
+    throw Error(variant->where,
+                fmt::format("--experimental-attention-variant: '{}' is not modelled; known: "
+                            "gated_delta_net, dsa",
+                            variant->value));
+  }
+  model.mamba = {.kind = ScanKind::gated_delta,
+                 .state = arguments.whole_or("--linear-key-head-dim", 128),
+                 .head_width = arguments.whole_or("--linear-value-head-dim", 128),
+                 .groups = arguments.whole_or("--linear-num-key-heads", 16),
+                 .heads = arguments.whole_or("--linear-num-value-heads", 32)};
+  const int every = std::max(1, arguments.whole_or("--linear-attention-freq", 4));
+  model.pattern.clear();
+  for (int layer = 0; layer < std::min(model.layers, 10'000); ++layer) {
+    const bool experts = model.moe.experts > 0 && layer >= model.moe.dense_layers;
+    const bool whole = (layer + 1) % every == 0;
+    model.pattern += whole ? (experts ? 'X' : 'T') : (experts ? 'R' : 'L');
+  }
+  model.moe.dense_layers = 0;
+}
+
 // Gated, it is two thirds of four times the hidden width, in whole multiples of 64.
 int usual_ffn(const Arguments& arguments, int hidden) {
   if (!arguments.flag("--swiglu")) return 4 * hidden;
@@ -231,6 +266,7 @@ TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
   read_attention(arguments, model);
   read_experts(arguments, model);
   read_pattern(arguments, model);
+  read_variants(arguments, model);
   check_limits(model, arguments.where("--num-layers"));
   return model;
 }
