@@ -417,6 +417,23 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"qwen3_next", read_qwen3_next},
 });
 
+// Known types that no layer here stands for, and what they have.
+struct UnmodelledType {
+  std::string_view name;
+  std::string_view has;
+};
+constexpr std::array kUnmodelledTypes = std::to_array<UnmodelledType>({
+    {"bart", "an encoder that a decoder reads"},
+    {"deepseek_v4",
+     "attention to compressed keys, an output projection in groups and residual streams that are "
+     "mixed (hyper-connections)"},
+    {"rwkv", "a state of its own kind"},
+    {"t5", "an encoder that a decoder reads"},
+    {"whisper", "an encoder that a decoder reads"},
+    {"zamba", "layers that share weights"},
+    {"zamba2", "layers that share weights"},
+});
+
 const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whole) {
   const DocumentNode* node = map.value_of("model_type");
   if (node == nullptr) node = whole.value_of("model_type");
@@ -425,6 +442,13 @@ const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whol
   }
   const auto* found = std::ranges::find(kTypes, node->text, &HuggingFaceType::name);
   if (found != kTypes.end()) return *found;
+  const auto* unmodelled = std::ranges::find(kUnmodelledTypes, node->text, &UnmodelledType::name);
+  if (unmodelled != kUnmodelledTypes.end()) {
+    throw Error(node->where,
+                fmt::format("model_type '{}' is not modelled: it has {}. Start from a model of the "
+                            "library that is nearest to it (base) and state what differs",
+                            unmodelled->name, unmodelled->has));
+  }
   throw Error(
       node->where,
       fmt::format("unknown model_type '{}'; known: {}. Write its dimensions down instead "

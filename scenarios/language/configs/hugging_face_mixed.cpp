@@ -303,16 +303,17 @@ bool matches_key(std::string_view key, std::string_view pattern) {
   return any_behind ? key.starts_with(pattern) : key == pattern;
 }
 
-double share_percent(double part, double whole) {
-  return whole > 0 ? 100 * part / whole : 0;
-}
-
 // A tower of vision or audio: attention and an MLP of two matrices a layer, whatever the file calls
 // their sizes. 0: it does not say.
 double tower_parameters(const MixedConfig& tower) {
   const auto first = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
-      if (tower.find(name) != nullptr) return double(tower.whole(name));
+      if (tower.find(name) == nullptr) continue;
+      try {
+        return double(tower.whole(name));
+      } catch (const Error&) {  // a list, of towers that are no transformers
+        return 0.0;
+      }
     }
     return 0.0;
   };
@@ -320,6 +321,17 @@ double tower_parameters(const MixedConfig& tower) {
   const double hidden = first({"hidden_size", "embed_dim", "width", "d_model"});
   const double ffn = first({"intermediate_size", "encoder_ffn_dim"});
   return layers * hidden * (4 * hidden + 2 * (ffn > 0 ? ffn : 4 * hidden));
+}
+
+// Whether widths of all heads together are numbers that a model can have.
+bool is_countable(const TransformerSpec& model) {
+  constexpr double kMostWide = 1e8;
+  const double head =
+      double(model.head_width) + model.latent.rotary_width + model.latent.value_width;
+  const double mixer = double(model.mamba.heads) + model.mamba.groups;
+  return (double(model.heads) + model.kv_heads) * head < kMostWide &&
+         mixer * (double(model.mamba.head_width) + model.mamba.state + model.mamba.chunk) <
+             kMostWide;
 }
 
 void name_tower(const DocumentNode& document, const std::string& key, TransformerSpec& model) {
@@ -330,10 +342,11 @@ void name_tower(const DocumentNode& document, const std::string& key, Transforme
     model.left_out.push_back(fmt::format("{}: its size is not stated", key));
     return;
   }
-  model.left_out.push_back(fmt::format(
-      "{}: {} parameters; a patch costs its layers {:.2g} % of what a token costs the "
-      "decoder",
-      key, format_count(parameters), share_percent(parameters, model.active_parameters())));
+  const double share = 100 * parameters / model.active_parameters();
+  model.left_out.push_back(
+      fmt::format("{}: {} parameters; a patch costs its layers {:.2g} % of what a token costs the "
+                  "decoder",
+                  key, format_count(parameters), share));
 }
 
 void name_predictors(const MixedConfig& config, TransformerSpec& model) {
@@ -357,15 +370,17 @@ void name_predictors(const MixedConfig& config, TransformerSpec& model) {
       "with it; where it is trained, state mtp_layers: {}",
       key, modules, modules == 1 ? "module" : "modules",
       format_count(with.parameters() - model.parameters()),
-      share_percent(all - model_flops(model, 1, kLength), all), modules));
+      100 * (1 - model_flops(model, 1, kLength) / all), modules));
 }
 
 }  // namespace
 
 void name_left_out(const DocumentNode& document, const MixedConfig& config,
                    TransformerSpec& model) {
-  name_predictors(config, model);
-  for (const char* tower : {"vision_config", "audio_config"}) name_tower(document, tower, model);
+  if (is_countable(model)) name_predictors(config, model);
+  for (const char* tower : {"vision_config", "audio_config"}) {
+    if (is_countable(model)) name_tower(document, tower, model);
+  }
   std::vector<std::string> unknown;
   for (const std::string& key : config.unread()) {
     const bool known = key == "text_config" || key == "vision_config" || key == "audio_config" ||

@@ -348,7 +348,10 @@ TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
 TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
                   .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
-                               "deepseek_v3, gemma"));
+                               "deepseek_v3, deepseek_v32, gemma"));
+  EXPECT_TRUE(refusal(R"({"model_type": "deepseek_v4"})")
+                  .starts_with("config.json:1:16: model_type 'deepseek_v4' is not modelled: it has "
+                               "attention to compressed keys"));
   EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
             "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");
   EXPECT_EQ(refusal("\n{\"model_type\": \"llama\"}"),
