@@ -123,8 +123,8 @@ constexpr std::array kGatedDeltaForward = {
     kDeltaOutputs,
     ScanKernel{.name = "gated norm", .rows = 3},
 };
-// Of the forward pass W, U and the states; then gradients of what was written, of the states back
-// through the chunks, of queries, keys and W by the states and by the scores, and of keys and
+// W, U and the states as in the forward pass; then gradients of what was written, of the states
+// back through the chunks, of queries, keys and W by the states and by the scores, and of keys and
 // values through the inverse.
 constexpr std::array kDeltaGradients = {
     ScanKernel{.name = "value gradients", .m = kQ, .n = kP, .k = kHalf, .rows = 2},

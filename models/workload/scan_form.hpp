@@ -96,7 +96,7 @@ struct MambaMixer {
     return (form().gate ? inner() : 0) + convolved() + form().head_columns * heads + rank();
   }
   int chunk_tokens() const { return form().chunk > 0 ? form().chunk : chunk; }
-  // Of the matrices, with those of low rank.
+  // Parameters of the matrices, with those of low rank.
   double matrices(int hidden) const;
   double head_parameters() const;  // vectors of heads, and the norm's
   double convolution_parameters() const;

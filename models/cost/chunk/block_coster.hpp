@@ -25,7 +25,7 @@ class BlockCoster {
   BlockCost layer(Block block) const;
   // The embedding or the loss head.
   BlockCost end(Block block) const;
-  // Of a module of TransformerSpec::mtp_layers before its layer.
+  // What a module of TransformerSpec::mtp_layers costs before its layer.
   BlockCost joining() const;
   // Gathers what arrives at a stage in parts: its input, and backward the gradient of its output.
   BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;

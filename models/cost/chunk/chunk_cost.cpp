@@ -426,7 +426,9 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
     }
     add(chunks[stage], cut_in_parts, coster.gathered(cut, false, at.receives_gradient).rounds);
   }
-  add(chunks.back(), 1, end_cost(job, unit, coster, Block::head).rounds);
+  const int modules = job.model.mtp_layers;
+  if (modules > 0) add(chunks.back(), modules, coster.joining().rounds);
+  add(chunks.back(), 1 + modules, end_cost(job, unit, coster, Block::head).rounds);
   return chunks;
 }
 

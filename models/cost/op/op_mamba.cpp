@@ -27,7 +27,7 @@ struct Scan {
 };
 constexpr double kFp32 = 4;
 
-// Of so many tokens, and the heads of one of so many ranks.
+// The scan of so many tokens, and of the heads of one of so many ranks.
 Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
   Scan scan;

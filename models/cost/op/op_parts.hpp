@@ -57,7 +57,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 // As attention's kernels see it. With frames a layer counts as half of one that attends within them
 // and half of one that attends over them; with a window in parts of layers with and without one.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
-// Of one whose keys an indexer chooses.
+// What attention to keys that an indexer chooses sees.
 Shard chosen_shard(const Job& job, const Shard& s);
 // `append` appends the kernels of one of these shards to `ops`; all of them count as one layer's.
 template <class Append>

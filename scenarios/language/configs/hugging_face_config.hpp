@@ -86,7 +86,7 @@ class HuggingFaceConfig {
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
 // Latent attention and the experts of DeepSeek.
 void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
-// Of Qwen, but for which layers have them.
+// Sizes of Qwen's experts, but not which layers have them.
 void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);
 // Layers with a letter each of kBlockLetters: as a pattern, or as leading dense layers before ones
 // with experts, where they are so.

@@ -218,7 +218,7 @@ void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
 
 namespace {
 
-// Of keys that no reader asks for, those that change neither time nor memory: tokens, tokenizers,
+// Keys that no reader asks for and that change neither time nor memory: tokens, tokenizers,
 // generation, initialisation, scales of positions and of the router, formats of weights. A `*` at
 // either end stands for anything.
 constexpr std::array<std::string_view, 69> kOfNoEffect = {
