@@ -94,6 +94,10 @@ inline constexpr Feature kNotAdam = {
     "an optimizer other than Adam", "software.optimizer",
     [](const Asked& of) { return of.job.software.optimizer != Optimizer::adam; }};
 
+inline constexpr Feature kMuon = {"Muon", "software.optimizer", [](const Asked& of) {
+                                    return of.job.software.optimizer == Optimizer::muon;
+                                  }};
+
 inline constexpr Feature kTensorRanks = {"tensor parallelism", "layout.tp",
                                          [](const Asked& of) { return of.job.layout.tp > 1; }};
 inline constexpr Feature kContextRanks = {"context parallelism", "layout.cp",

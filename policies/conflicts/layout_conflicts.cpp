@@ -22,6 +22,8 @@ constexpr Conflict kLayoutRows[] = {
     {kRecomputedModules, kLayerTable,
      ": model '{model}' is a table of layers, of which a search says which are computed again",
      "set recompute: auto, or none"},
+    {kMuon, kLayerTable,
+     ": muon is of the matrices of a transformer, and model '{model}' has layers", "take momentum"},
     {kAdapter, kLayerTable,
      ": a table of layers has no products of a transformer to put one beside", ""},
     {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},
