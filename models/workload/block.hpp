@@ -1,8 +1,9 @@
 // What stands at a place of a model, and the parts that it has. A layer of most transformers is
 // attention and an MLP, each behind a norm and added to what it reads. Hybrid models list these
 // parts as layers of their own, in the letters of Megatron-LM's --hybrid-override-pattern
-// (Nemotron-H: arXiv 2504.03624); blocks of diffusion transformers are not alike either (Stable
-// Diffusion 3: arXiv 2403.03206, figure 2; FLUX.1).
+// (Nemotron-H: arXiv 2504.03624), or mix whole layers of several kinds (Qwen3-Next, Kimi Linear:
+// arXiv 2510.26692; Llama 4 Maverick); blocks of diffusion transformers are not alike either
+// (Stable Diffusion 3: arXiv 2403.03206, figure 2; FLUX.1).
 #pragma once
 
 #include <array>
@@ -13,9 +14,11 @@ enum class Block {
   layer,      // attention and a dense MLP
   moe_layer,  // attention and experts
   attention,  // alone, as the three that follow
-  mamba,      // Mamba-2 (Dao and Gu 2024, arXiv 2405.21060)
+  mamba,      // Mamba-2, or another mixer that carries a state (scan_form.hpp)
   mlp,        // dense
   experts,
+  mamba_layer,         // such a mixer and a dense MLP
+  mamba_moe_layer,     // and experts
   double_stream,       // weights for text and others for images, that attend to each other
   last_double_stream,  // of whose text nothing is read but its keys and values
   single_stream,       // attention and MLP beside each other, behind one norm
@@ -31,14 +34,14 @@ constexpr bool has_attention(Block block) {
          block == Block::single_stream || has_two_streams(block);
 }
 constexpr bool has_mamba(Block block) {
-  return block == Block::mamba;
+  return block == Block::mamba || block == Block::mamba_layer || block == Block::mamba_moe_layer;
 }
 constexpr bool has_experts(Block block) {
-  return block == Block::moe_layer || block == Block::experts;
+  return block == Block::moe_layer || block == Block::experts || block == Block::mamba_moe_layer;
 }
 constexpr bool has_mlp(Block block) {
-  return block == Block::layer || block == Block::mlp || block == Block::single_stream ||
-         has_two_streams(block);
+  return block == Block::layer || block == Block::mlp || block == Block::mamba_layer ||
+         block == Block::single_stream || has_two_streams(block);
 }
 // What mixes the tokens of a sequence, and what works on each of them.
 constexpr bool has_mixer(Block block) {
@@ -68,13 +71,17 @@ struct BlockLetter {
 inline constexpr std::array kBlockLetters{
     BlockLetter{'M', Block::mamba},         BlockLetter{'*', Block::attention},
     BlockLetter{'-', Block::mlp},           BlockLetter{'E', Block::experts},
+    BlockLetter{'T', Block::layer},         BlockLetter{'X', Block::moe_layer},
+    BlockLetter{'L', Block::mamba_layer},   BlockLetter{'R', Block::mamba_moe_layer},
     BlockLetter{'D', Block::double_stream}, BlockLetter{'d', Block::last_double_stream},
     BlockLetter{'S', Block::single_stream},
 };
 // All that a layer can be.
-inline constexpr std::array kLayerBlocks{
-    Block::layer,        Block::moe_layer, Block::attention,     Block::mamba,
-    Block::mlp,          Block::experts,   Block::double_stream, Block::last_double_stream,
-    Block::single_stream};
+inline constexpr std::array kLayerBlocks{Block::layer,         Block::moe_layer,
+                                         Block::attention,     Block::mamba,
+                                         Block::mlp,           Block::experts,
+                                         Block::mamba_layer,   Block::mamba_moe_layer,
+                                         Block::double_stream, Block::last_double_stream,
+                                         Block::single_stream};
 
 }  // namespace windtunnel

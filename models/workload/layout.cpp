@@ -399,6 +399,7 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
                          layers.size(), layers[stage]);
     }
   }
+  layers.back() += model.mtp_layers;
   return layers;
 }
 

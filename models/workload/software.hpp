@@ -40,9 +40,13 @@ enum class DispatchGang {
 };
 
 // What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
-enum class Optimizer { adam, momentum, sgd };
+// `muon`: momentum, of which the update of a matrix is made orthogonal (Jordan et al. 2024,
+// github.com/KellerJordan/Muon); embedding, head and vectors have Adam (Liu et al. 2025, arXiv
+// 2502.16982, section 2.2).
+enum class Optimizer { adam, momentum, sgd, muon };
 constexpr int moments(Optimizer optimizer) {
-  return optimizer == Optimizer::adam ? 2 : optimizer == Optimizer::momentum ? 1 : 0;
+  if (optimizer == Optimizer::adam) return 2;
+  return optimizer == Optimizer::sgd ? 0 : 1;
 }
 
 // What a snapshot holds of the weights, beside the optimizer's moments.

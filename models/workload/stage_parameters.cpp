@@ -20,6 +20,11 @@ double dense_parameters_per_gpu(const TransformerSpec& model, Block block, int t
   if (block == Block::last_double_stream) {  // of the text: no output of either part, no MLP's norm
     repeated -= norm_parameters(model) + (model.biases ? 2 * h : 0);
   }
+  if (has_attention(block)) repeated += streams * model.indexer_parameters();
+  if (has_mamba(block)) {
+    const MambaMixer& mamba = model.mamba;
+    repeated += h * mamba.rank() + (mamba.form().norm_by_head ? mamba.head_width : 0);
+  }
   if (has_experts(block)) {
     whole -= model.moe.experts * model.expert_parameters();
     repeated += h * (model.moe.experts + 2.0 * model.moe.latent_width);
@@ -70,6 +75,10 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
                                : 0;
   parameters.front() += matrix + positions + model.segment_parameters() + conditioning(model);
   parameters.back() += norm_parameters(model) + model.encoder_parameters();
+  parameters.back() += model.mtp_layers *
+                       (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
+  // Its tokens are embedded where the modules are, by a copy of the matrix.
+  if (model.mtp_layers > 0 && !model.tied_embeddings && layout.pp > 1) parameters.back() += matrix;
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
 }
@@ -81,8 +90,7 @@ double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout
   const double streams = has_two_streams(block) ? 2 : 1;
   double sum = 0;
   if (has_attention(block)) sum += streams * model.attention_parameters();
-  if (has_mamba(block))
-    sum += double(model.hidden) * (model.mamba.projected() + model.mamba.inner());
+  if (has_mamba(block)) sum += model.mamba.matrices(model.hidden);
   if (has_mlp(block)) sum += streams * model.mlp_parameters();
   if (block == Block::last_double_stream) sum -= model.unread_parameters();
   if (has_experts(block)) {

@@ -43,17 +43,21 @@ double expert_width_parameters(const TransformerSpec& model) {
 
 double attended_keys(const TransformerSpec& model, int sequence) {
   if (model.frames > 0) return (static_cast<double>(sequence) / model.frames + model.frames) / 2;
+  if (model.chooses_keys(sequence)) return 2 * limited_keys(model, model.sparse.top_k, 0, sequence);
   if (!model.windowed(sequence)) return sequence;
   const double global = model.global_share();
   const double seen = windowed_keys(model, 0, sequence);
   return global * sequence + (1 - global) * (model.masked() ? 2 * seen : seen);
 }
 
+double limited_keys(const TransformerSpec& model, double most, double begin, double end) {
+  if (!model.masked() || begin >= most) return most;
+  if (end <= most) return (begin + end) / 2;
+  return ((most * most - begin * begin) / 2 + most * (end - most)) / (end - begin);
+}
+
 double windowed_keys(const TransformerSpec& model, double begin, double end) {
-  const double window = model.window;
-  if (!model.masked() || begin >= window) return window;
-  if (end <= window) return (begin + end) / 2;
-  return ((window * window - begin * begin) / 2 + window * (end - window)) / (end - begin);
+  return limited_keys(model, model.window, begin, end);
 }
 
 double norm_parameters(const TransformerSpec& model) {
@@ -63,13 +67,21 @@ double norm_parameters(const TransformerSpec& model) {
 
 double TransformerSpec::attention_parameters() const {
   const double h = hidden;
-  const double out = h * context_width();
+  const double out = h * context_width() * (attention_gate ? 2 : 1);
   if (latent.kv_rank == 0) return h * (q_width() + 2.0 * kv_width()) + out;
   const double queries =
       latent.query_rank > 0 ? latent.query_rank * (h + q_width()) : h * q_width();
   const double down = h * (latent.kv_rank + latent.rotary_width);
   const double up = static_cast<double>(latent.kv_rank) * heads * (head_dim() + latent.value_width);
-  return queries + down + up + out;
+  return queries + down + up + out + indexer_parameters();
+}
+
+// Queries out of the compressed ones, a key with its norm (scale and bias), and a weight a head.
+double TransformerSpec::indexer_parameters() const {
+  if (sparse.heads == 0) return 0;
+  const double h = hidden;
+  const double from = latent.query_rank > 0 ? latent.query_rank : h;
+  return from * sparse.heads * sparse.width + (h + 2) * sparse.width + h * sparse.heads;
 }
 
 double TransformerSpec::mlp_parameters() const {
@@ -86,10 +98,7 @@ double TransformerSpec::unread_parameters() const {
 }
 
 double TransformerSpec::mamba_parameters() const {
-  const double h = hidden;
-  const double convolution = mamba.convolved() * (kMambaConvolution + 1.0);
-  return h * mamba.projected() + convolution + 3.0 * mamba.heads + mamba.inner() +
-         mamba.inner() * h;
+  return mamba.matrices(hidden) + mamba.convolution_parameters() + mamba.head_parameters();
 }
 
 double TransformerSpec::layer_parameters(Block block) const {
@@ -111,6 +120,7 @@ double TransformerSpec::layer_parameters(Block block) const {
 }
 
 Block TransformerSpec::block_of(int layer) const {
+  if (mtp_layers > 0) layer = std::min(layer, layers - 1);
   if (pattern.empty()) {
     return moe.experts > 0 && layer >= moe.dense_layers ? Block::moe_layer : Block::layer;
   }
@@ -178,9 +188,16 @@ double TransformerSpec::head_parameters() const {
   return norm_parameters(*this) + matrix + encoder_parameters();
 }
 
+double TransformerSpec::joining_parameters() const {
+  return 2.0 * hidden * hidden + 3 * norm_parameters(*this);
+}
+
 double TransformerSpec::parameters() const {
   double sum =
       embedding_parameters() + head_parameters() + static_cast<double>(conditioning) * hidden;
+  if (mtp_layers > 0) {
+    sum += mtp_layers * (layer_parameters(block_of(layers)) + joining_parameters());
+  }
   for (const Block block : kLayerBlocks) {
     if (const int count = layers_of(block); count > 0) sum += count * layer_parameters(block);
   }
@@ -189,13 +206,15 @@ double TransformerSpec::parameters() const {
 
 double TransformerSpec::active_parameters() const {
   const double idle = std::max(0, moe.experts - moe.per_token);
-  return parameters() - moe_layers() * idle * expert_parameters();
+  const int modules = mtp_layers > 0 && is_moe(layers) ? mtp_layers : 0;
+  return parameters() - (moe_layers() + modules) * idle * expert_parameters();
 }
 
 namespace {
 
 // Two operations per weight and token. QK^T and PV over the whole square, linear attention's of a
-// block, and a state that is written and read.
+// block, and a state that is written and read; the indexer's scores of all tokens, after which
+// attention reads latent vectors.
 void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCount count,
                          LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;
@@ -204,7 +223,14 @@ void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCo
                              : attended_keys(model, sequence) * (half ? 0.5 : 1);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
   flops.products += 2 * model.attention_parameters();
-  flops.attention += 2.0 * seen * (model.q_width() + model.context_width()) + state;
+  double widths = model.q_width() + model.context_width();
+  if (model.chooses_keys(sequence)) {
+    widths = double(model.heads) * (2 * model.latent.kv_rank + model.latent.rotary_width);
+    const SparseAttention& sparse = model.sparse;
+    // Once: the backward pass has none of all keys, and what counts here counts three times.
+    flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
+  }
+  flops.attention += 2.0 * seen * widths + state;
 }
 
 }  // namespace
@@ -214,9 +240,8 @@ LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
   LayerFlops flops;
   if (has_attention(block)) add_attention_flops(model, sequence, count, flops);
   if (has_mamba(block)) {
-    const double h = model.hidden;
-    flops.products += 2 * h * (model.mamba.projected() + model.mamba.inner());
-    flops.attention += 7.0 * model.mamba.inner() * model.mamba.state;
+    flops.products += 2 * model.mamba.matrices(model.hidden);
+    flops.attention += model.mamba.counted_flops(sequence);
   }
   if (has_mlp(block)) flops.products += 2 * model.mlp_parameters();
   if (has_experts(block)) {
@@ -239,6 +264,12 @@ double model_flops(const TransformerSpec& model, double sequences, int sequence,
     if (const int count = model.layers_of(block); count > 0) {
       token += count * layer_flops(model, sequence, block, attention).sum();
     }
+  }
+  if (model.mtp_layers > 0) {
+    const double h = model.hidden;
+    token += model.mtp_layers *
+             (layer_flops(model, sequence, model.block_of(model.layers), attention).sum() +
+              2 * h * (2 * h + model.vocabulary));
   }
   return 3 * sequences * sequence * token;
 }

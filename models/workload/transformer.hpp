@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "models/workload/block.hpp"
+#include "models/workload/scan_form.hpp"
 
 namespace windtunnel {
 
@@ -64,22 +66,14 @@ struct LatentAttention {
   int value_width = 0;   // of a head
 };
 
-// A Mamba-2 layer (Dao and Gu 2024, arXiv 2405.21060): of every token a matrix makes a gate, an
-// input of `heads` x `head_width`, B and C of `groups` x `state` and a step size a head; a
-// convolution over the sequence, the scan in chunks, a gated norm, and a matrix back.
-struct MambaMixer {
-  int state = 0;       // of each number of a head; 0: the model has no such layers
-  int head_width = 0;  // of the input
-  int groups = 0;      // of heads that share B and C
-  int heads = 0;
-  int chunk = 128;  // tokens; Megatron-LM's
-
-  int inner() const { return heads * head_width; }
-  int shared() const { return groups * state; }  // width of B, and of C
-  int convolved() const { return inner() + 2 * shared(); }
-  int projected() const { return inner() + convolved() + heads; }
+// Attention to the keys that an indexer chooses (DeepSeek-V3.2: arXiv 2512.02556, section 2.1). The
+// indexer scores every earlier token by `heads` queries of `width` against one key, and attention
+// reads the best `top_k` as latent vectors that all heads share.
+struct SparseAttention {
+  int heads = 0;  // of the indexer; 0: attention reads all keys
+  int width = 0;
+  int top_k = 0;
 };
-inline constexpr int kMambaConvolution = 4;  // tokens that it sees
 
 struct TransformerSpec {
   std::string name;
@@ -100,7 +94,16 @@ struct TransformerSpec {
   AttentionKernel attention = AttentionKernel::flash;
   MixtureOfExperts moe;
   LatentAttention latent;
+  SparseAttention sparse;
+  // Attention's output is multiplied by a gate that a further matrix makes of the layer's input
+  // (Qiu et al. 2025, arXiv 2505.06708).
+  bool attention_gate = false;
+  // Modules behind the last layer, each a norm of either input, a matrix of twice `hidden` rows, a
+  // layer as the last one, and a loss of its own through the model's embedding and head
+  // (DeepSeek-V3: arXiv 2412.19437, section 2.2). They count as layers behind `layers`.
+  int mtp_layers = 0;
   std::string source;
+  std::vector<std::string> left_out;  // of a configuration: what it has and is not modelled
   // Queries, keys and values (and SwiGLU's gate) are matrices of their own, as Hugging Face has
   // them: more gradients, the same products.
   bool separate_projections = false;
@@ -134,6 +137,8 @@ struct TransformerSpec {
   bool windowed(int length) const {
     return attention == AttentionKernel::flash && window > 0 && window < length;
   }
+  bool chooses_keys(int length) const { return sparse.heads > 0 && sparse.top_k < length; }
+  int all_layers() const { return layers + mtp_layers; }
   // The share of the layers that have no window.
   double global_share() const {
     if (global_every == 0) return 0;
@@ -169,12 +174,14 @@ struct TransformerSpec {
   double attention_parameters() const;  // matrices of one layer's attention
   double mlp_parameters() const;        // matrices of a dense layer's MLP
   double expert_parameters() const;     // matrices of one expert
+  double indexer_parameters() const;    // of one layer
   double mamba_parameters() const;      // of one Mamba layer, but for the norm before it
   double layer_parameters(Block block = Block::layer) const;  // all experts and the router too
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix
   double segment_parameters() const;    // an encoder's, of the embedding
   double encoder_parameters() const;    // an encoder's, of the head
+  double joining_parameters() const;    // of a module of mtp_layers, beside its layer
   double unread_parameters()
       const;                  // matrices that the text's stream of a last_double_stream lacks
   double parameters() const;  // the whole model
@@ -185,7 +192,10 @@ struct TransformerSpec {
 // a frame and of the frames, or the mean over layers with and without a window.
 double attended_keys(const TransformerSpec& model, int sequence);
 
-// Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys in their window.
+// Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys that they see of at
+// most `most`: the latest ones in a window, or those that an indexer chooses.
+double limited_keys(const TransformerSpec& model, double most, double begin, double end);
+// The same of at most the keys of the model's window.
 double windowed_keys(const TransformerSpec& model, double begin, double end);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
@@ -199,7 +209,7 @@ enum class AttentionCount { full, causal };
 double model_flops(const TransformerSpec& model, double sequences, int sequence,
                    AttentionCount count = AttentionCount::full);
 // Of the same convention, forward, a token of a layer: products with weights, whose backward pass
-// has two of them, and attention's own, or a scan's (seven for each number of its state).
+// has two of them, and attention's own, or a scan's (ScanForm::counted).
 struct LayerFlops {
   double products = 0;
   double attention = 0;

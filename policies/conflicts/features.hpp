@@ -77,6 +77,12 @@ inline constexpr Feature kScans = {"scans", "model.mamba", [](const Asked& of) {
                                      return kLayerPattern.in(of) &&
                                             of.job.model.layers_with(has_mamba) > 0;
                                    }};
+inline constexpr Feature kChosenKeys = {
+    "keys that an indexer chooses", "model.sparse",
+    [](const Asked& of) { return of.job.model.chooses_keys(of.job.batch.sequence); }};
+inline constexpr Feature kPredictors = {
+    "multi-token prediction", "model.mtp_layers",
+    [](const Asked& of) { return !of.job.network && of.job.model.mtp_layers > 0; }};
 inline constexpr Feature kFrames = {"layers over frames", "model.frames",
                                     [](const Asked& of) { return of.job.model.frames > 0; }};
 inline constexpr Feature kUnmasked = {
@@ -87,6 +93,10 @@ inline constexpr Feature kNotMixed = {"weights of 32 bits", "precision",
 inline constexpr Feature kNotAdam = {
     "an optimizer other than Adam", "software.optimizer",
     [](const Asked& of) { return of.job.software.optimizer != Optimizer::adam; }};
+
+inline constexpr Feature kMuon = {"Muon", "software.optimizer", [](const Asked& of) {
+                                    return of.job.software.optimizer == Optimizer::muon;
+                                  }};
 
 inline constexpr Feature kTensorRanks = {"tensor parallelism", "layout.tp",
                                          [](const Asked& of) { return of.job.layout.tp > 1; }};

@@ -22,6 +22,8 @@ constexpr Conflict kLayoutRows[] = {
     {kRecomputedModules, kLayerTable,
      ": model '{model}' is a table of layers, of which a search says which are computed again",
      "set recompute: auto, or none"},
+    {kMuon, kLayerTable,
+     ": muon is of the matrices of a transformer, and model '{model}' has layers", "take momentum"},
     {kAdapter, kLayerTable,
      ": a table of layers has no products of a transformer to put one beside", ""},
     {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},
@@ -35,6 +37,17 @@ constexpr Conflict kLayoutRows[] = {
      "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), beside attention "
      "on a ring or by ulysses",
      "take ring or ulysses"},
+    {kContextRanks, kChosenKeys,
+     "{size}: a query of model '{model}' chooses among the keys of the whole sequence, which no "
+     "form "
+     "of cp here brings to every rank",
+     "set it to 1"},
+    {kMesh, kChosenKeys,
+     "2d leaves a rank a part of the width of each token, and the indexer of model '{model}' "
+     "scores "
+     "whole ones",
+     "take 1d"},
+    {kMesh, kPredictors, "2d is not modelled with modules that predict further tokens", "take 1d"},
     {kMesh, kLayerPattern,
      "2d divides layers of attention and an MLP, and model '{model}' has a pattern", "take 1d"},
     {kMesh, kExperts,

@@ -11,6 +11,14 @@ constexpr Conflict kLengthRows[] = {
      ": packs are costed by the attention of their sequences, alike in every layer, and a "
      "pattern's layers differ",
      ""},
+    {kLengths, kPredictors,
+     ": packs are costed by layers that are alike, and model.mtp_layers are further ones with "
+     "losses "
+     "of their own",
+     ""},
+    {kLengths, kChosenKeys,
+     ": sequences stand behind each other in a pack, and model.sparse chooses keys of one sequence",
+     ""},
     {kLengths, kNoCausalFlash,
      ": sequences stand behind each other in a pack, which needs the causal attention of "
      "model.attention: flash",

@@ -45,6 +45,11 @@ constexpr Conflict kOffloadRows[] = {
     {kPassesAway, kOptimizerStays,
      ": gradients and weights lie beside the GPU only with the optimizer that needs them there",
      "set offload.optimizer: host or disk"},
+    {kOptimizerAway, kMuon,
+     ": software.optimizer: muon multiplies whole matrices, which the host's cores are not "
+     "modelled "
+     "to do",
+     "leave offload.optimizer out"},
     {kOptimizerAway, kCrossingShards,
      ": a shard that the host updates would be gathered behind that update, in the next step, "
      "which is not modelled",

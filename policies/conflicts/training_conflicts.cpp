@@ -6,6 +6,8 @@ namespace features {
 namespace {
 
 constexpr Conflict kTrainingRows[] = {
+    {kTrainedParts, kPredictors, ": of model.mtp_layers it is not said which parts are trained",
+     "set model.mtp_layers to 0"},
     {kTraining, kLengths, ": beside batch.lengths is not modelled", "leave one of them out"},
     {kContrastive, kRollout,
      ": a contrastive loss learns from pairs that are there, and engines write samples", ""},

@@ -30,7 +30,7 @@ class StageWeights {
     part_ = part_training(training_, head_part(model_.layers), model_.layers);
     const double h = model_.hidden;
     const double vocabulary = padded_vocabulary(model_.vocabulary, layout_.tp);
-    const double work = double(model_.vocabulary) * h;
+    const double work = double(model_.vocabulary) * h * (1 + model_.mtp_layers);
     if (model_.encoder) linear(2, h, Split::none, true, 2 * h);
     if (is_contrastive(training_)) {
       const double width = training_->loss.width > 0 ? training_->loss.width : h;
@@ -39,6 +39,14 @@ class StageWeights {
       pending_work_ = work;
     } else {
       linear(vocabulary, h, Split::rows, false, work);
+    }
+    for (int module = 0; module < model_.mtp_layers; ++module) {
+      norm();
+      linear(h, 2 * h, Split::rows, false, 2 * h * h);
+      for (int input = 0; input < 2; ++input) norm();
+    }
+    if (model_.mtp_layers > 0 && !model_.tied_embeddings && layout_.pp > 1) {
+      linear(vocabulary, h, Split::rows, false, 0);
     }
     if (model_.encoder) {
       // The bias of the tied matrix is not padded.
@@ -165,11 +173,22 @@ class StageWeights {
   void mamba() {
     const MambaMixer& of = model_.mamba;
     const double h = model_.hidden;
-    linear(h, of.inner(), Split::columns, false, h * of.inner());
-    vector(of.inner() / double(layout_.tp));                            // the gated norm
-    for (int i = 0; i < 3; ++i) vector(of.heads / double(layout_.tp));  // decay, skip, step size
-    linear(of.convolved(), kMambaConvolution, Split::rows, true, 0);
-    linear(of.projected(), h, Split::rows, false, h * of.projected());
+    const ScanForm& form = of.form();
+    const double tp = layout_.tp;
+    const double inner = of.inner();
+    linear(h, inner, Split::columns, false, h * inner);
+    vector(form.norm_by_head ? of.head_width : inner / tp);
+    for (int i = 0; i < form.head_vectors; ++i) vector(of.heads / tp);
+    if (form.row_vector) vector(inner / tp);
+    if (form.convolution) {
+      linear(of.convolved(), kMambaConvolution, Split::rows, form.convolution_bias, 0);
+    }
+    for (int i = 0; i < form.low_rank; ++i) {
+      linear(inner, of.head_width, Split::rows, false, inner * of.head_width);
+      linear(of.head_width, h, Split::none, false, h * of.head_width);
+    }
+    const double divided = of.projected() - of.rank();
+    linear(divided, h, Split::rows, false, h * divided);
   }
 
   void attention(bool projected, bool output_bias) {
@@ -178,6 +197,8 @@ class StageWeights {
     const double kv = model_.kv_width();
     const double context = model_.context_width();
     if (projected) linear(h, context, Split::columns, output_bias, h * context);
+    if (model_.attention_gate) linear(context, h, Split::rows, false, h * context);
+    if (model_.sparse.heads > 0) indexer();
     if (model_.latent.kv_rank > 0) return latent_attention();
     if (model_.separate_projections) {
       for (const double width : {kv, kv, q}) {
@@ -186,6 +207,17 @@ class StageWeights {
     } else {
       linear(q + 2 * kv, h, Split::rows, model_.biases, h * (q + 2 * kv));
     }
+  }
+
+  void indexer() {
+    const SparseAttention& sparse = model_.sparse;
+    const double h = model_.hidden;
+    const double from = model_.latent.query_rank > 0 ? model_.latent.query_rank : h;
+    const double queries = double(sparse.heads) * sparse.width;
+    linear(sparse.heads, h, Split::none, false, h * sparse.heads);
+    for (int i = 0; i < 2; ++i) vector(sparse.width);  // the key's norm
+    linear(sparse.width, h, Split::none, false, h * sparse.width);
+    linear(queries, from, Split::none, false, from * queries);
   }
 
   void latent_attention() {

@@ -7,6 +7,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/cost/parallel/orthogonal_update.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -30,6 +31,8 @@ struct Step {
 // pull request 1188; partition_parameters.py of 2021, _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
+constexpr double kMomentumBytes = 2;
+
 class Steps {
  public:
   Steps(const Job& job, const ReplicaNetwork& network)
@@ -37,7 +40,8 @@ class Steps {
         network_(network),
         shards_(shard_ranks(layout_)),
         weight_bytes_(weight_bytes_per_parameter(job)),
-        gradient_bytes_(reduce_bytes_per_parameter(job)) {}
+        gradient_bytes_(reduce_bytes_per_parameter(job)),
+        matrices_(job.software.optimizer == Optimizer::muon ? muon_share(job.model) : 0) {}
 
   std::vector<Step> gathers(bool experts, StageAction action) {
     const bool levels = layout_.weight_ranks > 0;
@@ -67,6 +71,7 @@ class Steps {
         add(ReplicaAxis::expert_across, CollectiveKind::all_reduce,
             gradient_bytes_ / ranks(ReplicaAxis::expert_shard));
       }
+      gather_matrices(ReplicaAxis::expert_shard, action);
       return std::move(steps_);
     }
     if (sent > 0 && sent < gradient_bytes_) {
@@ -78,6 +83,7 @@ class Steps {
     } else {
       scatter(ReplicaAxis::dense_shard);
     }
+    gather_matrices(ReplicaAxis::dense_shard, action);
     if (through && sums_copies(layout_, action)) {
       add(ReplicaAxis::dense_across, CollectiveKind::all_reduce,
           gradient_bytes_ / shards_.optimizer);
@@ -104,6 +110,13 @@ class Steps {
     add(axis, CollectiveKind::reduce_scatter, gradient_bytes_ / divided_by);
   }
 
+  // Muon updates whole matrices: of a sharded state the momenta are gathered in 16 bit (Distributed
+  // Muon, arXiv 2502.16982, algorithm 1).
+  void gather_matrices(ReplicaAxis axis, StageAction action) {
+    if (matrices_ == 0 || action != StageAction::last_backward) return;
+    add(axis, CollectiveKind::all_gather, kMomentumBytes * matrices_);
+  }
+
   void hops(double sent, ReplicaAxis inner, ReplicaAxis outer, bool through) {
     double quantised = sent;
     double kernel_bytes = gradient_bytes_ + sent;
@@ -125,6 +138,7 @@ class Steps {
   const ShardRanks shards_;
   const double weight_bytes_;
   const double gradient_bytes_;
+  const double matrices_;  // of the parameters, those that Muon updates
   std::vector<Step> steps_;
 };
 

@@ -25,7 +25,7 @@ int blocks_of(const Layout& layout) {
 int block_of(const Job& job, const StageTensor& tensor, int stage) {
   const int blocks = blocks_of(job.layout);
   if (tensor.layer < 0) return stage == 0 ? 0 : blocks - 1;
-  return tensor.layer * blocks / job.model.layers;
+  return tensor.layer * blocks / job.model.all_layers();
 }
 
 ReplicaAxis axis_of_block(const Layout& layout, int level, int block) {

@@ -34,9 +34,9 @@ Job with_chunks_found(const Job& job, const SharedGeometry& geometry) {
   const PreparedIteration prepared = prepare_checked(result, geometry);
   const ChunkCost& chunk = prepared.chunks.front();
   const std::vector<StageTensor> tensors = stage_tensors(
-      job, 0, 0, job.model.layers, chunk, embeddings_together(job, prepared.schedule));
+      job, 0, 0, job.model.all_layers(), chunk, embeddings_together(job, prepared.schedule));
   const std::vector<StagePiece> pieces =
-      stage_pieces(result, tensors, prepared.units.front(), 0, job.model.layers);
+      stage_pieces(result, tensors, prepared.units.front(), 0, job.model.all_layers());
   chunks.bytes = chunk_bytes(job, tensors);
   for (const StagePiece& piece : pieces) chunks.count = std::max(chunks.count, piece.chunks.end);
   chunks.at_once = most_at_once(pieces);

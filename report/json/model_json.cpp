@@ -50,6 +50,9 @@ Json model_json(const TransformerSpec& model) {
   json["hybrid_override_pattern"] = nullptr;
   if (!model.pattern.empty()) json["hybrid_override_pattern"] = model.pattern;
   json["mamba"] = sizes_of(model.mamba.state > 0, "model.mamba", model.mamba);
+  if (model.mamba.state > 0) json["mamba"]["kind"] = name_of(model.mamba.kind);
+  json["sparse"] = sizes_of(model.sparse.heads > 0, "model.sparse", model.sparse);
+  if (!model.left_out.empty()) json["left_out"] = model.left_out;
   json["source"] = model.source;
   return json;
 }

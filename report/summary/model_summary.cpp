@@ -50,7 +50,12 @@ std::string layers_text(const TransformerSpec& model) {
       kinds.push_back(fmt::format("{} {}", count, name));
     }
   };
-  add(Block::mamba, "Mamba");
+  const std::string_view scans = model.mamba.form().title;
+  add(Block::layer, "attention and MLP");
+  add(Block::moe_layer, "attention and experts");
+  add(Block::mamba_layer, fmt::format("{} and MLP", scans));
+  add(Block::mamba_moe_layer, fmt::format("{} and experts", scans));
+  add(Block::mamba, scans);
   add(Block::attention, "attention");
   add(Block::mlp, "MLP");
   add(Block::experts, "experts");
@@ -60,11 +65,25 @@ std::string layers_text(const TransformerSpec& model) {
   return text + fmt::format(" ({})", fmt::join(kinds, ", "));
 }
 
+// What stands beside attention or behind the layers.
+std::string further_text(const TransformerSpec& model) {
+  std::string text;
+  if (model.attention_gate) text += ", attention with a gate";
+  if (model.sparse.heads > 0) {
+    text += fmt::format(", {} keys chosen by {} heads of {}", with_separators(model.sparse.top_k),
+                        model.sparse.heads, model.sparse.width);
+  }
+  if (model.mtp_layers > 0) {
+    text += fmt::format(", {} further for multi-token prediction", model.mtp_layers);
+  }
+  return text;
+}
+
 std::string mixers_text(const TransformerSpec& model) {
   const MambaMixer& mamba = model.mamba;
   std::string text;
   if (model.layers_with(has_mamba) > 0) {
-    text = fmt::format("{} Mamba heads of {} with states of {} in {}", mamba.heads,
+    text = fmt::format("{} {} heads of {} with states of {} in {}", mamba.heads, mamba.form().title,
                        mamba.head_width, mamba.state,
                        mamba.groups == 1 ? "one group" : fmt::format("{} groups", mamba.groups));
   }
@@ -80,9 +99,10 @@ std::string shape_text(const Job& job) {
   }
   if (model.moe_layers() > 0)
     feed_forward = (model.pattern.empty() ? "" : feed_forward) + ", " + experts_text(model);
-  return fmt::format("{}, hidden {}, {}{}, vocabulary {}, sequence {}", layers_text(model),
+  return fmt::format("{}, hidden {}, {}{}{}, vocabulary {}, sequence {}", layers_text(model),
                      with_separators(model.hidden), mixers_text(model), feed_forward,
-                     with_separators(model.vocabulary), with_separators(job.batch.sequence));
+                     further_text(model), with_separators(model.vocabulary),
+                     with_separators(job.batch.sequence));
 }
 
 std::string window_text(const TransformerSpec& model) {
@@ -117,6 +137,7 @@ SummarySection model_section(const Job& job) {
   }
   section.rows = {
       {"shape", shape_text(job)}, {"forms", forms_text(model)}, {"parameters", parameters}};
+  for (const std::string& left_out : model.left_out) section.rows.push_back({"left out", left_out});
   return section;
 }
 

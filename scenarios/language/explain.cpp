@@ -152,6 +152,7 @@ class Explanation {
     } else {
       add_members_of("model.latent", model.latent, takes_all, evidence);
     }
+    if (model.sparse.heads > 0) add_members_of("model.sparse", model.sparse, takes_all, evidence);
     if (model.mamba.state > 0) add_members_of("model.mamba", model.mamba, takes_all, evidence);
   }
 

@@ -191,7 +191,7 @@ struct LayerTensors {
 };
 
 // Of a Mamba layer the projection's output; what it gives to its gate; the norm's output, which the
-// matrix back reads.
+// matrix back reads; and what its form keeps.
 void set_mamba(const Job& job, LayerTensors& at) {
   const MambaMixer& mamba = job.model.mamba;
   const double rows = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -199,6 +199,10 @@ void set_mamba(const Job& job, LayerTensors& at) {
   at.context = (bytes_of(job.precision) + kept_input_bytes(job)) / bytes_of(job.precision) * rows *
                mamba.inner();
   at.workspace = at.qkv + mamba_workspace_bytes(job, at.rows.full);
+  const ScanForm& form = mamba.form();
+  at.qkv +=
+      rows * (form.kept_convolved * mamba.convolved() + form.kept_keys * mamba.heads * mamba.state +
+              form.kept_triangles * mamba.heads * mamba.chunk_tokens());
   if (job.layout.cp > 1) at.exchanged = rows * (mamba.projected() + mamba.inner());
 }
 
@@ -215,6 +219,14 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
              at.rows.full * (2.0 * model.q_width() + model.context_width()) / job.layout.tp);
   }
   at.context = e * at.rows.full * model.context_width() / job.layout.tp;
+  if (model.attention_gate) {  // the gate, and what it was multiplied with
+    at.copies += 2 * at.context;
+  }
+  if (const SparseAttention& sparse = model.sparse; model.chooses_keys(job.batch.sequence)) {
+    constexpr double kIndexAndScore = 4 + 4;
+    at.copies += at.rows.full * (e * (sparse.heads * (sparse.width + 1.0) + sparse.width) +
+                                 kIndexAndScore * sparse.top_k);
+  }
   at.exchanged = exchanged_bytes(job, at.rows);
   at.scores = score_bytes(job, slice);
 }
@@ -443,6 +455,11 @@ LayerActivations contrastive_activations(const Job& job, const Rows& rows) {
 }
 
 }  // namespace
+
+double joining_bytes(const Job& job, const SequenceSlice& slice) {
+  const Rows rows = rows_of(job, slice);
+  return bytes_of(job.precision) * job.model.hidden * (2 * rows.divided + 2 * rows.full);
+}
 
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;

@@ -28,7 +28,7 @@ double convention_flops(const Op& op, const Job& job, Block block, const Sequenc
     return op.flops * scan_convention(job);
   }
   if (!model.masked()) return op.flops;
-  if (is_fused_attention(op)) return 2 * op.flops;
+  if (is_fused_attention(op) || op.causal) return 2 * op.flops;
   const bool product =
       op.kind == OpKind::attention_gemm && model.attention == AttentionKernel::unfused;
   return product ? op.flops / slice.end : op.flops;
@@ -116,6 +116,23 @@ BlockCost BlockCoster::end(Block block) const {
   const bool tied = block == Block::head && job_.model.tied_embeddings && job_.layout.pp == 1;
   const double vocabulary = vocabulary_parameters(job_.model, job_.layout.tp);
   add_shard_copies({tied ? 0 : vocabulary, 0}, false, cost);
+  add_host(ops, {}, 0, cost);
+  return cost;
+}
+
+BlockCost BlockCoster::joining() const {
+  const auto of = [&](Pass pass) { return joining_ops(job_, pass, setting_.slice); };
+  const PassOps ops{of(Pass::forward), of(Pass::backward_input), of(Pass::backward_weight)};
+  BlockCost cost = compute(Block::head, ops);
+  if (job_.layout.tp > 1) {
+    const double bytes = setting_.activation_bytes(job_.model.hidden);
+    const auto round = [&](CollectiveKind kind) {
+      const InnerCollective sent = setting_.collective(InnerGroup::tensor, kind, tp_shape_, bytes);
+      return InnerRound{.category = Category::tp, .origin = sent.origin, .collectives = {sent}};
+    };
+    cost.of_forward().add(round(CollectiveKind::all_gather));
+    cost.of_backward_input().add(round(CollectiveKind::reduce_scatter));
+  }
   add_host(ops, {}, 0, cost);
   return cost;
 }

@@ -25,6 +25,8 @@ class BlockCoster {
   BlockCost layer(Block block) const;
   // The embedding or the loss head.
   BlockCost end(Block block) const;
+  // What a module of TransformerSpec::mtp_layers costs before its layer.
+  BlockCost joining() const;
   // Gathers what arrives at a stage in parts: its input, and backward the gradient of its output.
   BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;
 

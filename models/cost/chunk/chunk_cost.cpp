@@ -13,6 +13,7 @@
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
+#include "models/cost/parallel/orthogonal_update.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "models/workload/training.hpp"
 
@@ -62,7 +63,7 @@ struct LayerForm {
 std::vector<LayerForm> layer_forms(const Job& job) {
   const TransformerSpec& model = job.model;
   std::vector<LayerForm> forms;
-  for (int layer = 0; layer < model.layers; ++layer) {
+  for (int layer = 0; layer < model.all_layers(); ++layer) {
     LayerForm form{.block = model.block_of(layer),
                    .training = part_training(job.training.get(), layer, model.layers)};
     if (has_experts(form.block) && model.draws_by_layer()) {
@@ -376,13 +377,16 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   }
   add_block(chunks.front(), end_cost(job, unit, coster, Block::embedding), 1);
   if (embeds_twice(job)) add_second_pass(job, kinds, chunks.front());
-  add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1);
+  const int modules = job.model.mtp_layers;
+  add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1 + modules);
+  if (modules > 0) add_block(chunks.back(), coster.joining(), modules);
   const LayerActivations head = job.training
                                     ? head_activations(at_end(job, Block::head), unit.slice)
                                     : head_activations(job, unit.slice);
   ChunkCost& last = chunks.back();
-  last.activation_bytes += head.kept;
-  last.weight_activation_bytes += head.for_weights;
+  const double joined = modules * joining_bytes(job, unit.slice);
+  last.activation_bytes += (1 + modules) * head.kept + joined;
+  last.weight_activation_bytes += (1 + modules) * head.for_weights + joined;
   // Between the two passes of accumulated embeddings no micro-batch has activations.
   const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
   last.transient_bytes = std::max(last.transient_bytes, head.transient - under_way);
@@ -422,7 +426,9 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
     }
     add(chunks[stage], cut_in_parts, coster.gathered(cut, false, at.receives_gradient).rounds);
   }
-  add(chunks.back(), 1, end_cost(job, unit, coster, Block::head).rounds);
+  const int modules = job.model.mtp_layers;
+  if (modules > 0) add(chunks.back(), modules, coster.joining().rounds);
+  add(chunks.back(), 1 + modules, end_cost(job, unit, coster, Block::head).rounds);
   return chunks;
 }
 
@@ -475,7 +481,9 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
   const Calibration& calibration = job.calibration;
   if (parameters <= 0) return {{Category::optimizer, calibration.optimizer_bytes.origin, 0}};
   if (is_zeroth_order(job.training.get())) return perturbation_cost(parameters, job);
-  const int missing = moments(Optimizer::adam) - moments(job.software.optimizer);
+  const bool muon = job.software.optimizer == Optimizer::muon;
+  const double missing =
+      muon ? muon_share(job.model) : moments(Optimizer::adam) - moments(job.software.optimizer);
   Op step;
   step.name = "optimizer";
   step.kind = OpKind::memory;
@@ -490,7 +498,13 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
     origin = weakest(origin, calibration.optimizer_bytes.origin);
     if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
   }
-  return {{Category::optimizer, origin, cost.seconds + arithmetic_s(step, parameters, job)}};
+  double seconds = cost.seconds + arithmetic_s(step, parameters, job);
+  if (muon) {
+    const OrthogonalCost orthogonal = orthogonal_cost(parameters, job);
+    seconds += orthogonal.seconds;
+    origin = weakest(origin, orthogonal.origin);
+  }
+  return {{Category::optimizer, origin, seconds}};
 }
 
 std::vector<CostPart> optimizer_cost(double parameters, const Job& job) {

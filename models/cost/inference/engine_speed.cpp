@@ -131,7 +131,8 @@ double state_bytes_per_sequence(const TransformerSpec& model, int tp, double ele
   constexpr double kFp32 = 4;
   const MambaMixer& mamba = model.mamba;
   const double states = kFp32 * mamba.inner() * mamba.state;
-  const double convolutions = element_bytes * (kMambaConvolution - 1) * mamba.convolved();
+  const double convolved = mamba.form().convolution ? mamba.convolved() : 0;
+  const double convolutions = element_bytes * (kMambaConvolution - 1) * convolved;
   return model.layers_with(has_mamba) * (states + convolutions) / tp;
 }
 

@@ -7,6 +7,7 @@
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/cost/parallel/orthogonal_update.hpp"
 #include "models/plan/pipeline_stages.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
@@ -67,7 +68,10 @@ double gradient_bytes_per_parameter(const Job& job) {
 double optimizer_bytes_per_parameter(const Job& job) {
   if (is_zeroth_order(job.training.get())) return 0;
   const double copy = has_fp32_copy(job) ? 4 : 0;
-  return copy + moment_bytes_per_parameter(job) * moments(job.software.optimizer);
+  double vectors = moments(job.software.optimizer);
+  // Adam's second one of what is no matrix.
+  if (job.software.optimizer == Optimizer::muon) vectors += 1 - muon_share(job.model);
+  return copy + moment_bytes_per_parameter(job) * vectors;
 }
 
 double moment_bytes_per_parameter(const Job& job) {

@@ -146,6 +146,19 @@ std::vector<Op> head_ops(const Job& job, Pass pass, const Shard& s) {
 
 }  // namespace
 
+std::vector<Op> joining_ops(const Job& job, Pass pass, const SequenceSlice& slice) {
+  const Shard s = shard_of(job, slice);
+  const Linear joined{"mtp in", OpRole::other, s.tokens, 2 * s.hidden, s.hidden / job.layout.tp};
+  std::vector<Op> ops;
+  append_linear(joined, pass, s, ops);
+  if (pass == Pass::backward_weight) return ops;
+  for (int input = 0; input < 2; ++input) ops.push_back(norm_op("mtp norm", pass, s));
+  ops.push_back(memory_op("mtp inputs", 4 * s.e * s.tokens * s.hidden));
+  const auto ends = embedding_ops(job, pass, s);
+  ops.insert(ops.end(), ends.begin(), ends.end());
+  return ops;
+}
+
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice) {
   const Shard s = shard_of(job, slice);
   switch (block) {
@@ -186,7 +199,7 @@ Op share_of_outputs(Op op, double share) {
 void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
   for (const Op& op : layer_ops(job, block, Pass::forward, s)) {
     if (op.kind != OpKind::gemm) continue;
-    const double keys = s.k / (s.q + s.k + s.v);
+    const double keys = s.k / (s.q + s.k + s.v + s.gate);
     if (op.role == OpRole::query_key_value) ops.push_back(share_of_outputs(op, keys));
     if (op.role == OpRole::projection) ops.push_back(op);
     if (op.role == OpRole::up && s.gated) ops.push_back(share_of_outputs(op, 0.5));

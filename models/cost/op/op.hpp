@@ -16,6 +16,11 @@ namespace windtunnel {
 
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
 
+// What a module of TransformerSpec::mtp_layers does before its layer: tokens embedded once more, a
+// norm of these and of what the layer before gave, and the matrix that brings both to one width
+// (column parallel and gathered: Megatron-Core's multi_token_prediction.py).
+std::vector<Op> joining_ops(const Job& job, Pass pass, const SequenceSlice& slice = {});
+
 // The forward ops of a layer that recomputation repeats in the backward pass: those of the modules
 // of Job::recompute, in their order.
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice = {});

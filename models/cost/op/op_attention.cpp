@@ -130,11 +130,57 @@ void append_latent_keys(const Job& job, const Shard& s, Pass pass, std::vector<O
   append_linear(pass == Pass::forward ? up : down, pass, s, ops);
 }
 
+// The indexer's products, as Megatron-Core trains it (megatron/core/transformer/
+// experimental_attention_variant/dsa.py): whole on every tp rank, which has all rows, and apart
+// from the model's gradients, so that none pass through it.
+void append_indexer(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const SparseAttention& sparse = job.model.sparse;
+  if (sparse.heads == 0 || pass == Pass::backward_input) return;
+  const double rank = job.model.latent.query_rank;
+  for (const Linear& linear :
+       {Linear{"indexer q", OpRole::other, s.tokens, rank > 0 ? rank : s.hidden,
+               double(sparse.heads) * sparse.width},
+        Linear{"indexer k", OpRole::other, s.tokens, s.hidden, double(sparse.width)},
+        Linear{"indexer weights", OpRole::other, s.tokens, s.hidden, double(sparse.heads)}}) {
+    ops.push_back(plain_linear_op(linear, pass, s.e, job, s));
+  }
+}
+
+// Scores of all earlier keys, of which the best are chosen: written in fp32 and read once. Backward
+// the indexer learns attention's own weights of the keys that it chose, which are computed once
+// more, summed over heads (DeepSeek-V3.2: arXiv 2512.02556, section 2.1.1, sparse training).
+void append_choice(const Job& job, const Shard& s, bool backward, std::vector<Op>& ops) {
+  const TransformerSpec& model = job.model;
+  const Shard chosen = chosen_shard(job, s);
+  const auto product = [&](std::string_view name, double heads, double width, double keys,
+                           double times) {
+    Op op = memory_op(name, s.e * s.tokens * (heads + 1) * width + 2 * 4 * s.tokens * keys);
+    op.kind = OpKind::attention_gemm;
+    op.m = s.queries;
+    op.n = keys;
+    op.k = width;
+    op.batch = times * heads * s.tokens / s.queries;
+    op.flops = 2 * op.batch * op.m * op.n * op.k;
+    return op;
+  };
+  const double heads = model.sparse.heads;
+  const double width = model.sparse.width;
+  if (!backward) {
+    ops.push_back(product("indexer scores", heads, width, s.attended, 1));
+    ops.back().causal = s.attended < s.keys;
+    ops.push_back(memory_op("top k", 4 * s.tokens * (s.attended + model.sparse.top_k)));
+    return;
+  }
+  ops.push_back(product("indexer target", double(model.heads) / job.layout.tp, chosen.query_dim,
+                        chosen.attended, 1));
+  ops.push_back(product("indexer gradients", heads, width, chosen.attended, 3));
+}
+
 void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (job.model.latent.kv_rank == 0) {
-    Linear all = split_as(
-        {"qkv", OpRole::query_key_value, s.tokens, s.hidden, s.q + s.k + s.v, s.norm_tokens},
-        MatrixSplit::columns, job.layout.signatures.qkv, job.layout.tp);
+    Linear all = split_as({"qkv", OpRole::query_key_value, s.tokens, s.hidden,
+                           s.q + s.k + s.v + s.gate, s.norm_tokens},
+                          MatrixSplit::columns, job.layout.signatures.qkv, job.layout.tp);
     all.input_cast = true;
     all.site = LinearSite::query_key_value;
     all.products = 3;
@@ -143,6 +189,15 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   }
   append_latent_queries(job, s, pass, ops);
   append_latent_keys(job, s, pass, ops);
+  if (s.gate > 0) {
+    append_linear({"gate", OpRole::other, s.tokens, s.hidden, s.gate, s.norm_tokens}, pass, s, ops);
+  }
+  append_indexer(job, s, pass, ops);
+}
+
+// Forward the product with the sigmoid of the gate; backward the gradients of both.
+Op output_gate_op(const Shard& s, Pass pass) {
+  return memory_op("output gate", (pass == Pass::forward ? 3 : 5) * s.e * s.tokens * s.gate);
 }
 
 }  // namespace
@@ -185,7 +240,11 @@ void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vecto
   if (job.software.repeated_keys && job.model.kv_heads < job.model.heads) {
     ops.push_back(repeat_op(s));
   }
+  const bool backward = pass == Pass::backward_input;
+  if (backward && s.gate > 0) ops.push_back(output_gate_op(s, pass));
+  if (job.model.chooses_keys(job.batch.sequence)) append_choice(job, s, backward, ops);
   append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
+  if (!backward && s.gate > 0) ops.push_back(output_gate_op(s, pass));
 }
 
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {

@@ -1,10 +1,7 @@
-// A Mamba-2 mixer as Megatron-LM trains it with the Triton kernels of mamba_ssm (Dao and Gu 2024,
-// arXiv 2405.21060, section 6): the sequence in chunks of Q tokens, of each head P numbers and a
-// state of N for each of them, B and C shared by the heads of a group. What crosses chunks is a
-// state in fp32; within one C B^T takes the place of attention's scores. The backward pass has kept
-// the projection's output alone and makes convolution, states and C B^T again. Kernels read
-// what heads of a group share once, out of the L2 cache.
+// Mixers that carry a state (Mamba-2, delta rules, Lightning Attention): the kernels of their table
+// (scan_form.cpp) on one GPU.
 #include <algorithm>
+#include <span>
 
 #include "models/cost/op/element_wise.hpp"
 
@@ -27,96 +24,80 @@ struct Scan {
   double convolved() const { return inner + 2 * shared; }
   double states() const { return tokens / chunk * inner * state; }  // numbers, of all chunks
   double scores() const { return tokens * chunk * groups; }         // of C B^T
-  double rows_bytes() const { return e * tokens * inner; }          // input, output, a gradient
-  double shared_bytes() const { return e * tokens * shared; }       // B or C
 };
 constexpr double kFp32 = 4;
 
-Scan scan_of(const Job& job, const Shard& s) {
+// The scan of so many tokens, and of the heads of one of so many ranks.
+Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
-  const double tp = job.layout.tp;
   Scan scan;
-  scan.e = s.e;
-  scan.tokens = s.tokens * job.layout.cp;
-  const double ranks = tp * job.layout.cp;
+  scan.e = bytes_of(job.precision);
+  scan.tokens = tokens;
   scan.inner = mamba.inner() / ranks;
   scan.shared = std::max(mamba.shared() / ranks, double(mamba.state));
   scan.heads = mamba.heads / ranks;
   scan.groups = scan.shared / mamba.state;
-  scan.chunk = std::min<double>(mamba.chunk, job.batch.sequence);
+  scan.chunk = std::min<double>(mamba.chunk_tokens(), job.batch.sequence);
   scan.width = mamba.head_width;
   scan.state = mamba.state;
   return scan;
 }
 
-// Products of m x k by k x n, for each chunk and so many heads or groups.
-Op scan_product(std::string_view name, double m, double n, double k, double each, const Scan& scan,
-                double bytes) {
-  Op op;
-  op.name = name;
+double side_of(ScanSide side, const Scan& scan) {
+  switch (side) {
+    case ScanSide::none:
+      return 0;
+    case ScanSide::chunk:
+      return scan.chunk;
+    case ScanSide::half_chunk:
+      return scan.chunk / 2;
+    case ScanSide::width:
+      return scan.width;
+    case ScanSide::state:
+      return scan.state;
+    case ScanSide::state_and_half:
+      return scan.state + scan.chunk / 2;
+  }
+  return 0;
+}
+
+double bytes_of_kernel(const ScanKernel& kernel, const Scan& scan) {
+  const double keys = scan.tokens * scan.heads * scan.state;
+  const double triangles = scan.tokens * scan.chunk * scan.heads;
+  const double elements =
+      scan.tokens * (kernel.rows * scan.inner + kernel.shared * scan.shared +
+                     kernel.convolved * scan.convolved() + kernel.heads * scan.heads) +
+      kernel.keys * keys + kernel.states * scan.states() + kernel.triangles * triangles;
+  const double wide = scan.tokens * (kernel.shared32 * scan.shared + kernel.heads32 * scan.heads) +
+                      kernel.keys32 * keys + kernel.states32 * scan.states() +
+                      kernel.triangles32 * triangles + kernel.scores32 * scan.scores();
+  return scan.e * elements + kFp32 * wide;
+}
+
+Op scan_op(const ScanKernel& kernel, const Scan& scan) {
+  Op op = memory_op(kernel.name, bytes_of_kernel(kernel, scan));
+  if (kernel.m == ScanSide::none) return op;
   op.kind = OpKind::attention_gemm;
-  op.m = m;
-  op.n = n;
-  op.k = k;
-  op.batch = scan.tokens / scan.chunk * each;
-  op.flops = 2 * op.batch * m * n * k;
-  op.bytes = bytes;
+  op.m = side_of(kernel.m, scan);
+  op.n = side_of(kernel.n, scan);
+  op.k = side_of(kernel.k, scan);
+  op.batch =
+      kernel.times * scan.tokens / scan.chunk * (kernel.of_groups ? scan.groups : scan.heads);
+  op.flops = 2 * op.batch * op.m * op.n * op.k;
   return op;
 }
 
-// From the projection's output to the states before every chunk, and C B^T.
-void append_states(const Scan& scan, std::vector<Op>& ops) {
-  ops.push_back(memory_op("convolution", 2 * scan.e * scan.tokens * scan.convolved()));
-  ops.push_back(memory_op("step sizes", (scan.e + 2 * kFp32) * scan.tokens * scan.heads));
-  ops.push_back(scan_product("chunk states", scan.width, scan.state, scan.chunk, scan.heads, scan,
-                             scan.rows_bytes() + scan.shared_bytes() + kFp32 * scan.states()));
-  ops.push_back(memory_op("state passing", (kFp32 + scan.e) * scan.states()));
-  ops.push_back(scan_product("chunk products", scan.chunk, scan.chunk, scan.state, scan.groups,
-                             scan, 2 * scan.shared_bytes() + kFp32 * scan.scores()));
+void append_scan(std::span<const ScanKernel> kernels, const Scan& scan, std::vector<Op>& ops) {
+  for (const ScanKernel& kernel : kernels) ops.push_back(scan_op(kernel, scan));
 }
 
-// What earlier chunks give to a token, and the earlier tokens of its own: half of them.
-Op chunk_scan_op(std::string_view name, const Scan& scan, double rows_moved) {
-  const double bytes = rows_moved * scan.rows_bytes() + scan.shared_bytes() +
-                       scan.e * scan.states() + kFp32 * scan.scores();
-  return scan_product(name, scan.chunk, scan.width, scan.state + scan.chunk / 2, scan.heads, scan,
-                      bytes);
-}
-
-void append_forward_scan(const Scan& scan, std::vector<Op>& ops) {
-  append_states(scan, ops);
-  ops.push_back(chunk_scan_op("chunk scan", scan, 2));
-  ops.push_back(memory_op("gated norm", 3 * scan.rows_bytes()));
-}
-
-// Gradients: of gate and scan's output; of the states, back through the chunks; of the input (with
-// that of the step sizes); of B and C by the states and by C B^T; of the decays; of the
-// convolution.
-void append_backward_scan(const Scan& scan, std::vector<Op>& ops) {
-  const double rows = scan.rows_bytes();
-  const double shared = scan.shared_bytes();
-  const double states = scan.e * scan.states();
-  const double scores = kFp32 * scan.scores();
-  const double half = scan.chunk / 2;
-  ops.push_back(memory_op("gated norm", 5 * rows));
-  append_states(scan, ops);
-  ops.push_back(scan_product("state gradients", scan.width, scan.state, scan.chunk, scan.heads,
-                             scan, rows + shared + kFp32 * scan.states()));
-  ops.push_back(memory_op("state passing", 3 * kFp32 * scan.states()));
-  ops.push_back(chunk_scan_op("input gradients", scan, 3));
-  for (const char* name : {"B gradients", "C gradients"}) {
-    ops.push_back(scan_product(name, scan.chunk, scan.state, scan.width, scan.heads, scan,
-                               rows + states + shared + kFp32 / scan.e * shared));
-  }
-  for (const char* name : {"product gradients", "decay gradients"}) {
-    ops.push_back(
-        scan_product(name, scan.chunk, half, scan.width, scan.heads, scan, 2 * rows + scores));
-  }
-  for (const char* name : {"B gradients", "C gradients"}) {
-    ops.push_back(scan_product(name, scan.chunk, scan.state, scan.chunk, scan.groups, scan,
-                               scores + 2 * shared + kFp32 / scan.e * shared));
-  }
-  ops.push_back(memory_op("convolution", 3 * scan.e * scan.tokens * scan.convolved()));
+// Decays and gates of low rank: their second matrices, one product.
+void append_low_rank(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
+  const MambaMixer& mamba = job.model.mamba;
+  if (mamba.rank() == 0) return;
+  const Linear up{"gates up", OpRole::other, s.tokens, double(mamba.head_width),
+                  double(mamba.form().low_rank) * mamba.inner() / job.layout.tp};
+  append_linear(up, pass, s, ops);
 }
 
 }  // namespace
@@ -124,44 +105,46 @@ void append_backward_scan(const Scan& scan, std::vector<Op>& ops) {
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
-  Linear in{"mamba in", OpRole::query_key_value, s.tokens,
-            s.hidden,   mamba.projected() / tp,  s.norm_tokens};
+  // What leads to low ranks is not divided.
+  const double projected = (mamba.projected() - mamba.rank()) / tp + mamba.rank();
+  Linear in{"mamba in", OpRole::query_key_value, s.tokens, s.hidden, projected, s.norm_tokens};
   in.input_cast = true;
   const Linear out{"mamba out", OpRole::projection, s.tokens,     mamba.inner() / tp,
                    s.hidden,    s.tokens,           s.norm_tokens};
-  const Scan scan = scan_of(job, s);
+  const Scan scan = scan_of(job, s.tokens * job.layout.cp, tp * job.layout.cp);
   switch (pass) {
     case Pass::forward:
       append_linear(in, pass, s, ops);
-      append_forward_scan(scan, ops);
+      append_low_rank(job, s, pass, ops);
+      append_scan(mamba.form().forward, scan, ops);
       append_linear(out, pass, s, ops);
       return;
     case Pass::backward_input:
       append_linear(out, pass, s, ops);
-      append_backward_scan(scan, ops);
+      append_scan(mamba.form().backward, scan, ops);
+      append_low_rank(job, s, pass, ops);
       append_linear(in, pass, s, ops);
       return;
     case Pass::backward_weight:
       append_linear(out, pass, s, ops);
+      append_low_rank(job, s, pass, ops);
       append_linear(in, pass, s, ops);
       return;
   }
 }
 
 double scan_convention(const Job& job) {
-  constexpr double kCounted = 7;  // of a number of the state and token: layer_flops()
   const MambaMixer& mamba = job.model.mamba;
-  const double chunk = std::min<double>(mamba.chunk, job.batch.sequence);
-  // Forward work for a token: its share of the chunk's state, what earlier tokens add, and C B^T.
-  const double executed =
-      mamba.inner() * (4.0 * mamba.state + chunk) + 2.0 * mamba.shared() * chunk;
-  return std::max(1.0, kCounted * mamba.inner() * mamba.state / executed);
+  double executed = 0;  // a token
+  const Scan scan = scan_of(job, 1, 1);
+  for (const ScanKernel& kernel : mamba.form().forward) executed += scan_op(kernel, scan).flops;
+  return std::max(1.0, mamba.counted_flops(job.batch.sequence) / executed);
 }
 
 double mamba_workspace_bytes(const Job& job, double rows) {
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
-  const double chunk = std::min<double>(mamba.chunk, job.batch.sequence);
+  const double chunk = std::min<double>(mamba.chunk_tokens(), job.batch.sequence);
   const double states = rows / chunk * mamba.inner() * mamba.state;
   return (2 * kFp32 * states + bytes_of(job.precision) * rows * mamba.convolved()) / tp;
 }

@@ -73,7 +73,7 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   }
   if (linear.site == LinearSite::up && s.gated) return {linear.out / 2, linear.out / 2};
   if (linear.role != OpRole::query_key_value) return {linear.out};
-  const double share = linear.out / (s.q + s.k + s.v);
+  const double share = linear.out / (s.q + s.k + s.v + s.gate);
   std::vector<double> outputs;
   if (s.adapter->queries) outputs.push_back(share * s.q);
   if (s.adapter->keys) outputs.push_back(share * s.k);
@@ -186,6 +186,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.k = (latent ? model.q_width() : model.kv_width()) / tp;
   s.v = (latent ? model.context_width() : model.kv_width()) / tp;
   s.context = model.context_width() / tp;
+  s.gate = model.attention_gate ? s.context : 0;
   s.up = model.up_width() / tp;
   s.ffn = model.ffn_hidden / tp;
   s.vocabulary = padded_vocabulary(model.vocabulary, layout.tp) / tp;
@@ -228,7 +229,26 @@ std::vector<Shard> window_shards(const Job& job, const Shard& s) {
 
 }  // namespace
 
+// Attention that reads latent vectors of chosen keys, one for all heads: queries are multiplied
+// into the width of these before it and its output back behind it, in the place of keys and values.
+Shard chosen_shard(const Job& job, const Shard& s) {
+  const LatentAttention& latent = job.model.latent;
+  Shard shard = s;
+  const double end = s.keys;
+  shard.attended =
+      limited_keys(job.model, job.model.sparse.top_k, std::max(0.0, 2 * s.attended - end), end);
+  shard.query_dim = latent.kv_rank + latent.rotary_width;
+  shard.value_dim = latent.kv_rank;
+  const double heads = double(job.model.heads) / job.layout.tp;
+  shard.q = heads * shard.query_dim;
+  shard.context = heads * shard.value_dim;
+  shard.k = shard.query_dim;
+  shard.v = 0;  // the same vectors
+  return shard;
+}
+
 std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
+  if (job.model.chooses_keys(job.batch.sequence)) return {chosen_shard(job, s)};
   if (job.model.windowed(job.batch.sequence)) return window_shards(job, s);
   if (job.model.frames == 0) return {s};
   const double sequence = job.batch.sequence;

@@ -27,6 +27,7 @@ struct Shard {
   double hidden;       // width between layers
   double q, k, v;      // widths on this GPU, divided by tp, of the tensors that attention reads
   double context;      // and of the one that it writes
+  double gate;         // of what that is multiplied by; 0: by nothing
   double up, ffn;      // of the dense MLP, divided by tp
   double vocabulary;   // divided by tp
   double heads;        // batch x local heads, as attention has them (dsp: of a share of a sequence)
@@ -56,6 +57,8 @@ Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 // As attention's kernels see it. With frames a layer counts as half of one that attends within them
 // and half of one that attends over them; with a window in parts of layers with and without one.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
+// What attention to keys that an indexer chooses sees.
+Shard chosen_shard(const Job& job, const Shard& s);
 // `append` appends the kernels of one of these shards to `ops`; all of them count as one layer's.
 template <class Append>
 void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const Append& append) {

@@ -104,7 +104,9 @@ InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shap
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
   const double copies = std::max(1.0, job.layout.cp * tp / mamba.groups);
-  const double there = mamba.projected() + (copies - 1) * 2 * mamba.shared();
+  // Gates of low rank are exchanged as wide as heads are.
+  const double low_rank = double(mamba.form().low_rank) * mamba.inner() - mamba.rank();
+  const double there = mamba.projected() + low_rank + (copies - 1) * 2 * mamba.shared();
   const double back = 2.0 * mamba.inner();
   // Where attention goes around a ring alone, no other group of cp ranks exists.
   const bool exchanges = job.layout.exchange_ranks() > 1;

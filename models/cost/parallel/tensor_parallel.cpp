@@ -53,7 +53,8 @@ Half attention_half(const Job& job, Block block) {
             .last = OpRole::projection,
             .first_split = job.layout.signatures.qkv,
             .last_split = job.layout.signatures.projection,
-            .first_out = static_cast<double>(model.q_width() + 2 * model.kv_width()),
+            .first_out = static_cast<double>(model.q_width() + 2 * model.kv_width() +
+                                             (model.attention_gate ? model.context_width() : 0)),
             .last_in = static_cast<double>(model.context_width())};
   if (block == Block::single_stream) {
     half.first_out += model.up_width();

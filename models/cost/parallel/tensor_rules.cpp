@@ -47,6 +47,16 @@ void add_attention(const TransformerSpec& model, const std::string& of, double l
         static_cast<double>(model.heads) * (model.head_dim() + latent.value_width), kColumns,
         "whole heads to each rank");
   }
+  if (model.attention_gate) {
+    add("gate", hidden, model.context_width(), kColumns, "whole heads to each rank");
+  }
+  if (const SparseAttention& sparse = model.sparse; sparse.heads > 0) {
+    const char* all = "every rank scores all keys";
+    add("indexer.query", latent.query_rank > 0 ? latent.query_rank : hidden,
+        double(sparse.heads) * sparse.width, kWhole, all);
+    add("indexer.key", hidden + 2, sparse.width, kWhole, all);
+    add("indexer.weights", hidden, sparse.heads, kWhole, all);
+  }
   if (read == 0) return;
   rules.push_back({of + "attention.projection", read, double(model.context_width()), hidden, kRows,
                    "its input is divided by heads; partial sums are reduced"});
@@ -57,12 +67,20 @@ void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
   if (layers == 0) return;
   const MambaMixer& mamba = model.mamba;
   const double hidden = model.hidden;
-  rules.push_back({"mamba.in", layers, hidden, static_cast<double>(mamba.projected()), kColumns,
-                   "whole heads, and the groups that they share, to each rank"});
-  rules.push_back({"mamba.convolution", layers, static_cast<double>(mamba.convolved()),
-                   kMambaConvolution, kRows, "channels as the projection leaves them"});
-  rules.push_back({"mamba.heads", layers, 3.0 * mamba.heads + mamba.inner(), 1, kRows,
-                   "decay, skip, step size and the gated norm of a head"});
+  const auto add = [&](const char* name, double rows, double columns, const char* split,
+                       const char* why) {
+    if (rows > 0)
+      rules.push_back({std::string("mamba.") + name, layers, rows, columns, split, why});
+  };
+  add("in", hidden, double(mamba.projected()) - mamba.rank(), kColumns,
+      "whole heads, and the groups that they share, to each rank");
+  if (mamba.rank() > 0) {
+    add("gates_down", hidden, mamba.rank(), kWhole, "small; all heads share it");
+    add("gates_up", mamba.rank(), mamba.inner(), kColumns, "whole heads to each rank");
+  }
+  add("convolution", mamba.form().convolution ? mamba.convolved() : 0, kMambaConvolution, kRows,
+      "channels as the projection leaves them");
+  add("heads", mamba.head_parameters(), 1, kRows, "vectors of heads and the norm behind the scan");
   rules.push_back({"mamba.out", layers, static_cast<double>(mamba.inner()), hidden, kRows,
                    "its input is divided by heads; partial sums are reduced"});
 }
@@ -83,9 +101,8 @@ void add_mlp(const TransformerSpec& model, const std::string& name, double count
                    expert ? whole : "its input is divided; partial sums are reduced"});
 }
 
-void add_experts(const TransformerSpec& model, std::vector<TensorRule>& rules) {
-  const double layers = model.moe_layers();
-  if (layers == 0) return;
+void add_experts(const TransformerSpec& model, double layers, std::vector<TensorRule>& rules) {
+  if (layers == 0 || model.moe.experts == 0) return;
   const MixtureOfExperts& moe = model.moe;
   const double hidden = model.hidden;
   rules.push_back({"router", layers, hidden, static_cast<double>(moe.experts), kWhole,
@@ -106,7 +123,7 @@ double norms_of(const TransformerSpec& model) {
     const int unread = block == Block::last_double_stream ? 1 : 0;
     norms += double(streams * halves(block) - unread) * model.layers_of(block);
   }
-  return norms;
+  return norms + model.mtp_layers * (3.0 + halves(model.block_of(model.layers)));
 }
 
 double modulations_of(const TransformerSpec& model) {
@@ -140,14 +157,23 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
     rules.push_back(
         {"modulation", matrices, hidden, hidden, kColumns, "gathered: of one row a sequence"});
   }
-  add_attention(model, "", model.layers_with(has_attention), model.layers_with(has_attention),
-                rules);
+  const Block last = model.block_of(model.layers);
+  const auto with_modules = [&](bool (*part)(Block)) {
+    const bool has = model.mtp_layers > 0 && part(last);
+    return double(model.layers_with(part) + (has ? model.mtp_layers : 0));
+  };
+  const double attention = with_modules(has_attention);
+  add_attention(model, "", attention, attention, rules);
   add_mamba(model, rules);
-  add_mlp(model, "mlp", model.layers_with(has_mlp), model.ffn_hidden, false, rules);
+  add_mlp(model, "mlp", with_modules(has_mlp), model.ffn_hidden, false, rules);
   add_attention(model, "text.", model.layers_with(has_two_streams),
                 model.layers_of(Block::double_stream), rules);
   add_mlp(model, "text.mlp", model.layers_of(Block::double_stream), model.ffn_hidden, false, rules);
-  add_experts(model, rules);
+  add_experts(model, with_modules(has_experts), rules);
+  if (model.mtp_layers > 0) {
+    rules.push_back({"mtp.in", double(model.mtp_layers), 2 * hidden, hidden, kColumns,
+                     "gathered: its layer reads the whole width"});
+  }
   if (!model.tied_embeddings) {
     rules.push_back({"head", 1, hidden, static_cast<double>(model.vocabulary), kColumns,
                      "a part of the vocabulary to each rank; the loss reduces over them"});

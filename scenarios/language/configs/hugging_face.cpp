@@ -8,70 +8,13 @@
 #include <string_view>
 #include <utility>
 
+#include "scenarios/language/configs/hugging_face_config.hpp"
 #include "scenarios/language/configs/model_limits.hpp"
-#include "scenarios/language/text/document_reader.hpp"
 
 namespace windtunnel {
-namespace {
-
-using Kind = DocumentNode::Kind;
-
-// The fields of a file. The JSON value null is the same as none.
-class HuggingFaceConfig {
- public:
-  static constexpr int kMostOfAll = 100'000'000;  // so that sums of them stay whole numbers
-
-  explicit HuggingFaceConfig(const DocumentNode& map) : map_(map) {}
-
-  const DocumentNode* find(std::string_view key) const {
-    const DocumentNode* node = map_.value_of(key);
-    const bool null = node != nullptr && (node->kind == Kind::null ||
-                                          (node->kind == Kind::scalar && node->text == "null"));
-    return null ? nullptr : node;
-  }
-  const DocumentNode& at(const std::string& key) const {
-    const DocumentNode* node = find(key);
-    if (node != nullptr) return *node;
-    throw Error(map_.where, fmt::format("'{}' is missing", key));
-  }
-
-  int whole(const std::string& key) const {
-    const int number = windtunnel::whole(at(key), key);
-    if (number <= kMostOfAll) return number;
-    throw Error(where(key), fmt::format("{}: {} is too large", key, number));
-  }
-  // Under one of two names, the second an older one.
-  int whole(const std::string& key, const std::string& older) const {
-    return find(key) == nullptr && find(older) != nullptr ? whole(older) : whole(key);
-  }
-  int whole_or(const std::string& key, int otherwise) const {
-    return find(key) == nullptr ? otherwise : whole(key);
-  }
-  double number_or(const std::string& key, double otherwise) const {
-    const DocumentNode* node = find(key);
-    return node == nullptr ? otherwise : quantity(*node, Dimension::number, key);
-  }
-  bool flag_or(const std::string& key, bool otherwise) const {
-    return find(key) == nullptr ? otherwise : flag(map_, key);
-  }
-  const std::vector<DocumentNode>& list(const std::string& key) const {
-    const DocumentNode& node = at(key);
-    if (node.kind != Kind::list) throw Error(node.where, fmt::format("{}: a list is due", key));
-    return node.items;
-  }
-  Location where(std::string_view key) const {
-    const DocumentNode* node = find(key);
-    return node == nullptr ? map_.where : node->where;
-  }
-
- private:
-  const DocumentNode& map_;
-};
-
-using Config = HuggingFaceConfig;
 
 // What nearly all of them call alike.
-void read_dimensions(const Config& config, TransformerSpec& model) {
+void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
   model.heads = config.whole("num_attention_heads");
@@ -86,6 +29,62 @@ void read_dimensions(const Config& config, TransformerSpec& model) {
   model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
   model.dropout = config.number_or("attention_dropout", 0) > 0;
 }
+
+// Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers.
+std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers) {
+  const int step = std::max(1, config.whole_or("decoder_sparse_step", 1));
+  std::vector<bool> experts(static_cast<std::size_t>(std::clamp(layers, 0, 10'000)));
+  for (std::size_t layer = 0; layer < experts.size(); ++layer) {
+    experts[layer] = (layer + 1) % step == 0;
+  }
+  if (config.find("mlp_only_layers") == nullptr) return experts;
+  for (const DocumentNode& layer : config.list("mlp_only_layers")) {
+    const int dense = windtunnel::whole(layer, "mlp_only_layers");
+    if (dense >= 0 && dense < std::ssize(experts)) experts[dense] = false;
+  }
+  return experts;
+}
+
+void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model) {
+  model.moe.experts = config.whole("num_experts", "num_local_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = config.whole_or("shared_expert_intermediate_size", 0);
+}
+
+void set_layers(const std::string& letters, TransformerSpec& model) {
+  const std::size_t dense = std::min(letters.find_first_not_of('T'), letters.size());
+  if (letters.find_first_not_of('X', dense) != std::string::npos) {
+    model.pattern = letters;
+    return;
+  }
+  model.moe.dense_layers = model.moe.experts > 0 ? static_cast<int>(dense) : 0;
+}
+
+void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.kv_heads = model.heads;  // each has keys and values of its own out of the latent
+  model.head_width = config.whole("qk_nope_head_dim");
+  model.latent.query_rank = config.whole_or("q_lora_rank", 0);
+  model.latent.kv_rank = config.whole("kv_lora_rank");
+  model.latent.rotary_width = config.whole("qk_rope_head_dim");
+  model.latent.value_width = config.whole("v_head_dim");
+  model.moe.experts = config.whole("n_routed_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = static_cast<int>(
+      std::min<double>(HuggingFaceConfig::kMostOfAll,
+                       double(config.whole_or("n_shared_experts", 0)) * model.moe.ffn_hidden));
+  const int dense = std::min(config.whole_or("first_k_dense_replace", 0), model.layers);
+  const int step = std::max(1, config.whole_or("moe_layer_freq", 1));
+  const auto multiples_below = [step](int end) { return (end + step - 1) / step; };
+  const int sparse = multiples_below(model.layers) - multiples_below(dense);
+  model.moe.dense_layers = model.layers - sparse;
+}
+
+namespace {
+
+using Config = HuggingFaceConfig;
 
 // Of `layers` so many without a window, evenly among the others.
 int global_every(int global, int layers, const Location& where) {
@@ -155,20 +154,16 @@ void read_qwen2(const Config& config, TransformerSpec& model) {
               global_every(global, model.layers, config.where("max_window_layers")), model);
 }
 
-// Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers.
+// Layers are dense or have experts, in any order.
+void set_expert_layers(const std::vector<bool>& experts, TransformerSpec& model) {
+  std::string letters;
+  for (const bool has : experts) letters += has ? 'X' : 'T';
+  set_layers(letters, model);
+}
+
 void read_qwen_experts(const Config& config, TransformerSpec& model) {
-  const int step = std::max(1, config.whole_or("decoder_sparse_step", 1));
-  int dense = model.layers - model.layers / step;
-  if (config.find("mlp_only_layers") != nullptr) {
-    for (const DocumentNode& layer : config.list("mlp_only_layers")) {
-      dense += (windtunnel::whole(layer, "mlp_only_layers") + 1) % step == 0 ? 1 : 0;
-    }
-  }
-  model.moe.experts = config.whole("num_experts", "num_local_experts");
-  model.moe.per_token = config.whole("num_experts_per_tok");
-  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
-  model.moe.shared_ffn = config.whole_or("shared_expert_intermediate_size", 0);
-  model.moe.dense_layers = dense;
+  read_qwen_expert_sizes(config, model);
+  set_expert_layers(qwen_expert_layers(config, model.layers), model);
 }
 
 void read_qwen2_moe(const Config& config, TransformerSpec& model) {
@@ -229,26 +224,6 @@ void read_gpt_oss(const Config& config, TransformerSpec& model) {
   read_window(config, "sliding_window", 2, model);
 }
 
-void read_deepseek(const Config& config, TransformerSpec& model) {
-  read_dimensions(config, model);
-  model.kv_heads = model.heads;  // each has keys and values of its own out of the latent
-  model.head_width = config.whole("qk_nope_head_dim");
-  model.latent.query_rank = config.whole_or("q_lora_rank", 0);
-  model.latent.kv_rank = config.whole("kv_lora_rank");
-  model.latent.rotary_width = config.whole("qk_rope_head_dim");
-  model.latent.value_width = config.whole("v_head_dim");
-  model.moe.experts = config.whole("n_routed_experts");
-  model.moe.per_token = config.whole("num_experts_per_tok");
-  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
-  model.moe.shared_ffn = static_cast<int>(std::min<double>(
-      Config::kMostOfAll, double(config.whole_or("n_shared_experts", 0)) * model.moe.ffn_hidden));
-  const int dense = std::min(config.whole_or("first_k_dense_replace", 0), model.layers);
-  const int step = std::max(1, config.whole_or("moe_layer_freq", 1));
-  const auto multiples_below = [step](int end) { return (end + step - 1) / step; };
-  const int sparse = multiples_below(model.layers) - multiples_below(dense);
-  model.moe.dense_layers = model.layers - sparse;
-}
-
 // Experts in every interleave_moe_layer_step-th layer; three layers in four attend to chunks, which
 // count as windows.
 void read_llama4(const Config& config, TransformerSpec& model) {
@@ -259,7 +234,11 @@ void read_llama4(const Config& config, TransformerSpec& model) {
   model.moe.experts = config.whole("num_local_experts");
   model.moe.per_token = config.whole_or("num_experts_per_tok", 1);
   const int step = std::max(1, config.whole_or("interleave_moe_layer_step", 1));
-  model.moe.dense_layers = model.layers - model.layers / step;
+  std::vector<bool> experts(static_cast<std::size_t>(std::clamp(model.layers, 0, 10'000)));
+  for (std::size_t layer = 0; layer < experts.size(); ++layer) {
+    experts[layer] = (layer + 1) % step == 0;
+  }
+  set_expert_layers(experts, model);
   read_window(config, "attention_chunk_size", 4, model);
 }
 
@@ -400,19 +379,27 @@ struct HuggingFaceType {
 constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"deepseek_v2", read_deepseek},
     {"deepseek_v3", read_deepseek},
+    {"deepseek_v32", read_deepseek_v32},
     {"gemma", read_gemma},
     {"gemma2", read_gemma2},
     {"gemma3", read_gemma3},
     {"gemma3_text", read_gemma3},
+    {"glm4_moe", read_glm4_moe},
+    {"glm_moe_dsa", read_glm_dsa},
     {"gpt2", read_gpt2},
     {"gpt_neox", read_gpt_neox},
     {"gpt_oss", read_gpt_oss},
     {"gptj", read_gptj},
     {"kimi_k2", read_deepseek},
+    {"kimi_linear", read_kimi_linear},
     {"llama", read_llama},
     {"llama4", read_llama4},
     {"llama4_text", read_llama4},
     {"mamba2", read_mamba2},
+    {"minimax", read_minimax},
+    {"minimax_m1", read_minimax},
+    {"minimax_m2", read_minimax_m2},
+    {"minimax_text_01", read_minimax},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
     {"nemotron", read_nemotron},
@@ -422,7 +409,29 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"qwen2", read_qwen2},
     {"qwen2_moe", read_qwen2_moe},
     {"qwen3", read_qwen3},
+    {"qwen3_5", read_qwen3_5},
+    {"qwen3_5_moe", read_qwen3_5},
+    {"qwen3_5_moe_text", read_qwen3_5},
+    {"qwen3_5_text", read_qwen3_5},
     {"qwen3_moe", read_qwen3_moe},
+    {"qwen3_next", read_qwen3_next},
+});
+
+// Known types that no layer here stands for, and what they have.
+struct UnmodelledType {
+  std::string_view name;
+  std::string_view has;
+};
+constexpr std::array kUnmodelledTypes = std::to_array<UnmodelledType>({
+    {"bart", "an encoder that a decoder reads"},
+    {"deepseek_v4",
+     "attention to compressed keys, an output projection in groups and residual streams that are "
+     "mixed (hyper-connections)"},
+    {"rwkv", "a state of its own kind"},
+    {"t5", "an encoder that a decoder reads"},
+    {"whisper", "an encoder that a decoder reads"},
+    {"zamba", "layers that share weights"},
+    {"zamba2", "layers that share weights"},
 });
 
 const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whole) {
@@ -433,8 +442,19 @@ const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whol
   }
   const auto* found = std::ranges::find(kTypes, node->text, &HuggingFaceType::name);
   if (found != kTypes.end()) return *found;
-  throw Error(node->where, fmt::format("unknown model_type '{}'; known: {}", node->text,
-                                       fmt::join(hugging_face_types(), ", ")));
+  const auto* unmodelled = std::ranges::find(kUnmodelledTypes, node->text, &UnmodelledType::name);
+  if (unmodelled != kUnmodelledTypes.end()) {
+    throw Error(node->where,
+                fmt::format("model_type '{}' is not modelled: it has {}. Start from a model of the "
+                            "library that is nearest to it (base) and state what differs",
+                            unmodelled->name, unmodelled->has));
+  }
+  throw Error(
+      node->where,
+      fmt::format("unknown model_type '{}'; known: {}. Write its dimensions down instead "
+                  "(model: {{layers: ..., hidden: ..., heads: ...}}), or start from a model "
+                  "of the library that it is like (base) and state what differs",
+                  node->text, fmt::join(hugging_face_types(), ", ")));
 }
 
 }  // namespace
@@ -450,13 +470,15 @@ TransformerSpec model_of_hugging_face(const std::string& text, const std::string
   require_map(document, path);
   const DocumentNode* language = document.value_of("text_config");
   const DocumentNode& map =
-      language != nullptr && language->kind == Kind::map ? *language : document;
+      language != nullptr && language->kind == DocumentNode::Kind::map ? *language : document;
   const HuggingFaceType& type = type_of(map, document);
   TransformerSpec model;
   model.name = path;
   model.source = fmt::format("{}, model_type {}", path, type.name);
-  type.read(Config(map), model);
+  const Config config(map);
+  type.read(config, model);
   check_limits(model, map.where);
+  name_left_out(document, config, model);
   return model;
 }
 

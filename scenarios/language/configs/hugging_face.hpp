@@ -4,10 +4,10 @@
 // src/transformers/models/X/configuration_X.py).
 //
 // Not in a TransformerSpec, and left out: norms of queries and keys, norms behind the halves of a
-// layer (Gemma 2, 3), biases of queries, keys and values alone (Qwen 2), modules for multi-token
-// prediction, vision towers; of dense layers among ones with experts, where they stand (the dense
-// ones come first). A context of so many positions says nothing about the length of training:
-// `sequence` is 0, but for learned positions.
+// layer (Gemma 2, 3), biases of queries, keys and values alone (Qwen 2). TransformerSpec::left_out
+// names what the file has beside that and is not counted: towers before the decoder, modules for
+// multi-token prediction, keys that no reader knows. A context of so many positions says nothing
+// about the length of training: `sequence` is 0, but for learned positions.
 #pragma once
 
 #include <string>

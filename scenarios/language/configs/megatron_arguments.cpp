@@ -160,6 +160,42 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
   model.latent.value_width = arguments.whole_or("--v-head-dim", 128);
 }
 
+// Heads and widths of the gated delta rule, by Megatron-LM's names.
+MambaMixer gated_delta(const Arguments& arguments) {
+  return {.kind = ScanKind::gated_delta,
+          .state = arguments.whole_or("--linear-key-head-dim", 128),
+          .head_width = arguments.whole_or("--linear-value-head-dim", 128),
+          .groups = arguments.whole_or("--linear-num-key-heads", 16),
+          .heads = arguments.whole_or("--linear-num-value-heads", 32)};
+}
+
+// The mixer of a pattern with the letter M, or G for gated DeltaNet.
+void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec& model) {
+  const std::string letters = "M*-EG";  // megatron/core/ssm/mamba_hybrid_layer_allocation.py
+  const std::size_t other = model.pattern.find_first_not_of(letters);
+  const bool delta = model.pattern.find('G') != std::string::npos;
+  const bool mamba = model.pattern.find('M') != std::string::npos;
+  if (other != std::string::npos || (delta && mamba)) {
+    throw Error(
+        word.where,
+        other != std::string::npos
+            ? fmt::format("the pattern's '{}' is no kind of layer here; known: M (Mamba), G "
+                          "(gated DeltaNet), * (attention), - (MLP), E (experts)",
+                          model.pattern[other])
+            : "the pattern has M and G; layers that carry a state are of one kind here");
+  }
+  if (delta) {
+    std::ranges::replace(model.pattern, 'G', 'M');
+    model.mamba = gated_delta(arguments);
+  }
+  if (!mamba) return;
+  model.mamba.state = arguments.whole_or("--mamba-state-dim", 128);
+  model.mamba.head_width = arguments.whole_or("--mamba-head-dim", 64);
+  model.mamba.groups = arguments.whole_or("--mamba-num-groups", 8);
+  const int usual = model.mamba.head_width > 0 ? 2 * model.hidden / model.mamba.head_width : 0;
+  model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
+}
+
 // Of a hybrid model: letters, "|" where stages of a pipeline end, and behind "/" what predicts
 // further tokens, which is left out.
 void read_pattern(const Arguments& arguments, TransformerSpec& model) {
@@ -175,12 +211,39 @@ void read_pattern(const Arguments& arguments, TransformerSpec& model) {
                                          listed, model.layers));
   }
   model.moe.dense_layers = 0;
-  if (model.pattern.find('M') == std::string::npos) return;
-  model.mamba.state = arguments.whole_or("--mamba-state-dim", 128);
-  model.mamba.head_width = arguments.whole_or("--mamba-head-dim", 64);
-  model.mamba.groups = arguments.whole_or("--mamba-num-groups", 8);
-  const int usual = model.mamba.head_width > 0 ? 2 * model.hidden / model.mamba.head_width : 0;
-  model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
+  read_mixer(arguments, *word, model);
+}
+
+// Layers whose attention is of another kind: gated DeltaNet in all but one of so many, or keys that
+// an indexer chooses; and what predicts further tokens.
+void read_variants(const Arguments& arguments, TransformerSpec& model) {
+  model.mtp_layers = arguments.whole_or("--mtp-num-layers", 0);
+  model.attention_gate = arguments.flag("--attention-output-gate");
+  const Setting* variant = arguments.find("--experimental-attention-variant");
+  if (variant == nullptr) return;
+  const std::string kind = setting_name(variant->value);
+  if (kind == "dsa") {
+    model.sparse = {.heads = arguments.whole_or("--dsa-indexer-n-heads", 64),
+                    .width = arguments.whole_or("--dsa-indexer-head-dim", 128),
+                    .top_k = arguments.whole_or("--dsa-indexer-topk", 2048)};
+    return;
+  }
+  if (kind != "gated_delta_net") {
+    throw Error(variant->where,
+                fmt::format("--experimental-attention-variant: '{}' is not modelled; known: "
+                            "gated_delta_net, dsa",
+                            variant->value));
+  }
+  if (!model.pattern.empty()) return;  // which says itself where they are
+  model.mamba = gated_delta(arguments);
+  const int every = std::max(1, arguments.whole_or("--linear-attention-freq", 4));
+  model.pattern.clear();
+  for (int layer = 0; layer < std::min(model.layers, 10'000); ++layer) {
+    const bool experts = model.moe.experts > 0 && layer >= model.moe.dense_layers;
+    const bool whole = (layer + 1) % every == 0;
+    model.pattern += whole ? (experts ? 'X' : 'T') : (experts ? 'R' : 'L');
+  }
+  model.moe.dense_layers = 0;
 }
 
 // Gated, it is two thirds of four times the hidden width, in whole multiples of 64.
@@ -231,6 +294,7 @@ TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
   read_attention(arguments, model);
   read_experts(arguments, model);
   read_pattern(arguments, model);
+  read_variants(arguments, model);
   check_limits(model, arguments.where("--num-layers"));
   return model;
 }

@@ -28,6 +28,7 @@ void check_limits(const TransformerSpec& model, const Location& where) {
   check_sizes("model", model, where);
   if (model.moe.experts > 0) check_sizes("model.moe", model.moe, where);
   if (model.latent.kv_rank > 0) check_sizes("model.latent", model.latent, where);
+  if (model.sparse.heads > 0) check_sizes("model.sparse", model.sparse, where);
   if (model.mamba.state > 0) check_sizes("model.mamba", model.mamba, where);
   if (model.heads % model.kv_heads != 0) {
     throw Error(where, fmt::format("{} heads do not share {} key and value heads evenly",

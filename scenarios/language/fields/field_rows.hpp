@@ -152,9 +152,9 @@ bool read(const Type& member, Value& value) {
 template <class Struct>
 inline constexpr bool kFromLibrary =
     std::is_same_v<Struct, TransformerSpec> || std::is_same_v<Struct, MixtureOfExperts> ||
-    std::is_same_v<Struct, LatentAttention> || std::is_same_v<Struct, MambaMixer> ||
-    std::is_same_v<Struct, NodeSpec> || std::is_same_v<Struct, GpuSpec> ||
-    std::is_same_v<Struct, FabricSpec>;
+    std::is_same_v<Struct, LatentAttention> || std::is_same_v<Struct, SparseAttention> ||
+    std::is_same_v<Struct, MambaMixer> || std::is_same_v<Struct, NodeSpec> ||
+    std::is_same_v<Struct, GpuSpec> || std::is_same_v<Struct, FabricSpec>;
 
 // Binds a row to the member of a struct, or of a struct in it, that its value sets. The row takes
 // the names of the member's enumeration. The member's initialiser is the default of the key, unless

@@ -176,11 +176,23 @@ Rows model_rows() {
                 example("20736"),
                 "rows of further matrices as wide as the model, which embed time, class and text "
                 "of diffusion transformers and modulate their end; without a base: 0"),
-      text_row("model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, in_entry,
-               example("M-M*-"),
-               "a letter for each layer, as Megatron-LM has them: M Mamba-2, * attention, - MLP, E "
-               "experts, each behind a norm; of diffusion transformers D two streams, d the last "
-               "of these, S one stream; default: every layer is attention and an MLP or experts"),
+      text_row(
+          "model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, in_entry,
+          example("M-M*-"),
+          "a letter for each layer, as Megatron-LM has them: M Mamba-2 (or model.mamba.kind), * "
+          "attention, - MLP, E experts, each behind a norm; whole layers: T attention and MLP, "
+          "X attention and experts, L and R the same with Mamba in the place of attention; of "
+          "diffusion transformers D two streams, d the last of these, S one stream; default: "
+          "every layer is attention and an MLP or experts"),
+      whole_row(
+          "model.mtp_layers", sets<&TransformerSpec::mtp_layers>, in_entry, range(0, 16),
+          example("1"),
+          "modules behind the last layer that predict further tokens, each a layer with a loss "
+          "of its own (DeepSeek-V3); on the last stage; without a base: 0"),
+      flag_row(
+          "model.attention_gate", sets<&TransformerSpec::attention_gate>, in_entry, example("true"),
+          "attention's output is multiplied by a gate that a matrix makes of the layer's input "
+          "(Qwen3-Next); without a base: false"),
       name_row("model.activation", sets<&TransformerSpec::activation>, in_every_entry,
                example("swiglu"), "of the MLP"),
       name_row("model.normalisation", sets<&TransformerSpec::normalisation>, in_every_entry,
@@ -236,7 +248,11 @@ Rows model_part_rows() {
                "tokens of the busiest expert-parallel rank over the mean; without a base: 1"),
       map_row("model.mamba",
               example("{state_dim: 128, head_dim: 64, num_groups: 8, num_heads: 128}"),
-              "Mamba-2 layers, which hybrid_override_pattern lists"),
+              "Mamba-2 layers, or others that carry a state, which hybrid_override_pattern lists"),
+      name_row("model.mamba.kind", sets<&MambaMixer::kind>, in_entry, example("gated-delta"),
+               "what the layers are: Mamba-2, gated DeltaNet (Qwen3-Next, Qwen3.5), Kimi Delta "
+               "Attention (Kimi Linear) or Lightning Attention (MiniMax-01); the last three have "
+               "chunks of their own; without a base: mamba2"),
       whole_row("model.mamba.state_dim", sets<&MambaMixer::state>, in_every_entry, range(1, 1e5),
                 example("128"), "of each number of a head"),
       whole_row("model.mamba.head_dim", sets<&MambaMixer::head_width>, in_every_entry,
@@ -248,6 +264,15 @@ Rows model_part_rows() {
                 example("128"), "heads of the scan"),
       whole_row("model.mamba.chunk_size", sets<&MambaMixer::chunk>, in_entry, range(1, 1e6),
                 example("128"), "tokens that the scan works on at once; without a base: 128"),
+      map_row("model.sparse", example("{heads: 64, width: 128, top_k: 2048}"),
+              "attention to the keys that an indexer chooses (DeepSeek-V3.2, GLM-5), beside "
+              "model.latent; sequences of at most top_k tokens are read whole"),
+      whole_row("model.sparse.heads", sets<&SparseAttention::heads>, in_every_entry, range(0, 1e5),
+                example("64"), "queries of the indexer for a token; 0: attention reads all keys"),
+      whole_row("model.sparse.width", sets<&SparseAttention::width>, in_every_entry, range(1, 1e5),
+                example("128"), "of the indexer's key, and of each of its queries"),
+      whole_row("model.sparse.top_k", sets<&SparseAttention::top_k>, in_every_entry, range(1, 1e8),
+                example("2048"), "keys that attention reads for a token"),
       map_row("model.latent", example("{kv_rank: 512, rotary_width: 64, value_width: 128}"),
               "multi-head latent attention: queries, keys and values out of low-rank projections"),
       whole_row("model.latent.query_rank", sets<&LatentAttention::query_rank>, in_entry,

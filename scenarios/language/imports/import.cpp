@@ -408,6 +408,7 @@ class ScenarioImport {
     set_part("model", model, usual);
     if (model.moe.experts > 0) set_part("model.moe", model.moe, usual.moe);
     if (model.latent.kv_rank > 0) set_part("model.latent", model.latent, usual.latent);
+    if (model.sparse.heads > 0) set_part("model.sparse", model.sparse, usual.sparse);
     if (model.mamba.state > 0) set_part("model.mamba", model.mamba, usual.mamba);
   }
 

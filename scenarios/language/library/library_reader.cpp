@@ -321,9 +321,10 @@ std::vector<TransformerSpec> read_models(const DocumentNode& document) {
     require_map(map, entry.key);
     TransformerSpec model;
     model.name = entry.key;
-    read_entry(map, "model", {"moe", "latent", "mamba", "source"}, model);
+    read_entry(map, "model", {"moe", "latent", "sparse", "mamba", "source"}, model);
     read_part(map, "moe", model.moe);
     read_part(map, "latent", model.latent);
+    read_part(map, "sparse", model.sparse);
     read_part(map, "mamba", model.mamba);
     model.source = require_text(map, "source");
     try {

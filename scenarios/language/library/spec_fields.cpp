@@ -35,8 +35,9 @@ void check_pattern_letters(const TransformerSpec& model) {
     }
     throw Error(
         fmt::format("{}: '{}' is no kind of layer; known: M (Mamba), * (attention), - "
-                    "(MLP), E (experts), D, d and S (blocks of two streams, the last of "
-                    "them, of one stream)",
+                    "(MLP), E (experts), T and X (attention and one of these), L and R (Mamba and "
+                    "one of these), D, d and S (blocks of two streams, the last of them, of one "
+                    "stream)",
                     key, letter));
   }
   const int listed = static_cast<int>(model.pattern.size());
@@ -72,6 +73,22 @@ void check_pattern_letters(const TransformerSpec& model) {
   }
 }
 
+void check_sparse(const TransformerSpec& model) {
+  const SparseAttention& sparse = model.sparse;
+  if (sparse.heads == 0) return;
+  if (sparse.width < 1 || sparse.top_k < 1) {
+    throw Error::about({"model.sparse"},
+                       "model.sparse: state width, of the indexer's key, and top_k, the keys that "
+                       "attention reads for a token");
+  }
+  const bool flash = model.attention == AttentionKernel::flash && model.masked();
+  if (model.latent.kv_rank == 0 || !flash || model.window > 0) {
+    throw Error::about({"model.sparse"},
+                       "model.sparse: goes with latent attention (model.latent) that is causal and "
+                       "flash, without a window");
+  }
+}
+
 }  // namespace
 
 bool belongs_to(std::string_view key, Topology topology) {
@@ -96,6 +113,10 @@ void check_model(const TransformerSpec& model) {
   }
   if (latent.kv_rank == 0 && latent.rotary_width > 0) {
     throw Error("model.latent has no 'kv_rank', the width of the compressed keys and values");
+  }
+  check_sparse(model);
+  if (model.mtp_layers > 0 && model.encoder) {
+    throw Error::about({"model.mtp_layers"}, "model.mtp_layers: an encoder predicts no next token");
   }
   if (model.window > 0 && model.frames > 0) {
     throw Error("model.window: with model.frames layers see whole frames; keep one of them");

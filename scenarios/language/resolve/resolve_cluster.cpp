@@ -274,6 +274,7 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   values.fill("model", model);
   values.fill("model.moe", model.moe);
   values.fill("model.latent", model.latent);
+  values.fill("model.sparse", model.sparse);
   values.fill("model.mamba", model.mamba);
   if (values.has("model.hybrid_override_pattern") && !values.has("model.layers")) {
     model.layers = static_cast<int>(model.pattern.size());
@@ -286,6 +287,7 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   }
   check_part(values, "model.moe", "experts", model.moe.experts);
   check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);
+  check_part(values, "model.sparse", "heads", model.sparse.heads);
   return model;
 }
 

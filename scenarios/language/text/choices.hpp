@@ -26,6 +26,11 @@ inline constexpr Choice<AttentionKernel> kChoices<AttentionKernel>[] = {
     {"unfused", AttentionKernel::unfused},
     {"linear", AttentionKernel::linear}};
 template <>
+inline constexpr Choice<ScanKind> kChoices<ScanKind>[] = {{"mamba2", ScanKind::mamba2},
+                                                          {"gated-delta", ScanKind::gated_delta},
+                                                          {"kimi-delta", ScanKind::kimi_delta},
+                                                          {"lightning", ScanKind::lightning}};
+template <>
 inline constexpr Choice<Topology> kChoices<Topology>[] = {
     {"rail-fat-tree", Topology::rail_fat_tree},
     {"fat-tree", Topology::fat_tree},
@@ -136,8 +141,10 @@ inline constexpr Choice<SnapshotWeights> kChoices<SnapshotWeights>[] = {
     {"fp32-shards", SnapshotWeights::fp32_shards},
     {"16-bit", SnapshotWeights::compute}};
 template <>
-inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {
-    {"adam", Optimizer::adam}, {"momentum", Optimizer::momentum}, {"sgd", Optimizer::sgd}};
+inline constexpr Choice<Optimizer> kChoices<Optimizer>[] = {{"adam", Optimizer::adam},
+                                                            {"momentum", Optimizer::momentum},
+                                                            {"sgd", Optimizer::sgd},
+                                                            {"muon", Optimizer::muon}};
 template <>
 inline constexpr Choice<TensorOverlap> kChoices<TensorOverlap>[] = {
     {"none", TensorOverlap::none},     {"pipelined", TensorOverlap::pipelined},

@@ -136,6 +136,10 @@ std::vector<RowCase> table_cases() {
                        job.layout.*axis.size = 2;
                      }});
   }
+  cases.push_back({"muon is of the matrices", [](Job& job) {
+                     make_table(job);
+                     job.software.optimizer = Optimizer::muon;
+                   }});
   cases.push_back({"a search says which are computed again", [](Job& job) {
                      make_table(job);
                      job.recompute.modules = 1;
@@ -156,7 +160,25 @@ std::vector<RowCase> model_cases() {
       job.model.attention = attention;
     };
   };
-  return {{"linear attention is causal",
+  const auto choose_keys = [](Job& job) {
+    job.model.sparse = {.heads = 4, .width = 64, .top_k = 256};
+  };
+  return {{"chooses among the keys of the whole sequence",
+           [=](Job& job) {
+             choose_keys(job);
+             job.layout.cp = 2;
+           }},
+          {"scores whole ones",
+           [=](Job& job) {
+             choose_keys(job);
+             make_mesh(job);
+           }},
+          {"modules that predict further tokens",
+           [](Job& job) {
+             make_mesh(job);
+             job.model.mtp_layers = 1;
+           }},
+          {"linear attention is causal",
            [](Job& job) {
              job.model.attention = AttentionKernel::linear;
              job.model.bidirectional = true;

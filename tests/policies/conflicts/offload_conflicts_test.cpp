@@ -36,6 +36,17 @@ TEST(OffloadConflicts, ShardsSayWhatCanLeave) {
   EXPECT_EQ(why_not(offload, job), "");
 }
 
+TEST(OffloadConflicts, MuonStaysOnTheGpu) {
+  Job job = small_job(1, 1, 4);
+  job.software.optimizer = Optimizer::muon;
+  Offload offload;
+  offload.optimizer = MemoryTier::host;
+  EXPECT_THAT(why_not(offload, job), HasSubstr("muon multiplies whole matrices"));
+  offload.optimizer = MemoryTier::gpu;
+  offload.activations = MemoryTier::host;
+  EXPECT_EQ(why_not(offload, job), "");
+}
+
 TEST(OffloadConflicts, OneRankHasNobodyToShareWith) {
   const Job job = small_job(1, 1, 1);
   EXPECT_EQ(why_not(all_on_host(), job), "");

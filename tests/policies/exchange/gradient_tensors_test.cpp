@@ -126,6 +126,45 @@ TEST(StageTensors, OfAPatternMatchTheChunk) {
   }
 }
 
+TEST(StageTensors, OfEveryMixerGateAndModuleMatchTheChunk) {
+  for (const ScanKind kind : {ScanKind::gated_delta, ScanKind::kimi_delta, ScanKind::lightning}) {
+    for (const int tp : {1, 2}) {
+      Job job = small_job(tp, 2, 8 / tp);
+      job.model.biases = job.model.tied_embeddings = false;
+      job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048, .shared_ffn = 512};
+      job.model.pattern = "LRTXLMRX";
+      job.model.layers = 8;
+      job.model.mamba = {.kind = kind, .state = 64, .head_width = 64, .groups = 16, .heads = 16};
+      job.model.attention_gate = true;
+      job.model.mtp_layers = 2;
+      job.layout.ep = 2;
+      const std::vector<ChunkCost> chunks = chunk_costs(job);
+      for (int stage = 0; stage < 2; ++stage) {
+        const auto tensors =
+            stage_tensors(job, stage, stage * 4, stage == 0 ? 4 : 6, chunks[stage]);
+        EXPECT_NEAR(sum(tensors, &StageTensor::parameters), chunks[stage].parameters, 1e-3);
+        for (const StageTensor& tensor : tensors) {
+          EXPECT_EQ(tensor.shape.columns, std::round(tensor.shape.columns)) << tp;
+        }
+      }
+    }
+  }
+}
+
+TEST(StageTensors, OfAnIndexerMatchTheChunk) {
+  Job job = small_job(2, 1, 4);
+  job.model.biases = false;
+  job.model.head_width = 64;
+  job.model.latent = {.query_rank = 256, .kv_rank = 128, .rotary_width = 32, .value_width = 64};
+  job.model.sparse = {.heads = 4, .width = 64, .top_k = 256};
+  const std::vector<ChunkCost> chunks = chunk_costs(job);
+  const auto tensors = stage_tensors(job, 0, 0, job.model.layers, chunks[0]);
+  EXPECT_NEAR(sum(tensors, &StageTensor::parameters), chunks[0].parameters, 1e-3);
+  for (const StageTensor& tensor : tensors) {
+    EXPECT_EQ(tensor.shape.columns, std::round(tensor.shape.columns));
+  }
+}
+
 TEST(StageTensors, SeparateProjectionsAreMoreTensorsOfTheSameParameters) {
   Job job = small_job(1, 1, 2);
   const auto fused = tensors_of(job);

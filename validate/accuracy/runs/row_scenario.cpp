@@ -100,6 +100,7 @@ class RowScenario {
     state_members(model);
     if (model.moe.experts > 0) state_members(model.moe);
     if (model.latent.kv_rank > 0) state_members(model.latent);
+    if (model.sparse.heads > 0) state_members(model.sparse);
     if (model.mamba.state > 0) state_members(model.mamba);
   }
 

@@ -128,6 +128,107 @@ const PublishedConfig kConfigs[] = {
          "vocab_size": 201088, "sliding_window": 128, "num_local_experts": 32,
          "num_experts_per_tok": 4, "tie_word_embeddings": false})",
      20914757184, 0},
+    {"Qwen3-Next 80B-A3B, without multi-token prediction",
+     R"({"model_type": "qwen3_next", "hidden_size": 2048, "intermediate_size": 5120,
+         "num_hidden_layers": 48, "num_attention_heads": 16, "num_key_value_heads": 2,
+         "head_dim": 256, "vocab_size": 151936, "full_attention_interval": 4,
+         "linear_conv_kernel_dim": 4, "linear_key_head_dim": 128, "linear_num_key_heads": 16,
+         "linear_num_value_heads": 32, "linear_value_head_dim": 128, "num_experts": 512,
+         "num_experts_per_tok": 10, "moe_intermediate_size": 512, "decoder_sparse_step": 1,
+         "mlp_only_layers": [], "shared_expert_intermediate_size": 512,
+         "tie_word_embeddings": false})",
+     79674e6, 3.87e9},
+    {"Qwen3.5 397B-A17B, without its tower and multi-token prediction",
+     R"({"model_type": "qwen3_5_moe", "vision_config": {"depth": 27, "hidden_size": 1152,
+         "intermediate_size": 4304}, "text_config": {"model_type": "qwen3_5_moe_text",
+         "hidden_size": 4096, "num_hidden_layers": 60, "num_attention_heads": 32,
+         "num_key_value_heads": 2, "head_dim": 256, "vocab_size": 248320,
+         "attn_output_gate": true, "full_attention_interval": 4, "linear_key_head_dim": 128,
+         "linear_num_key_heads": 16, "linear_num_value_heads": 64, "linear_value_head_dim": 128,
+         "num_experts": 512, "num_experts_per_tok": 10, "moe_intermediate_size": 1024,
+         "shared_expert_intermediate_size": 1024, "mtp_num_hidden_layers": 1}})",
+     397e9, 17.3e9},
+    {"DeepSeek-V3.2",
+     R"({"model_type": "deepseek_v32", "hidden_size": 7168, "intermediate_size": 18432,
+         "num_hidden_layers": 61, "num_attention_heads": 128, "num_key_value_heads": 128,
+         "vocab_size": 129280, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+         "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 256,
+         "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 2048,
+         "first_k_dense_replace": 3, "moe_layer_freq": 1, "index_n_heads": 64,
+         "index_head_dim": 128, "index_topk": 2048, "num_nextn_predict_layers": 1})",
+     671.9e9, 38.4e9},
+    {"GLM-5, 744 B and 40 B of a token, which its makers count without embedding and head",
+     R"({"model_type": "glm_moe_dsa", "hidden_size": 6144, "intermediate_size": 12288,
+         "num_hidden_layers": 78, "num_attention_heads": 64, "num_key_value_heads": 64,
+         "head_dim": 64, "vocab_size": 154880, "q_lora_rank": 2048, "kv_lora_rank": 512,
+         "qk_nope_head_dim": 192, "qk_rope_head_dim": 64, "v_head_dim": 256,
+         "n_routed_experts": 256, "n_shared_experts": 1, "num_experts_per_tok": 8,
+         "moe_intermediate_size": 2048, "first_k_dense_replace": 3, "index_n_heads": 32,
+         "index_head_dim": 128, "index_topk": 2048})",
+     744e9, 41.8e9},
+    {"GLM-4.5, without its layer for multi-token prediction",
+     R"({"model_type": "glm4_moe", "hidden_size": 5120, "intermediate_size": 12288,
+         "num_hidden_layers": 92, "num_attention_heads": 96, "num_key_value_heads": 8,
+         "head_dim": 128, "attention_bias": true, "vocab_size": 151552, "n_routed_experts": 160,
+         "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 1536,
+         "first_k_dense_replace": 3})",
+     352.8e9, 33.6e9},
+    {"Kimi-Linear 48B-A3B",
+     R"({"model_type": "kimi_linear", "hidden_size": 2304, "intermediate_size": 9216,
+         "num_hidden_layers": 27, "num_attention_heads": 32, "num_key_value_heads": 32,
+         "head_dim": 72, "vocab_size": 163840, "q_lora_rank": null, "kv_lora_rank": 512,
+         "qk_nope_head_dim": 128, "qk_rope_head_dim": 64, "v_head_dim": 128, "mla_use_nope": true,
+         "num_experts": 256, "num_experts_per_token": 8, "num_shared_experts": 1,
+         "moe_intermediate_size": 1024, "first_k_dense_replace": 1, "moe_layer_freq": 1,
+         "linear_attn_config": {"full_attn_layers": [4, 8, 12, 16, 20, 24, 27],
+         "kda_layers": [1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15, 17, 18, 19, 21, 22, 23, 25, 26],
+         "head_dim": 128, "num_heads": 32, "short_conv_kernel_size": 4}})",
+     49.12e9, 3.48e9},
+    {"MiniMax-Text-01",
+     R"({"model_type": "minimax_text_01", "hidden_size": 6144, "intermediate_size": 9216,
+         "num_hidden_layers": 8, "num_attention_heads": 64, "num_key_value_heads": 8,
+         "head_dim": 128, "vocab_size": 200064, "num_local_experts": 32,
+         "num_experts_per_tok": 2, "attn_type_list": [0, 0, 0, 0, 0, 0, 0, 1],
+         "shared_intermediate_size": 0})",
+     // A tenth of the published 456 B, but for embedding and head, which it has whole.
+     (456e9 - 2.458e9) / 10 + 2.458e9},
+    {"MiniMax-M2",
+     R"({"model_type": "minimax_m2", "hidden_size": 3072, "intermediate_size": 1536,
+         "num_hidden_layers": 62, "num_attention_heads": 48, "num_key_value_heads": 8,
+         "head_dim": 128, "vocab_size": 200064, "num_local_experts": 256,
+         "num_experts_per_tok": 8, "use_mtp": true, "num_mtp_modules": 3,
+         "mtp_transformer_layers": 1, "scoring_func": "sigmoid", "use_routing_bias": true})",
+     228.7e9},
+    {"Llama 4 Maverick, without its tower",
+     R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text",
+         "hidden_size": 5120, "intermediate_size": 8192, "intermediate_size_mlp": 16384,
+         "num_hidden_layers": 48, "num_attention_heads": 40, "num_key_value_heads": 8,
+         "head_dim": 128, "vocab_size": 202048, "num_local_experts": 128,
+         "num_experts_per_tok": 1, "interleave_moe_layer_step": 2,
+         "attention_chunk_size": 8192}})",
+     400.7e9, 17.2e9},
+    {"Llama 4 Scout, without its tower",
+     R"({"model_type": "llama4", "text_config": {"model_type": "llama4_text",
+         "hidden_size": 5120, "intermediate_size": 8192, "intermediate_size_mlp": 16384,
+         "num_hidden_layers": 48, "num_attention_heads": 40, "num_key_value_heads": 8,
+         "head_dim": 128, "vocab_size": 202048, "num_local_experts": 16,
+         "num_experts_per_tok": 1, "interleave_moe_layer_step": 1,
+         "attention_chunk_size": 8192}})",
+     107.77e9, 17.2e9},
+    {"gpt-oss 120B",
+     R"({"model_type": "gpt_oss", "hidden_size": 2880, "intermediate_size": 2880, "head_dim": 64,
+         "num_hidden_layers": 36, "num_attention_heads": 64, "num_key_value_heads": 8,
+         "vocab_size": 201088, "sliding_window": 128, "num_local_experts": 128,
+         "num_experts_per_tok": 4, "tie_word_embeddings": false})",
+     116829156672, 0},
+    {"Kimi K2, 1,026 B of the checkpoint",
+     R"({"model_type": "kimi_k2", "hidden_size": 7168, "intermediate_size": 18432,
+         "num_hidden_layers": 61, "num_attention_heads": 64, "num_key_value_heads": 64,
+         "vocab_size": 163840, "q_lora_rank": 1536, "kv_lora_rank": 512, "qk_nope_head_dim": 128,
+         "qk_rope_head_dim": 64, "v_head_dim": 128, "n_routed_experts": 384,
+         "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 2048,
+         "first_k_dense_replace": 1, "moe_layer_freq": 1})",
+     1026e9, 32.9e9},
     {"Nemotron-4 15B",
      R"({"model_type": "nemotron", "hidden_size": 6144, "intermediate_size": 24576,
          "num_hidden_layers": 32, "num_attention_heads": 48, "num_key_value_heads": 8,
@@ -147,6 +248,15 @@ TEST(HuggingFace, CountsTheParametersOfPublishedCheckpoints) {
     }
     EXPECT_EQ(model.name, "config.json");
   }
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    model_of_hugging_face(text, "config.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "accepted";
 }
 
 TransformerSpec model_of(const std::string& fields) {
@@ -170,11 +280,64 @@ TEST(HuggingFace, WindowsAreListedOrUsual) {
                         "max_window_layers": 3)")
                 .global_every,
             2);
+}
+
+TEST(HuggingFace, LayersHaveTheirPlaces) {
   EXPECT_EQ(model_of(R"("model_type": "llama4", "intermediate_size_mlp": 256,
                         "num_local_experts": 4, "interleave_moe_layer_step": 2,
                         "attention_chunk_size": 8)")
-                .moe.dense_layers,
-            3);
+                .pattern,
+            "TXTXTX");
+  const std::string next = R"("model_type": "qwen3_next", "num_experts": 4,
+      "num_experts_per_tok": 2, "moe_intermediate_size": 32, )";
+  EXPECT_EQ(model_of(next + R"("full_attention_interval": 3)").pattern, "RRXRRX");
+  EXPECT_EQ(model_of(next + R"("layer_types": ["full_attention", "linear_attention",
+      "full_attention", "full_attention", "full_attention", "full_attention"],
+      "mlp_only_layers": [1])")
+                .pattern,
+            "XLXXXX");
+  const TransformerSpec experts = model_of(R"("model_type": "qwen3_moe", "num_experts": 4,
+      "num_experts_per_tok": 2, "moe_intermediate_size": 32, "mlp_only_layers": [0, 1])");
+  EXPECT_EQ(experts.pattern, "");
+  EXPECT_EQ(experts.moe.dense_layers, 2);
+}
+
+// What stands in a file and is not counted is named, with its share where that is known.
+TEST(HuggingFace, WhatIsLeftOutIsNamed) {
+  EXPECT_TRUE(model_of(R"("model_type": "llama", "rms_norm_eps": 1e-6, "torch_dtype": "bfloat16",
+      "bos_token_id": 1, "rope_theta": 10000.0, "use_cache": true)")
+                  .left_out.empty());
+  const auto unknown = model_of(R"("model_type": "llama", "loop_count": 3)").left_out;
+  ASSERT_EQ(unknown.size(), 1);
+  EXPECT_TRUE(unknown.front().starts_with("loop_count, which no reader")) << unknown.front();
+  const TransformerSpec tower = model_of_hugging_face(
+      R"({"model_type": "gemma3", "vision_config": {"hidden_size": 1152,
+          "intermediate_size": 4304, "num_hidden_layers": 27},
+          "text_config": {"model_type": "gemma3_text", "hidden_size": 64,
+          "intermediate_size": 128, "num_hidden_layers": 6, "num_attention_heads": 4,
+          "num_key_value_heads": 4, "sliding_window": 8}})",
+      "config.json");
+  ASSERT_EQ(tower.left_out.size(), 1);
+  EXPECT_TRUE(tower.left_out.front().starts_with("vision_config: 411 M parameters"))
+      << tower.left_out.front();
+  const TransformerSpec predicting = model_of(R"("model_type": "deepseek_v3",
+      "qk_nope_head_dim": 16, "kv_lora_rank": 16, "qk_rope_head_dim": 8, "v_head_dim": 16,
+      "n_routed_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32,
+      "num_nextn_predict_layers": 1)");
+  EXPECT_EQ(predicting.mtp_layers, 0);
+  ASSERT_EQ(predicting.left_out.size(), 1);
+  EXPECT_NE(predicting.left_out.front().find("state mtp_layers: 1"), std::string::npos);
+}
+
+TEST(HuggingFace, KindsOfLayersThatAreWrongAreRefused) {
+  const std::string start = R"({"model_type": "kimi_linear", "hidden_size": 64, "vocab_size": 100,
+      "intermediate_size": 128, "num_hidden_layers": 3, "num_attention_heads": 4,
+      "kv_lora_rank": 16, "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16,
+      "num_experts": 4, "num_experts_per_token": 2, "moe_intermediate_size": 32,
+      "linear_attn_config": {"head_dim": 16, "num_heads": 4, "full_attn_layers": )";
+  EXPECT_EQ(refusal(start + "[4]}}"),
+            "config.json:5:83: full_attn_layers: 4 is not from 1 to the 3 layers");
+  EXPECT_NE(refusal(start + "[\"a\"]}}").find("config.json:5:83: "), std::string::npos);
 }
 
 TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
@@ -182,19 +345,13 @@ TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
   EXPECT_EQ(model_of_hugging_face(kConfigs[13].text, "c.json").sequence, 1024);
 }
 
-std::string refusal(const std::string& text) {
-  try {
-    model_of_hugging_face(text, "config.json");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "accepted";
-}
-
 TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
                   .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
-                               "deepseek_v3, gemma"));
+                               "deepseek_v3, deepseek_v32, gemma"));
+  EXPECT_TRUE(refusal(R"({"model_type": "deepseek_v4"})")
+                  .starts_with("config.json:1:16: model_type 'deepseek_v4' is not modelled: it has "
+                               "attention to compressed keys"));
   EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
             "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");
   EXPECT_EQ(refusal("\n{\"model_type\": \"llama\"}"),

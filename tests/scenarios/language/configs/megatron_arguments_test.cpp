@@ -52,6 +52,33 @@ TEST(MegatronArguments, HybridModelsByTheirPattern) {
   EXPECT_EQ(newer.mamba.state, 128);
   EXPECT_THROW(read("--hybrid-layer-pattern ME --num-layers 3"), Error);
   EXPECT_THROW(read("--hybrid-layer-pattern MX"), Error);
+  EXPECT_THROW(read("--hybrid-layer-pattern MG"), Error);
+  const TransformerSpec delta = read("--hybrid-layer-pattern GEGE*E --linear-num-value-heads 48");
+  EXPECT_EQ(delta.pattern, "MEME*E");
+  EXPECT_EQ(delta.mamba.kind, ScanKind::gated_delta);
+  EXPECT_EQ(delta.mamba.heads, 48);
+}
+
+// Attention variants, a gate, and what predicts further tokens.
+TEST(MegatronArguments, VariantsOfAttention) {
+  const auto read = [](const std::string& more) {
+    return model_of_megatron_arguments(
+        "--num-layers 8 --hidden-size 256 --num-attention-heads 4 --vocab-size 1000 "
+        "--mtp-num-layers 1 " +
+            more,
+        "variants.args");
+  };
+  EXPECT_EQ(read("").mtp_layers, 1);
+  const TransformerSpec delta = read(
+      "--experimental-attention-variant gated_delta_net --attention-output-gate --num-experts 4 "
+      "--moe-layer-freq ([0]*1+[1]*7)");
+  EXPECT_EQ(delta.pattern, "LRRXRRRX");
+  EXPECT_TRUE(delta.attention_gate);
+  const TransformerSpec dsa =
+      read("--experimental-attention-variant dsa --dsa-indexer-topk 512 --multi-latent-attention");
+  EXPECT_EQ(dsa.sparse.top_k, 512);
+  EXPECT_EQ(dsa.sparse.heads, 64);
+  EXPECT_THROW(read("--experimental-attention-variant strange"), Error);
 }
 
 TEST(MegatronArguments, ExpertsLatentAttentionAndWindows) {

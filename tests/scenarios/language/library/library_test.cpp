@@ -174,13 +174,20 @@ TEST(Library, GpusAreThoseOfTheDataSheets) {
       {"h20", 148, 296, 0, 96, 4000},
       {"l40s", 362, 733, 0, 48, 864},
       {"mi325x", 1307.4, 2614.9, 0, 256, 6000},
+      {"mi350x", 2300, 4600, 9200, 288, 8000},
       {"mi355x", 2500, 5000, 10000, 288, 8000},
       {"gaudi3", 459, 1835, 0, 128, 3700},
       {"trainium2", 667, 1299, 0, 96, 2900},
+      {"trainium3", 671, 2517, 2517, 144, 4900},
+      {"ascend-910c", 752, 0, 0, 128, 3200},
+      {"rtx-pro-6000", 504, 1008, 2016, 96, 1792},
+      {"gb10", 125, 250, 500, 119, 273},
       {"tpu-v3-core", 0, 0, 0, 16, 450},  // TPUs have bf16 alone
       {"tpu-v4", 0, 0, 0, 32, 1200},
       {"tpu-v5e", 0, 0, 0, 16, 819},
       {"tpu-v5p", 0, 0, 0, 95, 2765},
+      {"tpu-v6e", 0, 918, 0, 32, 1638},
+      {"tpu-v7x", 0, 4614, 0, 192, 7380},
       {"h200-nvl", 835.5, 1670.5, 0, 141, 4800},
       {"rtx4090", 165.2, 330.3, 0, 24, 1008},
       {"rtx-a6000", 154.8, 0, 0, 48, 768},
@@ -202,13 +209,16 @@ TEST(Library, TpusHaveTheirPeaksInBf16) {
   EXPECT_DOUBLE_EQ(find_gpu("tpu-v4").bf16_flops.value, 275e12);
   EXPECT_DOUBLE_EQ(find_gpu("tpu-v5e").bf16_flops.value, 197e12);
   EXPECT_DOUBLE_EQ(find_gpu("tpu-v5p").bf16_flops.value, 459e12);
+  EXPECT_DOUBLE_EQ(find_gpu("tpu-v6e").bf16_flops.value, 918e12);
+  EXPECT_DOUBLE_EQ(find_gpu("tpu-v7x").bf16_flops.value, 2307e12);
 }
 
 // What matrix units do: half the width, twice the rate. bf16 is as fast as fp16 where there is one.
 // Gaudi's, Trainium's, TPUs' and Rubin's are built otherwise; the data sheet of L40S rounds.
 TEST(Library, PeaksDoubleWithEveryHalving) {
   const std::set<std::string> others = {"gaudi3",  "trainium2", "tpu-v3-core", "tpu-v4",
-                                        "tpu-v5e", "tpu-v5p",   "l40s",        "r100"};
+                                        "tpu-v5e", "tpu-v5p",   "l40s",        "r100",
+                                        "tpu-v6e", "tpu-v7x",   "trainium3"};
   for (const GpuSpec& gpu : library_gpus()) {
     if (others.contains(gpu.name)) continue;
     if (gpu.bf16_flops.value > 0) {

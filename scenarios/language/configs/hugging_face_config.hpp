@@ -1,0 +1,112 @@
+// Fields of a config.json of Hugging Face, and what families of models read alike. For the files
+// hugging_face*.cpp alone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "models/workload/transformer.hpp"
+#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/values.hpp"
+
+namespace windtunnel {
+
+// The fields of a file. The JSON value null is the same as none.
+class HuggingFaceConfig {
+ public:
+  static constexpr int kMostOfAll = 100'000'000;  // so that sums of them stay whole numbers
+
+  explicit HuggingFaceConfig(const DocumentNode& map) : map_(map) {}
+
+  const DocumentNode* find(std::string_view key) const {
+    asked_.insert(std::string(key));
+    const DocumentNode* node = map_.value_of(key);
+    const bool null =
+        node != nullptr && (node->kind == DocumentNode::Kind::null ||
+                            (node->kind == DocumentNode::Kind::scalar && node->text == "null"));
+    return null ? nullptr : node;
+  }
+  const DocumentNode& at(const std::string& key) const {
+    const DocumentNode* node = find(key);
+    if (node != nullptr) return *node;
+    throw Error(map_.where, fmt::format("'{}' is missing", key));
+  }
+
+  int whole(const std::string& key) const {
+    const int number = windtunnel::whole(at(key), key);
+    if (number <= kMostOfAll) return number;
+    throw Error(where(key), fmt::format("{}: {} is too large", key, number));
+  }
+  // Under one of two names, the second an older one.
+  int whole(const std::string& key, const std::string& older) const {
+    return find(key) == nullptr && find(older) != nullptr ? whole(older) : whole(key);
+  }
+  int whole_or(const std::string& key, int otherwise) const {
+    return find(key) == nullptr ? otherwise : whole(key);
+  }
+  double number_or(const std::string& key, double otherwise) const {
+    const DocumentNode* node = find(key);
+    return node == nullptr ? otherwise : quantity(*node, Dimension::number, key);
+  }
+  bool flag_or(const std::string& key, bool otherwise) const {
+    return find(key) == nullptr ? otherwise : flag(map_, key);
+  }
+  const std::vector<DocumentNode>& list(const std::string& key) const {
+    const DocumentNode& node = at(key);
+    if (node.kind != DocumentNode::Kind::list)
+      throw Error(node.where, fmt::format("{}: a list is due", key));
+    return node.items;
+  }
+  Location where(std::string_view key) const {
+    const DocumentNode* node = find(key);
+    return node == nullptr ? map_.where : node->where;
+  }
+  // The configuration of a part, read as its own.
+  HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
+  // Keys of the file that nothing has asked for, in its order.
+  std::vector<std::string> unread() const {
+    std::vector<std::string> keys;
+    for (const DocumentEntry& entry : map_.entries) {
+      if (!asked_.contains(entry.key)) keys.push_back(entry.key);
+    }
+    return keys;
+  }
+
+ private:
+  const DocumentNode& map_;
+  mutable std::set<std::string> asked_;
+};
+
+// Dimensions and forms that nearly all of them call alike.
+void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
+// Latent attention and the experts of DeepSeek.
+void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
+// Sizes of Qwen's experts, but not which layers have them.
+void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);
+// Layers with a letter each of kBlockLetters: as a pattern, or as leading dense layers before ones
+// with experts, where they are so.
+void set_layers(const std::string& letters, TransformerSpec& model);
+// [layer] Whether it has experts: every so many (Qwen), but for listed ones.
+std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers);
+
+// Families whose layers are not alike (hugging_face_mixed.cpp).
+void read_qwen3_next(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_qwen3_5(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_kimi_linear(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_minimax(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_minimax_m2(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_deepseek_v32(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_glm_dsa(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
+
+// Names what the file has and no reader has asked for, modules for multi-token prediction and
+// towers before the decoder, each with its share of operations where that is known.
+void name_left_out(const DocumentNode& document, const HuggingFaceConfig& config,
+                   TransformerSpec& model);
+
+}  // namespace windtunnel

@@ -1,0 +1,399 @@
+// Families of Hugging Face's configurations whose layers are not alike, or choose their keys, and
+// what of a file is left out.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/base/units.hpp"
+#include "scenarios/language/configs/hugging_face_config.hpp"
+
+namespace windtunnel {
+namespace {
+
+using MixedConfig = HuggingFaceConfig;
+
+// [layer] Whether it has attention: as layer_types lists it, or one in so many, the last of them.
+std::vector<bool> attention_layers(const MixedConfig& config, int layers, int usual_every) {
+  std::vector<bool> attention(static_cast<std::size_t>(std::clamp(layers, 0, 10'000)));
+  if (config.find("layer_types") == nullptr) {
+    const int every = std::max(1, config.whole_or("full_attention_interval", usual_every));
+    for (std::size_t i = 0; i < attention.size(); ++i) attention[i] = (i + 1) % every == 0;
+    return attention;
+  }
+  const std::vector<DocumentNode>& types = config.list("layer_types");
+  if (types.size() != attention.size()) {
+    throw Error(config.where("layer_types"),
+                fmt::format("layer_types: lists {} of {} layers", types.size(), layers));
+  }
+  for (std::size_t i = 0; i < attention.size(); ++i) {
+    attention[i] = types[i].text == "full_attention";
+    if (attention[i] || types[i].text == "linear_attention") continue;
+    throw Error(types[i].where,
+                fmt::format("layer_types: '{}' is not modelled here; known: full_attention, "
+                            "linear_attention",
+                            types[i].text));
+  }
+  return attention;
+}
+
+void set_mixed_layers(const std::vector<bool>& attention, const std::vector<bool>& experts,
+                      TransformerSpec& model) {
+  std::string letters;
+  for (std::size_t i = 0; i < attention.size(); ++i) {
+    letters += attention[i] ? (experts[i] ? 'X' : 'T') : (experts[i] ? 'R' : 'L');
+  }
+  set_layers(letters, model);
+  if (model.layers_with(has_mamba) == 0) model.mamba = {};
+}
+
+// The gate of attention, and the gated DeltaNet of Qwen.
+void read_gated_delta(const MixedConfig& config, TransformerSpec& model) {
+  model.head_width = config.whole_or("head_dim", 256);
+  model.attention_gate = config.flag_or("attn_output_gate", true);
+  model.mamba = {.kind = ScanKind::gated_delta,
+                 .state = config.whole_or("linear_key_head_dim", 128),
+                 .head_width = config.whole_or("linear_value_head_dim", 128),
+                 .groups = config.whole_or("linear_num_key_heads", 16),
+                 .heads = config.whole_or("linear_num_value_heads", 32)};
+}
+
+}  // namespace
+
+void read_qwen3_next(const MixedConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  read_gated_delta(config, model);
+  read_qwen_expert_sizes(config, model);
+  set_mixed_layers(attention_layers(config, model.layers, 4),
+                   qwen_expert_layers(config, model.layers), model);
+}
+
+// Dense, or with experts in every layer.
+void read_qwen3_5(const MixedConfig& config, TransformerSpec& model) {
+  const DocumentNode* type = config.find("model_type");
+  const bool moe = config.find("num_experts") != nullptr ||
+                   (type != nullptr && type->text.find("moe") != std::string::npos);
+  model.layers = config.whole("num_hidden_layers");
+  model.hidden = config.whole("hidden_size");
+  model.heads = config.whole("num_attention_heads");
+  model.kv_heads = config.whole_or("num_key_value_heads", model.heads);
+  model.ffn_hidden = config.whole(moe ? "moe_intermediate_size" : "intermediate_size");
+  model.vocabulary = config.whole("vocab_size");
+  model.activation = Activation::swiglu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::rotary;
+  model.biases = config.flag_or("attention_bias", false);
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+  read_gated_delta(config, model);
+  if (moe) read_qwen_expert_sizes(config, model);
+  const std::vector<bool> attention = attention_layers(config, model.layers, 4);
+  set_mixed_layers(attention, std::vector<bool>(attention.size(), moe), model);
+}
+
+// Kimi Delta Attention between latent attention without positions. Layers are counted from 1.
+void read_kimi_linear(const MixedConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  const HuggingFaceConfig linear = config.part("linear_attn_config");
+  model.kv_heads = model.heads;
+  model.head_width = config.whole("qk_nope_head_dim");
+  model.latent.query_rank = config.whole_or("q_lora_rank", 0);
+  model.latent.kv_rank = config.whole("kv_lora_rank");
+  model.latent.rotary_width = config.whole("qk_rope_head_dim");
+  model.latent.value_width = config.whole("v_head_dim");
+  if (config.flag_or("mla_use_nope", false)) model.position = PositionEncoding::none;
+  model.attention_gate = config.flag_or("mla_use_output_gate", false);
+  model.moe.experts = config.whole("num_experts", "num_local_experts");
+  model.moe.per_token = config.whole("num_experts_per_token", "num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = std::min(MixedConfig::kMostOfAll / 2,
+                                  std::min(1000, config.whole_or("num_shared_experts", 0)) *
+                                      std::min(100'000, model.moe.ffn_hidden));
+  model.moe.latent_width = config.whole_or("routed_expert_hidden_size", 0);
+  const int width = linear.whole("head_dim");
+  const int heads = linear.whole("num_heads");
+  model.mamba = {.kind = ScanKind::kimi_delta,
+                 .state = width,
+                 .head_width = width,
+                 .groups = heads,
+                 .heads = heads};
+  const std::size_t layers = static_cast<std::size_t>(std::clamp(model.layers, 0, 10'000));
+  std::vector<bool> attention(layers);
+  for (const DocumentNode& node : linear.list("full_attn_layers")) {
+    const int layer = windtunnel::whole(node, "full_attn_layers");
+    if (layer < 1 || layer > std::ssize(attention)) {
+      throw Error(node.where, fmt::format("full_attn_layers: {} is not from 1 to the {} layers",
+                                          layer, layers));
+    }
+    attention[layer - 1] = true;
+  }
+  linear.find("kda_layers");  // the others
+  linear.find("short_conv_kernel_size");
+  std::vector<bool> experts(layers, true);
+  const int dense = config.whole_or("first_k_dense_replace", 0);
+  std::fill_n(experts.begin(), std::min<std::size_t>(std::max(0, dense), layers), false);
+  config.find("moe_layer_freq");
+  set_mixed_layers(attention, experts, model);
+  for (const std::string& key : linear.unread()) {
+    if (key != "gate_lower_bound") model.left_out.push_back("linear_attn_config." + key);
+  }
+}
+
+// Lightning Attention between softmax attention, as attn_type_list or layer_types has it.
+void read_minimax(const MixedConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.moe.experts = config.whole("num_local_experts");
+  model.moe.per_token = config.whole_or("num_experts_per_tok", 2);
+  model.moe.ffn_hidden = model.ffn_hidden;
+  model.moe.shared_ffn = config.whole_or("shared_intermediate_size", 0);
+  const int width = model.head_dim();
+  model.mamba = {.kind = ScanKind::lightning,
+                 .state = width,
+                 .head_width = width,
+                 .groups = model.heads,
+                 .heads = model.heads};
+  std::vector<bool> attention;
+  if (config.find("attn_type_list") != nullptr) {
+    for (const DocumentNode& type : config.list("attn_type_list")) {
+      attention.push_back(windtunnel::whole(type, "attn_type_list") == 1);
+    }
+    if (std::ssize(attention) != model.layers) {
+      throw Error(
+          config.where("attn_type_list"),
+          fmt::format("attn_type_list: lists {} of {} layers", attention.size(), model.layers));
+    }
+  } else {
+    attention = attention_layers(config, model.layers, 2);
+  }
+  set_mixed_layers(attention, std::vector<bool>(attention.size(), true), model);
+}
+
+void read_minimax_m2(const MixedConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.moe.experts = config.whole("num_local_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = model.ffn_hidden;
+  config.find("attn_type_list");  // all are softmax attention
+}
+
+namespace {
+
+void read_indexer(const MixedConfig& config, int usual_heads, TransformerSpec& model) {
+  read_deepseek(config, model);
+  model.sparse = {.heads = config.whole_or("index_n_heads", usual_heads),
+                  .width = config.whole_or("index_head_dim", 128),
+                  .top_k = config.whole_or("index_topk", 2048)};
+  if (config.whole_or("index_topk_freq", 1) > 1 || config.find("index_topk_pattern") != nullptr ||
+      config.find("indexer_types") != nullptr) {
+    model.left_out.emplace_back(
+        "layers that take the choice of keys of a layer before them (index_topk_freq): each counts "
+        "with an indexer of its own");
+  }
+}
+
+}  // namespace
+
+void read_deepseek_v32(const MixedConfig& config, TransformerSpec& model) {
+  read_indexer(config, 64, model);
+}
+
+void read_glm_dsa(const MixedConfig& config, TransformerSpec& model) {
+  read_indexer(config, 32, model);
+  for (const char* of_no_effect : {"head_dim", "mlp_layer_types"}) config.find(of_no_effect);
+}
+
+void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  model.biases = false;  // of queries, keys and values alone
+  model.head_width = config.whole_or("head_dim", 128);
+  model.moe.experts = config.whole("n_routed_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = std::min(1000, config.whole_or("n_shared_experts", 0)) *
+                         std::min(100'000, model.moe.ffn_hidden);
+  model.moe.dense_layers = std::min(config.whole_or("first_k_dense_replace", 0), model.layers);
+}
+
+namespace {
+
+// Keys that no reader asks for and that change neither time nor memory: tokens, tokenizers,
+// generation, initialisation, scales of positions and of the router, formats of weights. A `*` at
+// either end stands for anything.
+constexpr std::array<std::string_view, 69> kOfNoEffect = {
+    "*_token_id",
+    "*_token_index",
+    "*_eps",
+    "*_epsilon",
+    "*dropout",
+    "*_pdrop",
+    "*_range",
+    "*_norm_topk*",
+    "_*",
+    "activation_*",
+    "architectures",
+    "attn_logit_softcapping",
+    "attn_implementation",
+    "auto_map",
+    "aux_loss*",
+    "boi_*",
+    "bos_*",
+    "cache_implementation",
+    "chunk_size*",
+    "clip_qkv",
+    "do_sample",
+    "dtype",
+    "eoi_*",
+    "eos_*",
+    "ep_size",
+    "experts_implementation",
+    "final_logit_softcapping",
+    "finetuning_task",
+    "for_llm_compressor",
+    "gradient_checkpointing",
+    "hidden_act*",
+    "id2label",
+    "image_*",
+    "init*",
+    "is_encoder_decoder",
+    "label2id",
+    "layernorm_*",
+    "layer_norm*",
+    "linear_conv_kernel_dim",
+    "mamba_ssm_dtype",
+    "max_position_embeddings",
+    "mlp_bias",
+    "mm_tokens_per_image",
+    "model_max_length",
+    "model_type",
+    "moe_renormalize",
+    "moe_router_*",
+    "n_group",
+    "norm_*",
+    "num_expert_group",
+    "original_max_position_embeddings",
+    "output_*",
+    "partial_rotary_factor",
+    "pretraining_tp",
+    "qk_*",
+    "quantization*",
+    "query_pre_attn_scalar",
+    "rope_*",
+    "rotary_*",
+    "routed_scaling_factor",
+    "router_*",
+    "scoring_func",
+    "seq_aux",
+    "swiglu_limit",
+    "topk_*",
+    "torch_dtype",
+    "transformers_version",
+    "use_*",
+    "video_*",
+};
+
+bool matches_key(std::string_view key, std::string_view pattern) {
+  const bool any_before = pattern.starts_with('*');
+  const bool any_behind = pattern.size() > 1 && pattern.ends_with('*');
+  if (any_before) pattern.remove_prefix(1);
+  if (any_behind) pattern.remove_suffix(1);
+  if (any_before && any_behind) return key.find(pattern) != std::string_view::npos;
+  if (any_before) return key.ends_with(pattern);
+  return any_behind ? key.starts_with(pattern) : key == pattern;
+}
+
+// A tower of vision or audio: attention and an MLP of two matrices a layer, whatever the file calls
+// their sizes. 0: it does not say.
+double tower_parameters(const MixedConfig& tower) {
+  const auto first = [&](std::initializer_list<const char*> names) {
+    for (const char* name : names) {
+      if (tower.find(name) == nullptr) continue;
+      try {
+        return double(tower.whole(name));
+      } catch (const Error&) {  // a list, of towers that are no transformers
+        return 0.0;
+      }
+    }
+    return 0.0;
+  };
+  const double layers = first({"num_hidden_layers", "depth", "num_layers", "encoder_layers"});
+  const double hidden = first({"hidden_size", "embed_dim", "width", "d_model"});
+  const double ffn = first({"intermediate_size", "encoder_ffn_dim"});
+  return layers * hidden * (4 * hidden + 2 * (ffn > 0 ? ffn : 4 * hidden));
+}
+
+// Whether widths of all heads together are numbers that a model can have.
+bool is_countable(const TransformerSpec& model) {
+  constexpr double kMostWide = 1e8;
+  const double head =
+      double(model.head_width) + model.latent.rotary_width + model.latent.value_width;
+  const double mixer = double(model.mamba.heads) + model.mamba.groups;
+  return (double(model.heads) + model.kv_heads) * head < kMostWide &&
+         mixer * (double(model.mamba.head_width) + model.mamba.state + model.mamba.chunk) <
+             kMostWide;
+}
+
+void name_tower(const DocumentNode& document, const std::string& key, TransformerSpec& model) {
+  const DocumentNode* node = document.value_of(key);
+  if (node == nullptr || node->kind != DocumentNode::Kind::map) return;
+  const double parameters = tower_parameters(MixedConfig(*node));
+  if (parameters <= 0) {
+    model.left_out.push_back(fmt::format("{}: its size is not stated", key));
+    return;
+  }
+  const double share = 100 * parameters / model.active_parameters();
+  model.left_out.push_back(
+      fmt::format("{}: {} parameters; a patch costs its layers {:.2g} % of what a token costs the "
+                  "decoder",
+                  key, format_count(parameters), share));
+}
+
+void name_predictors(const MixedConfig& config, TransformerSpec& model) {
+  constexpr int kLength = 4096;
+  int modules = 0;
+  std::string key;
+  for (const char* name :
+       {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules"}) {
+    if (config.find(name) == nullptr || config.whole(name) == 0) continue;
+    modules = std::min(config.whole(name), 16);
+    key = name;
+  }
+  config.find("mtp_transformer_layers");
+  config.find("mtp_use_dedicated_embeddings");
+  if (modules == 0) return;
+  TransformerSpec with = model;
+  with.mtp_layers = modules;
+  const double all = model_flops(with, 1, kLength);
+  model.left_out.push_back(fmt::format(
+      "{}: {} {} for multi-token prediction, {} parameters and {:.2g} % of the operations "
+      "with it; where it is trained, state mtp_layers: {}",
+      key, modules, modules == 1 ? "module" : "modules",
+      format_count(with.parameters() - model.parameters()),
+      100 * (1 - model_flops(model, 1, kLength) / all), modules));
+}
+
+}  // namespace
+
+void name_left_out(const DocumentNode& document, const MixedConfig& config,
+                   TransformerSpec& model) {
+  if (is_countable(model)) name_predictors(config, model);
+  for (const char* tower : {"vision_config", "audio_config"}) {
+    if (is_countable(model)) name_tower(document, tower, model);
+  }
+  std::vector<std::string> unknown;
+  for (const std::string& key : config.unread()) {
+    const bool known = key == "text_config" || key == "vision_config" || key == "audio_config" ||
+                       std::ranges::any_of(kOfNoEffect, [&](std::string_view pattern) {
+                         return matches_key(key, pattern);
+                       });
+    if (!known) unknown.push_back(key);
+  }
+  if (unknown.empty()) return;
+  model.left_out.push_back(
+      fmt::format("{}, which no reader of this model_type knows; what {} of the operations is not "
+                  "known here",
+                  fmt::join(unknown, ", "), unknown.size() == 1 ? "it takes" : "they take"));
+}
+
+}  // namespace windtunnel
