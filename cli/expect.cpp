@@ -90,6 +90,7 @@ Job machine_of(const ExpectOptions& options) {
   const ClusterArgument argument = parse_cluster(options.cluster);
   ScenarioText scenario{.file = "--cluster", .text = {}};
   scenario.text = fmt::format(
+      "name: expect\n"
       "model: {{layers: 1, hidden: 64, heads: 1, ffn: 64, vocabulary: 64, sequence: 64}}\n"
       "cluster: {{node: {}, nodes: {}}}\n"
       "batch: {{global: {}}}\n",

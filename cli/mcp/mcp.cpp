@@ -51,13 +51,10 @@ ToolOutcome call_command(const McpTool& tool, const Json& arguments,
   ToolOutcome outcome;
   outcome.failed = output.exit_code != 0;
   outcome.text = output.err;
-  if (!outcome.failed) outcome.document = Json::parse(output.out, nullptr, false);
+  if (!outcome.failed && !tool.document) outcome.text = output.out;
+  if (!outcome.failed && tool.document) outcome.document = Json::parse(output.out, nullptr, false);
   if (outcome.document.is_discarded()) outcome.document = nullptr;
-  if (outcome.text.empty()) {
-    outcome.text = outcome.failed
-                       ? fmt::format("ended with exit code {}", output.exit_code)
-                       : outcome.document.dump(-1, ' ', false, Json::error_handler_t::replace);
-  }
+  if (outcome.text.empty()) outcome.text = fmt::format("exit code {}", output.exit_code);
   return outcome;
 }
 

@@ -10,9 +10,14 @@
 namespace windtunnel {
 namespace {
 
-// The commands that are tools. Each prints a document with --json.
-constexpr std::string_view kTools[] = {"plan",   "run",    "compare", "optimise",
-                                       "expect", "import", "list"};
+struct ToolRow {
+  std::string_view command;
+  bool document = true;  // McpTool::document: of a list of names the text is what a caller reads
+};
+
+// The commands that are tools.
+constexpr ToolRow kTools[] = {{"plan"},   {"run"},    {"compare"},    {"optimise"},
+                              {"expect"}, {"import"}, {"list", false}};
 
 // What a caller has no use of: files that are written, and how a terminal shows the answer. --json
 // is always given.
@@ -80,7 +85,7 @@ class CommandMaker {
 
   ToolCommand make(const Json& arguments) {
     command_.words.push_back(tool_.name);
-    command_.words.emplace_back("--json");
+    if (tool_.document) command_.words.emplace_back("--json");
     std::vector<std::string> known;
     for (const OptionPage& option : tool_.page.options) {
       if (!is_left_out(option)) known.push_back(property_name(option));
@@ -166,7 +171,7 @@ Json McpTool::definition() const {
 
 std::vector<McpTool> mcp_tools(const CommandPage& program) {
   std::vector<McpTool> tools;
-  for (const std::string_view name : kTools) {
+  for (const auto& [name, document] : kTools) {
     const auto page = std::ranges::find(program.commands, name, &CommandPage::path);
     CHECK(page != program.commands.end(), "no command '{}'", name);
     std::string description = page->help;
@@ -175,7 +180,7 @@ std::vector<McpTool> mcp_tools(const CommandPage& program) {
       description += fmt::format(". On the command line: {}", page->footer.substr(example));
       description.resize(description.find_last_not_of('\n') + 1);
     }
-    tools.push_back({std::string(name), description, *page});
+    tools.push_back({std::string(name), description, *page, document});
   }
   return tools;
 }

@@ -15,6 +15,7 @@ struct McpTool {
   std::string name;  // of the command
   std::string description;
   CommandPage page;
+  bool document = true;  // it answers with the document of --json; else with the text for people
 
   Json definition() const;  // as tools/list has it
 };

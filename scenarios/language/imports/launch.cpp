@@ -39,7 +39,8 @@ Case resolved_without_plan(const ScenarioText& scenario) {
 
 // A whole number without unit, as programs write it; other values as the scenario has them.
 std::string plain_value(const ResolvedValue& value) {
-  return value.number ? fmt::format("{}", *value.number) : value.value;
+  const bool flag = value.value == "true" || value.value == "false";
+  return value.number && !flag ? fmt::format("{}", *value.number) : value.value;
 }
 
 // What a job says, by the names that rows have for it: keys of the scenario, quantities that
@@ -69,6 +70,7 @@ class SaidByJob {
  private:
   // Under each of its names: "schedule.name" is "schedule", "recompute" is "recompute.modules".
   void add_key(const ResolvedValue& value) {
+    if (value.is_default && value.number == 0.0) return;  // it leaves the program its own
     const std::string text = plain_value(value);
     said_[value.key] = text;
     const std::size_t dot = value.key.rfind('.');
@@ -98,12 +100,16 @@ class SaidByJob {
       add_number(".replica_batch", layout.pp > 1 ? of_replica : job.batch.micro);
       add_number(".pipeline_micro", job.batch.micro);
     }
+    // Over all replicas is what sharding means by itself.
+    if (layout.shard_ranks >= replicas * layout.cp) said_.erase("layout.shard_ranks");
     if (const int sharded = layout.shard_ranks / layout.cp; sharded > 0 && sharded < replicas) {
       add_number(".shard_ranks", sharded);
       add_number(".copies", replicas / sharded);
     }
+    // Programs take one chunk a stage for no interleaving at all, and refuse it beside the setting.
+    if (layout.vpp == 1) said_.erase("layout.vpp");
     const int chunks = layout.pp * layout.vpp;
-    if (layout.pp > 1 && job.model.layers % chunks == 0) {
+    if (layout.vpp > 1 && job.model.layers % chunks == 0) {
       add_number(".layers_per_chunk", job.model.layers / chunks);
     }
     const std::string& model = job.model.name;
@@ -287,16 +293,25 @@ bool is_compared(const std::string& key) {
   static constexpr std::string_view kParts[] = {
       "model",         "layout",   "batch", "schedule", "recompute", "precision",
       "communication", "software", "train", "offload",  "sync"};
-  static constexpr std::string_view kNames[] = {"model.base", "model.sequence", "software.base"};
+  // Names, what has no effect, and what follows from other keys.
+  static constexpr std::string_view kNames[] = {
+      "model.base", "model.sequence",        "software.base",
+      "layout.dp",  "layout.gradient_ranks", "layout.weight_ranks"};
   if (std::ranges::find(kNames, key) != std::end(kNames)) return false;
   return std::ranges::find(kParts, std::string_view(key).substr(0, key.find('.'))) !=
          std::end(kParts);
 }
 
-std::map<std::string, std::string> compared_values(const Case& the_case) {
-  std::map<std::string, std::string> values;
+// By key; whether nobody stated it.
+using ComparedValues = std::map<std::string, std::pair<std::string, bool>>;
+
+ComparedValues compared_values(const Case& the_case) {
+  ComparedValues values;
   for (const ResolvedValue& value : the_case.values) {
-    if (is_compared(value.key)) values[value.key] = value.value;
+    if (!is_compared(value.key)) continue;
+    // A word alone and the map of that word are the same.
+    const bool word = find_field(value.key + ".modules") != nullptr;
+    values[word ? value.key + ".modules" : value.key] = {value.value, value.is_default};
   }
   return values;
 }
@@ -322,15 +337,16 @@ ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
 void name_differences(const Case& the_case, const ImportRequest& request, Launch& launch) {
   const ImportedScenario imported = import_scenario(request);
   const Case launched = resolved_without_plan({.file = launch.file, .text = imported.text});
-  std::map<std::string, std::string> wanted = compared_values(the_case);
-  std::map<std::string, std::string> found = compared_values(launched);
+  const ComparedValues wanted = compared_values(the_case);
+  const ComparedValues found = compared_values(launched);
   for (const auto& [key, value] : wanted) {
-    if (const auto same = found.find(key); same == found.end() || same->second != value) {
-      launch.unsaid.push_back({key, value, same == found.end() ? "" : same->second});
-    }
+    const auto same = found.find(key);
+    const bool missing = same == found.end();
+    if (missing ? value.second : same->second.first == value.first) continue;
+    launch.unsaid.push_back({key, value.first, missing ? "" : same->second.first});
   }
   for (const auto& [key, value] : found) {
-    if (!wanted.contains(key)) launch.unsaid.push_back({key, "", value});
+    if (!wanted.contains(key) && !value.second) launch.unsaid.push_back({key, "", value.first});
   }
 }
 

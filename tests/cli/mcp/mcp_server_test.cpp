@@ -39,7 +39,7 @@ CommandPage page_of(const std::string& name) {
 }
 
 McpTool tool() {
-  return {"run", "what run does", page_of("run")};
+  return {"run", "what run does", page_of("run"), true};
 }
 
 // Answers in the order in which they come; a tool says what it was called with.

@@ -26,7 +26,7 @@ std::string job(const std::string& model, int nodes, const std::string& software
                      nodes, software, rest);
 }
 
-std::vector<LaunchRow> rows() {
+std::vector<LaunchRow> launch_rows() {
   const std::string megatron =
       "layout: {tp: 4, pp: 2, vpp: 10, sharding: zero1, sequence_parallel: true}\n"
       "schedule: interleaved-1f1b\nbatch: {global: 512, micro: 1, sequence: 8192}\n"
@@ -103,7 +103,7 @@ TEST_P(LaunchedJob, IsReadWithoutAnUnknownSetting) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, LaunchedJob, testing::ValuesIn(rows()),
+INSTANTIATE_TEST_SUITE_P(All, LaunchedJob, testing::ValuesIn(launch_rows()),
                          [](const auto& at) { return at.param.name; });
 
 TEST(Launch, NamesWhatTheProgramCannotSay) {
@@ -119,22 +119,26 @@ TEST(Launch, NamesWhatTheProgramCannotSay) {
 }
 
 TEST(Launch, WritesWhatTheProgramTakes) {
-  const Launch script = launch_of({.file = "job.yaml", .text = rows()[0].scenario}, "megatron");
+  const Launch script =
+      launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatron");
   EXPECT_THAT(script.text,
               testing::StartsWith(
                   "#!/bin/bash\ntorchrun --nnodes 64 --nproc-per-node 8 pretrain_gpt.py \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --sequence-parallel \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --tensor-model-parallel-size 4 \\\n"));
-  const Launch toml = launch_of({.file = "job.yaml", .text = rows()[5].scenario}, "torchtitan");
+  const Launch toml =
+      launch_of({.file = "job.yaml", .text = launch_rows()[5].scenario}, "torchtitan");
   EXPECT_THAT(toml.text, testing::HasSubstr("[model]\nname = \"llama3\"\nflavor = \"8B\"\n"));
-  const Launch json = launch_of({.file = "job.yaml", .text = rows()[8].scenario}, "deepspeed");
+  const Launch json =
+      launch_of({.file = "job.yaml", .text = launch_rows()[8].scenario}, "deepspeed");
   EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
 }
 
 TEST(Launch, OfAnUnknownProgramNothingIsWritten) {
   EXPECT_THAT(launch_programs(),
               testing::ElementsAre("megatron", "bridge", "torchtitan", "deepspeed"));
-  EXPECT_THROW(launch_of({.file = "job.yaml", .text = rows()[0].scenario}, "megatrom"), Error);
+  EXPECT_THROW(launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatrom"),
+               Error);
 }
 
 }  // namespace
