@@ -102,6 +102,14 @@ SummarySection basis_section(const ExpectedCurve& curve) {
   }
   section.rows.push_back({"from 1 MB", noise_text(curve.noise)});
   section.rows.push_back({"below", noise_text(curve.small_noise)});
+  if (curve.slow_share.value > 0) {
+    section.rows.push_back(
+        {"slow nodes",
+         fmt::format("a collective waits for the slowest of {} nodes, each of which is slow during "
+                     "a job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
+                     curve.nodes, 100 * curve.slow_share.value, std::exp(curve.slow_log.value),
+                     to_string(curve.slow_share.origin), curve.slow_share.source)});
+  }
   return section;
 }
 
@@ -205,10 +213,10 @@ std::vector<SummaryRow> curve_figures(const ExpectedCurve& curve) {
            fmt::format("{} .. {}", GBps(bus.low), GBps(bus.high))}};
 }
 
+// How much likelier than health a cause makes the log.
 std::string evidence_text(double evidence) {
-  if (evidence >= 1e6) return "beyond doubt";
-  if (evidence >= 100) return fmt::format("{:.0f} to 1", evidence);
-  return fmt::format("{:.2g} to 1", evidence);
+  return fmt::format(
+      fmt::runtime(evidence >= 1e4 || evidence < 0.01 ? "{:.0e} to 1" : "{:.2g} to 1"), evidence);
 }
 
 SummarySection causes_section(const LogReading& reading) {

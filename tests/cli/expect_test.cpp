@@ -39,7 +39,7 @@ TEST(ExpectCommand, ShowsTableAndPage) {
   const std::string page = scratch_folder("expect") + "/page.html";
   const ProgramResult result = run_program(kAsked + "--sizes 1M..8M --page " + page);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  for (const char* part : {"all_reduce on 2 x dgx-h100", "busbw", "What the 90 % intervals rest on",
+  for (const char* part : {"all-reduce on 2 x dgx-h100", "busbw", "What the 90 % intervals rest on",
                            "from 1 MB", "8 MiB"}) {
     EXPECT_NE(result.out.find(part), std::string::npos) << part << " is not in " << result.out;
   }

@@ -84,6 +84,8 @@ ExpectedCurve expect_collective(const ExpectRequest& request) {
                       .sizes = {},
                       .noise = {},
                       .small_noise = {},
+                      .slow_share = {},
+                      .slow_log = {},
                       .why_no_law = {}};
   Calibration calibration = request.calibration;
   if (!calibration.network.stated) {
@@ -103,6 +105,10 @@ ExpectedCurve expect_collective(const ExpectRequest& request) {
     };
     curve.noise = noise(kLargeCollective_bytes);
     curve.small_noise = noise(0);
+    if (shape.nodes > 1) {
+      curve.slow_share = calibration.network.slow_share;
+      curve.slow_log = calibration.network.slow_log;
+    }
   }
   const CurveMaker maker(request, calibration, shape);
   for (const double bytes : request.sizes) {

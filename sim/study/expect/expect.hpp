@@ -41,6 +41,7 @@ struct ExpectedCurve {
   // What the intervals rest on: the noise of large and of small messages where a law is known, else
   // the ends of the calibration's constants, for which `why_no_law` says why.
   Parameter noise, small_noise;
+  Parameter slow_share, slow_log;  // of nodes (interconnect_law.hpp); 0: of one node
   std::string why_no_law;
 };
 
