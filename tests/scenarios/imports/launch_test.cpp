@@ -22,8 +22,9 @@ struct LaunchRow {
 
 std::string job(const std::string& model, int nodes, const std::string& software,
                 const std::string& rest) {
-  return fmt::format("model: {}\ncluster: {{nodes: {}, node: dgx-h100}}\nsoftware: {}\n{}\n", model,
-                     nodes, software, rest);
+  return fmt::format(
+      "name: job\nmodel: {}\ncluster: {{nodes: {}, node: dgx-h100}}\nsoftware: {}\n{}\n", model,
+      nodes, software, rest);
 }
 
 std::vector<LaunchRow> launch_rows() {
