@@ -101,7 +101,8 @@ class SaidByJob {
       add_number(".pipeline_micro", job.batch.micro);
     }
     // Over all replicas is what sharding means by itself.
-    if (layout.shard_ranks >= replicas * layout.cp) said_.erase("layout.shard_ranks");
+    const bool all = layout.shard_ranks == 0 || layout.shard_ranks >= replicas * layout.cp;
+    if (all) said_.erase("layout.shard_ranks");
     if (const int sharded = layout.shard_ranks / layout.cp; sharded > 0 && sharded < replicas) {
       add_number(".shard_ranks", sharded);
       add_number(".copies", replicas / sharded);
@@ -334,6 +335,20 @@ ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
   return request;
 }
 
+// Of a job that cannot be without what no setting says (as uneven stages), that: what is stated and
+// not written.
+void name_unwritten(const Case& the_case, const std::set<std::string>& written,
+                    const std::string& why, Launch& launch) {
+  for (const ResolvedValue& value : the_case.values) {
+    const bool known = value.is_default || !is_compared(value.key) || written.contains(value.key) ||
+                       written.contains(value.key + ".modules") ||
+                       written.contains(value.key.substr(0, value.key.rfind('.')));
+    const bool of_model = value.key.starts_with("model.") || value.key.starts_with("software.");
+    if (!known && !of_model) launch.unsaid.push_back({value.key, value.value, ""});
+  }
+  launch.unsaid.push_back({"without them", "", why});
+}
+
 void name_differences(const Case& the_case, const ImportRequest& request, Launch& launch) {
   const ImportedScenario imported = import_scenario(request);
   const Case launched = resolved_without_plan({.file = launch.file, .text = imported.text});
@@ -366,10 +381,17 @@ Launch launch_of(const ScenarioText& scenario, const std::string& program) {
   const auto form = std::ranges::find(kLaunchForms, table.writes.form, &LaunchForm::form);
   CHECK(form != std::end(kLaunchForms), "no form '{}'", table.writes.form);
   Launch launch{.program = program, .file = std::string(form->file), .text = {}, .unsaid = {}};
-  launch.text = form->text(table, written_settings(table, SaidByJob(the_case)));
+  const std::vector<WrittenSetting> settings = written_settings(table, SaidByJob(the_case));
+  launch.text = form->text(table, settings);
   const ImportRequest request =
       request_of(the_case, table, launch.file, launch.text, launch.unsaid);
-  name_differences(the_case, request, launch);
+  try {
+    name_differences(the_case, request, launch);
+  } catch (const Error& error) {
+    std::set<std::string> written;
+    for (const WrittenSetting& each : settings) written.insert(each.says.begin(), each.says.end());
+    name_unwritten(the_case, written, std::string(error.text()), launch);
+  }
   return launch;
 }
 

@@ -119,6 +119,21 @@ TEST(Launch, NamesWhatTheProgramCannotSay) {
   EXPECT_EQ(unsaid.at("schedule.name").launched, "1f1b");
 }
 
+// Without its stages such a job cannot be: they are named, with the reason.
+TEST(Launch, NamesWhatTheJobCannotDoWithout) {
+  const std::string scenario =
+      job("llama3-405b", 16, "megatron-lm",
+          "layout: {tp: 8, pp: 8, sharding: zero1, sequence_parallel: true, stages: {first: -1, "
+          "last: -1}}\nschedule: 1f1b\nbatch: {global: 64, micro: 1, sequence: 8192}");
+  const Launch launch = launch_of({.file = "job.yaml", .text = scenario}, "megatron");
+  std::map<std::string, UnsaidKey> unsaid;
+  for (const UnsaidKey& each : launch.unsaid) unsaid[each.key] = each;
+  EXPECT_TRUE(unsaid.contains("layout.stages.first"));
+  EXPECT_FALSE(unsaid.contains("layout.tp"));
+  ASSERT_TRUE(unsaid.contains("without them"));
+  EXPECT_THAT(unsaid.at("without them").launched, testing::HasSubstr("do not divide"));
+}
+
 TEST(Launch, WritesWhatTheProgramTakes) {
   const Launch script =
       launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatron");
