@@ -49,7 +49,7 @@ ExitCode run(const InitCommand& command) {
 Handler define_init(CLI::App& app) {
   auto command = std::make_shared<InitCommand>();
   app.add_option("FILE", command->file, "the scenario to write (YAML)")->required();
-  add_plan_options(app, command->asked, false);
+  add_plan_options(app, command->asked);
   app.add_flag("--force", command->force, "overwrite the file");
   add_example(app, "my-job.yaml --cluster '8 x dgx-h100' --model llama3-8b");
   return [command] { return run(*command); };

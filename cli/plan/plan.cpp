@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/plan/plan_options.hpp"
@@ -11,7 +12,9 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
+#include "report/answer/launch_answer.hpp"
 #include "report/answer/plan_answer.hpp"
+#include "scenarios/language/imports/launch.hpp"
 #include "sim/study/plan/make_plan.hpp"
 
 namespace windtunnel {
@@ -20,6 +23,7 @@ namespace {
 struct PlanCommand {
   PlanOptions asked;
   std::string out;
+  std::string launch, launch_to;  // the program, and the file
   bool explain = false;
   AnswerOutput output;
 };
@@ -33,6 +37,7 @@ std::string next_command(const PlanCommand& command) {
 
 ExitCode run(const PlanCommand& command) {
   check_folder_of(command.out);
+  check_folder_of(command.launch_to);
   check_folders(command.output);
   PlanRequest request = request_of(command.asked);
   request.written_model = model_value_from(request.model, command.out);
@@ -43,9 +48,17 @@ ExitCode run(const PlanCommand& command) {
     plan = make_plan(request);
   }
   AnswerOutput output = command.output;
-  if (!command.out.empty()) output.beside = {{command.out, plan.scenario}};
+  if (!command.out.empty()) output.beside.emplace_back(command.out, plan.scenario);
   const PlanDetail detail = command.explain ? PlanDetail::full : PlanDetail::brief;
-  hand_out(plan_answer(plan, next_command(command), detail), output);
+  Answer answer = plan_answer(plan, next_command(command), detail);
+  std::optional<Launch> launch;
+  if (!command.launch.empty()) {
+    launch = launch_of({.file = kPlanFile, .text = plan.scenario}, command.launch);
+    add_launch(*launch, answer);
+    if (!command.launch_to.empty()) output.beside.emplace_back(command.launch_to, launch->text);
+  }
+  const bool shown = launch && command.launch_to.empty();
+  hand_out(answer, output, shown ? "\n" + launch->text : "");
   return ExitCode::ok;
 }
 
@@ -53,10 +66,20 @@ ExitCode run(const PlanCommand& command) {
 
 Handler define_plan(CLI::App& app) {
   auto command = std::make_shared<PlanCommand>();
-  add_plan_options(app, command->asked, true);
+  add_plan_file(app, command->asked);
+  add_plan_options(app, command->asked);
   add_deadline_options(app, command->asked);
   app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
       ->type_name("FILE");
+  CLI::Option* launch =
+      app.add_option("--launch", command->launch,
+                     "also write the best plan as that training program's configuration, and name "
+                     "what it cannot say")
+          ->type_name("PROGRAM")
+          ->check(one_of("program", launch_programs()));
+  app.add_option("--launch-to", command->launch_to, "into this file, in place of the answer's end")
+      ->type_name("FILE")
+      ->needs(launch);
   app.add_flag("--explain", command->explain,
                "print all that was tried, and each value taken with its origin");
   add_answer_output(app, command->output);

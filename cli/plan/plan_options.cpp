@@ -10,12 +10,14 @@
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/command_line.hpp"
+#include "cli/program/load_scenario.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/quantity_range.hpp"
 #include "models/base/units.hpp"
 #include "scenarios/language/library/facts/planning.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {
@@ -67,6 +69,80 @@ std::vector<std::string> framework_names() {
   return names;
 }
 
+// What a plan decides by itself, or is told by options.
+bool is_decided(const std::string& part) {
+  static constexpr std::string_view kDecided[] = {
+      "name", "model",     "cluster",  "layout",   "schedule", "batch",   "recompute",
+      "job",  "snapshots", "recovery", "campaign", "software", "failures"};
+  return std::ranges::find(kDecided, part) != std::end(kDecided);
+}
+
+// The entries of a map but those of these keys, below `path`.
+void set_others(const DocumentNode* map, const std::string& path,
+                const std::vector<std::string>& without, Overrides& set) {
+  if (map == nullptr || map->kind != DocumentNode::Kind::map) return;
+  for (const DocumentEntry& entry : map->entries) {
+    const bool left_out = std::ranges::find(without, entry.key) != without.end();
+    if (!left_out) set.emplace_back(path + "." + entry.key, flow_text(entry.value));
+  }
+}
+
+// The software that a scenario names; empty: none.
+std::string software_name(const DocumentNode& scenario) {
+  const DocumentNode* software = scenario.value_of("software");
+  if (software == nullptr) return "";
+  if (software->kind == DocumentNode::Kind::scalar) return software->text;
+  const DocumentNode* base = software->value_of("base");
+  return base == nullptr ? "" : base->text;
+}
+
+// What options say of the machine and the model, which the file need not.
+Overrides said_by_options(const PlanOptions& options) {
+  Overrides set;
+  if (!options.cluster.empty()) {
+    const ClusterArgument cluster = parse_cluster(options.cluster);
+    set = {{"cluster.node", cluster.node}, {"cluster.nodes", fmt::to_string(cluster.nodes)}};
+  }
+  if (!options.model.empty()) set.emplace_back("model", model_value(options.model));
+  return set;
+}
+
+// Fills what no option says, and returns what else the file sets that a plan does not decide.
+Overrides take_file(PlanOptions& options) {
+  const LoadedScenario loaded = load_scenario(options.file, said_by_options(options));
+  const Job job = resolve_case(loaded.text, {}, [](const Job&, const std::string&) {
+                    return std::shared_ptr<const PreparedIteration>();
+                  }).job;
+  const DocumentNode scenario = parse_document(loaded.text.text, loaded.text.file);
+  const auto fill = [](std::string& option, const std::string& value) {
+    if (option.empty()) option = value;
+  };
+  Overrides set;
+  if (options.cluster.empty()) {
+    if (!job.cluster.pools.empty()) {
+      throw Error(Location{options.file}, "has pools of unlike nodes, which a plan does not take");
+    }
+    options.cluster = fmt::format("{} x {}", job.cluster.nodes, job.cluster.node.name);
+    const DocumentNode* cluster = scenario.value_of("cluster");
+    set_others(cluster, "cluster", {"node", "nodes"}, set);
+    set_others(cluster == nullptr ? nullptr : cluster->value_of("node"), "cluster.node", {"base"},
+               set);
+  }
+  if (const DocumentNode* model = scenario.value_of("model"); model != nullptr) {
+    const bool named = model->kind == DocumentNode::Kind::scalar;
+    fill(options.model, named ? model->text : flow_text(*model));
+  }
+  fill(options.framework, software_name(scenario));
+  fill(options.sequence, fmt::to_string(job.batch.sequence));
+  fill(options.batch, fmt::to_string(std::int64_t{job.batch.global} * job.batch.sequence));
+  if (job.tokens > 0) fill(options.tokens, fmt::format("{:.0f}", job.tokens));
+  set_others(scenario.value_of("software"), "software", {"base"}, set);
+  for (const DocumentEntry& entry : scenario.entries) {
+    if (!is_decided(entry.key)) set.emplace_back(entry.key, flow_text(entry.value));
+  }
+  return set;
+}
+
 // "(default: 8 x dgx-h100)"
 std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : fmt::format("{} (default: {})", help, value);
@@ -74,23 +150,20 @@ std::string with_default(const std::string& help, const std::string& value) {
 
 }  // namespace
 
-void add_plan_options(CLI::App& app, PlanOptions& options, bool required) {
+void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("--cluster", options.cluster,
                  with_default("machine: '64 x dgx-h100' (nodes), '512 x h100' (GPUs); windtunnel "
                               "list nodes",
                               options.cluster))
-      ->type_name("MACHINE")
-      ->required(required);
+      ->type_name("MACHINE");
   app.add_option("--model", options.model,
                  with_default("a name (windtunnel list models), dimensions in braces as a scenario "
                               "has them, or a file: config.json of Hugging Face, a scenario",
                               options.model))
-      ->type_name("MODEL")
-      ->required(required);
+      ->type_name("MODEL");
   app.add_option("--tokens", options.tokens,
                  with_default("to train on, e.g. '2 T'", options.tokens))
-      ->type_name("COUNT")
-      ->required(required);
+      ->type_name("COUNT");
   app.add_option("--framework", options.framework,
                  "whose schedules, shardings and rules are taken (default: the first of those that "
                  "run on the GPU)")
@@ -124,7 +197,26 @@ void add_deadline_options(CLI::App& app, PlanOptions& options) {
       ->type_name("USD");
 }
 
-PlanRequest request_of(const PlanOptions& options) {
+void add_plan_file(CLI::App& app, PlanOptions& options) {
+  app.add_option("FILE", options.file,
+                 "the configuration of a training program, or a scenario: what it says of machine, "
+                 "model, tokens, sequence, batch and software holds where no option says another")
+      ->type_name("SCENARIO");
+}
+
+PlanRequest request_of(PlanOptions options) {
+  Overrides of_file;
+  if (!options.file.empty()) of_file = take_file(options);
+  for (const auto& [option, text] : {std::pair{"--cluster", &options.cluster},
+                                     {"--model", &options.model},
+                                     {"--tokens", &options.tokens}}) {
+    if (!text->empty()) continue;
+    throw Error(options.file.empty()
+                    ? fmt::format("{} is required; or give the configuration of a training program "
+                                  "or a scenario that says it",
+                                  option)
+                    : fmt::format("{} is required: {} does not say it", option, options.file));
+  }
   const ClusterArgument cluster = parse_cluster(options.cluster);
   PlanRequest request;
   request.model = model_value(options.model);
@@ -149,6 +241,7 @@ PlanRequest request_of(const PlanOptions& options) {
   if (!options.budget.empty()) request.budget_usd = budget_of(options.budget);
   if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
   request.set = part_of_node(cluster);
+  request.set.insert(request.set.end(), of_file.begin(), of_file.end());
   std::ranges::move(parse_overrides(options.set), std::back_inserter(request.set));
   request.threads = options.threads;
   return request;

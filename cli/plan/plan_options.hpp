@@ -10,6 +10,7 @@
 namespace windtunnel {
 
 struct PlanOptions {
+  std::string file = {};  // of a job, which says what no option does; empty: none
   std::string cluster = {}, model = {}, tokens = {};
   std::string framework = {}, batch = {}, price = {}, sequence = {}, budget = {};
   std::string days = {};
@@ -18,13 +19,17 @@ struct PlanOptions {
   int threads = 0;
 };
 
-// `required`: machine, model and tokens must be given; else `options` has what they are otherwise.
-void add_plan_options(CLI::App& app, PlanOptions& options, bool required);
+// What `options` has already is said to be the default.
+void add_plan_options(CLI::App& app, PlanOptions& options);
+
+// FILE, the configuration of a training program or a scenario: of a plan alone.
+void add_plan_file(CLI::App& app, PlanOptions& options);
 
 // How surely it is done in time: of a plan alone, not of a scenario to start from.
 void add_deadline_options(CLI::App& app, PlanOptions& options);
 
-// Throws Error that names the option.
-PlanRequest request_of(const PlanOptions& options);
+// Throws Error that names the option, also where neither an option nor the file says what a plan
+// needs.
+PlanRequest request_of(PlanOptions options);
 
 }  // namespace windtunnel

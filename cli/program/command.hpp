@@ -28,6 +28,7 @@ Handler define_run(const CommandLine& app);
 Handler define_compare(const CommandLine& app);
 Handler define_sweep(const CommandLine& app);
 Handler define_optimise(const CommandLine& app);
+Handler define_expect(const CommandLine& app);
 Handler define_import(CLI::App& app);
 Handler define_init(CLI::App& app);
 Handler define_plan(CLI::App& app);
@@ -37,6 +38,7 @@ Handler define_schema(const CommandLine& app);
 Handler define_report(const CommandLine& app);
 Handler define_schedule(const CommandLine& app);
 Handler define_trace(const CommandLine& app);
+Handler define_mcp(CLI::App& app);
 Handler define_completion(CLI::App& app);
 Handler define_man(CLI::App& app);
 

@@ -16,7 +16,6 @@
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/language/imports/import.hpp"
-#include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {
 namespace {
@@ -130,17 +129,6 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   }
 }
 
-// What --set says, such as the machine and the model, the file need not.
-ScenarioText imported_text(const std::string& path, const Overrides& set) {
-  ImportRequest request{.files = {path}, .kind = "", .set = {}};
-  // Items of lists are set on top of the scenario, as in any.
-  std::ranges::copy_if(set, std::back_inserter(request.set),
-                       [](const auto& each) { return find_field(each.first) != nullptr; });
-  const ImportedScenario imported = import_scenario(request);
-  say(path, import_note(imported) + "; all of it: windtunnel import " + shell_word(path));
-  return {.file = path, .text = imported.text};
-}
-
 }  // namespace
 
 Case LoadedScenario::at(const Overrides& point) const {
@@ -160,8 +148,12 @@ LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
                .files = made.source.files},
               made.source.allow_oom};
     say_differences(path, made, loaded.text);
-  } else if (is_configuration(loaded.text.text, path)) {
-    loaded.text = imported_text(path, set);
+  } else {
+    loaded.text.set = set;
+    auto [scenario, note] = as_scenario(std::move(loaded.text));
+    if (!note.empty()) say(path, note + "; all of it: windtunnel import " + shell_word(path));
+    loaded.text = std::move(scenario);
+    return loaded;
   }
   loaded.text.set.insert(loaded.text.set.end(), set.begin(), set.end());
   return loaded;

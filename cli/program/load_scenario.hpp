@@ -1,6 +1,7 @@
-// A scenario as a command names it: a file of YAML, or the record.json of an earlier run, which
-// holds what its result was made from. Every command that takes a scenario takes both, apart from
-// `calibrate`, which also belongs to the program for nodes, without the simulator.
+// A scenario as a command names it: a file of YAML, the configuration of a training program, or the
+// record.json of an earlier run, which holds what its result was made from. Every command that
+// takes a scenario takes both, apart from `calibrate`, which also belongs to the program for nodes,
+// without the simulator.
 #pragma once
 
 #include <string>

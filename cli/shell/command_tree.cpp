@@ -55,6 +55,8 @@ OptionPage option_page(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   page.choices = choices_of(type);
   page.value = page.positional ? option.get_name() : called(type);
+  page.list = option.get_items_expected_max() > 1;
+  page.numeric = type.find("INT") != type.npos || type.find("FLOAT") != type.npos;
   page.kind = page.choices.empty() ? kind_of(page.value) : ValueKind::choice;
   return page;
 }

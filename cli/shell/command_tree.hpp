@@ -18,10 +18,12 @@ struct OptionPage {
   std::vector<std::string> names;  // "--set", "-j"; of an argument that has a place "SCENARIO"
   bool positional = false;
   ValueKind kind = ValueKind::flag;
-  std::string value;                 // "KEY=VALUE"; of a flag nothing
-  std::vector<std::string> choices;  // of ValueKind::choice
-  std::string help;
+  std::string value = {};                 // "KEY=VALUE"; of a flag nothing
+  std::vector<std::string> choices = {};  // of ValueKind::choice
+  std::string help = {};
   bool required = false;
+  bool list = false;     // takes several values
+  bool numeric = false;  // takes numbers alone
 };
 
 struct CommandPage {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "models/base/error.hpp"
+#include "models/network/collectives/collective_interval.hpp"
 #include "policies/analysis/plan_bound.hpp"
 #include "sim/engine/engine.hpp"
 #include "traces/chakra/trace_machine.hpp"

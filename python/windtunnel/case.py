@@ -246,7 +246,11 @@ def _in_order(points: dict[int, Point]) -> Points:
 
 
 def load(path: str | os.PathLike[str]) -> Case:
-    """A case from a scenario file. Files that it names are looked for beside it."""
+    """A case from a scenario file, or from the configuration of a training program.
+
+    What the latter does not say is set: ``load("run.sh").set("cluster.node", "dgx-h100")``. Files
+    that it names are looked for beside it.
+    """
     return Case(_windtunnel.Case.from_file(os.fspath(path)), os.fspath(path))
 
 

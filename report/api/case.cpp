@@ -2,6 +2,7 @@
 
 #include "models/base/origin.hpp"
 #include "report/api/translation.hpp"
+#include "scenarios/language/imports/import.hpp"
 
 namespace windtunnel_api {
 namespace {
@@ -19,12 +20,12 @@ Case::Case(State state) : state_(std::make_shared<State>(std::move(state))) {}
 
 Case Case::from_file(const std::string& path) {
   return translated(Case::State{}, [&] {
-    return Case({path, core::read_text_file(path), {}, {}});
+    return Case({path, core::read_text_file(path), {}, {}, true});
   });
 }
 
 Case Case::from_text(std::string text, std::string name) {
-  return Case({std::move(name), std::move(text), {}, {}});
+  return Case({std::move(name), std::move(text), {}, {}, false});
 }
 
 // Always a new one: whether other copies share the old one cannot be known while their threads run.
@@ -88,8 +89,19 @@ std::vector<ResolvedValue> Case::values() const {
   return values;
 }
 
+Case::State as_scenario(const Case& the_case) {
+  const Case::State& given = the_case.state();
+  if (!given.file_was_read) return given;
+  return translated(given, [&] {
+    Case::State state = given;
+    state.text =
+        core::as_scenario({.file = given.file, .text = given.text, .set = given.set}).scenario.text;
+    return state;
+  });
+}
+
 core::Case resolved(const Case& the_case) {
-  const Case::State& state = the_case.state();
+  const Case::State state = as_scenario(the_case);
   return translated(
       state, [&] { return core::parse_case(state.text, state.file, state.set, state.added); });
 }

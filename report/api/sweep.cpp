@@ -28,7 +28,7 @@ SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& gr
 
 std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                               const SweepOptions& options) {
-  const Case::State& state = the_case.state();
+  const Case::State state = as_scenario(the_case);
   core::Sweep grid = {
       {.file = state.file, .text = state.text, .set = state.set, .added = state.added}, {}};
   core::Overrides varied;

@@ -22,7 +22,11 @@ struct Case::State {
   std::string text;
   core::Overrides set;
   std::shared_ptr<core::Additions> added;  // null: nothing; never changed where it is shared
+  bool file_was_read = false;              // which may be the configuration of a training program
 };
+
+// What is simulated: of the configuration of a training program the scenario that it becomes.
+Case::State as_scenario(const Case& the_case);
 
 core::Case resolved(const Case& the_case);
 

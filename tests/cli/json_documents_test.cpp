@@ -77,6 +77,7 @@ std::vector<Documented> documented() {
               "--set campaign.replicas=2")},
       {"optimise", "optimise-rollout",
        always("scenarios/reinforcement.yaml --over rollout --simulate 0")},
+      {"expect", "expect", always("all_reduce --cluster '2 x dgx-h100' --sizes 1M")},
       {"list", "list", always("gpus")},
       {"schedule list", "list", always("")},
       {"schedule show", "schedule-show", always("1f1b")},

@@ -16,6 +16,19 @@ class Cases(unittest.TestCase):
         del document["schema"]  # which says that a program printed it
         self.assertEqual(dict(result), document)
 
+    def test_the_configuration_of_a_training_program_is_a_case(self):
+        script = "examples/configurations/llama3-70b.sh"
+        case = wt.load(os.path.join(os.environ["WINDTUNNEL_SOURCE_DIR"], script))
+        with self.assertRaises(wt.Error) as refused:
+            case.run()
+        self.assertIn("--cluster", refused.exception.text)
+        on_machine = case.set("cluster.node", "dgx-h100")
+        document = program("run", script, "--set", "cluster.node=dgx-h100")
+        self.assertEqual(on_machine.run()["iteration"], document["iteration"])
+        slower = on_machine.set("layout.vpp", 1)
+        self.assertEqual(len(on_machine.compare({"layout.vpp": [1, 4]})), 2)
+        self.assertNotEqual(slower.key, on_machine.key)
+
     def test_set_leaves_the_case_as_it_is(self):
         case = wt.load(SMALL)
         other = case.set({"layout.tp": 4, "name": "other"})

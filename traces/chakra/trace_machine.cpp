@@ -6,6 +6,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "models/machine/links/links.hpp"
+#include "models/network/collectives/collective_interval.hpp"
 #include "models/network/collectives/collective_law.hpp"
 #include "models/network/groups/group_shapes.hpp"
 #include "models/plan/job_collective.hpp"
@@ -120,30 +121,13 @@ CommunicationError communication_error(const Cluster& cluster, const Calibration
           error_factor(law.small_noise_log, kReportedShare)};
 }
 
-Calibration with_network_at_end(const Calibration& calibration, bool faster) {
-  Calibration moved = calibration;
-  for (Parameter Calibration::*share :
-       {&Calibration::nvlink_efficiency, &Calibration::nic_efficiency,
-        &Calibration::pcie_efficiency}) {
-    Parameter& number = moved.*share;
-    number.value = faster ? number.high : number.low;
-  }
-  for (Parameter Calibration::*seconds :
-       {&Calibration::nvlink_latency_s, &Calibration::nic_latency_s,
-        &Calibration::collective_launch_s, &Calibration::p2p_launch_s}) {
-    Parameter& number = moved.*seconds;
-    number.value = faster ? number.low : number.high;
-  }
-  return moved;
-}
-
 void scale_communication(Plan& plan, double large, double small) {
   for (RankClass& owner : plan.classes) {
     for (Task& task : owner.tasks) {
       const bool communicates = task.kind == TaskKind::collective || task.kind == TaskKind::send ||
                                 task.kind == TaskKind::recv;
       if (!communicates) continue;
-      const double factor = task.bytes < kSmallMessage ? small : large;
+      const double factor = task.bytes < kLargeCollective_bytes ? small : large;
       task.bytes *= factor;
       for (CostPart& part : task.cost) part.seconds *= factor;
     }

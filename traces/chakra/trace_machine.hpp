@@ -9,8 +9,6 @@
 
 namespace windtunnel {
 
-inline constexpr double kSmallMessage = 1e6;  // bytes: below it noise.small_log is of
-
 // By communication.collectives and communication.fidelity: a collective of which they say nothing,
 // or what it does anyway, stays as it is. Throws Error as collective_choice() does.
 void run_collectives_as(const Job& job, Plan& plan);
@@ -23,14 +21,10 @@ void add_transfer_costs(Plan& plan, const Cluster& cluster, const Calibration& c
 // factors that 95 % of them stay within (noise.log and noise.small_log of
 // models/calibration/interconnect_law.hpp). 1 where the law does not say.
 struct CommunicationError {
-  double large = 1;  // from kSmallMessage on
+  double large = 1;  // from kLargeCollective_bytes on
   double small = 1;
 };
 CommunicationError communication_error(const Cluster& cluster, const Calibration& calibration);
-
-// With what the calibration says of links and messages at the end of its interval at which they are
-// faster, or slower.
-Calibration with_network_at_end(const Calibration& calibration, bool faster);
 
 // Every collective and message takes so many times as long: its cost and its bytes.
 void scale_communication(Plan& plan, double large, double small);

@@ -72,6 +72,13 @@ CollectiveRows read_collectives(const std::string& path, const LogContext& log =
 // Whether it is such a log.
 bool is_nccl_log(std::string_view text);
 
+// 21 of "2.21.5"; 0 where the text names no release of NCCL 2, or another library.
+int nccl_release(std::string_view version);
+
+// Ranks that a log's header says are threads of one process ("Rank 0 Group 0 Pid 17 on host ..."),
+// which launches for them one after the other; 0: it does not say.
+int process_ranks(std::string_view log);
+
 // busbw / algbw of nccl-tests (doc/PERFORMANCE.md): 2(n-1)/n for all_reduce, ...
 double bus_factor(CollectiveKind kind, int ranks);
 

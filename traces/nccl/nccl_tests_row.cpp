@@ -7,6 +7,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <system_error>
 
 #include "models/base/find_named.hpp"
@@ -250,6 +251,39 @@ CsvTable table_of(std::vector<CollectiveRow>& rows, const std::string& file) {
 std::string version_text(long code) {
   if (code >= 10000) return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
   return fmt::format("{}.{}.{}", code / 1000, code / 100 % 10, code % 100);
+}
+
+int nccl_release(std::string_view version) {
+  // RCCL counts as NCCL does and picks by a table of its own.
+  if (contains_text(version, "rccl")) return 0;
+  const auto is_of = [&](std::size_t at, int (*kind)(int)) {
+    return at < version.size() && kind(static_cast<unsigned char>(version[at])) != 0;
+  };
+  for (std::size_t at = version.find("2."); at != std::string_view::npos;
+       at = version.find("2.", at + 1)) {
+    if (at > 0 && (is_of(at - 1, std::isalnum) || version[at - 1] == '.')) continue;
+    std::size_t end = at + 2;
+    while (is_of(end, std::isdigit)) ++end;
+    if (end == at + 2 || end > at + 4 || is_of(end, std::isalpha)) continue;
+    int minor = 0;
+    std::from_chars(version.data() + at + 2, version.data() + end, minor);
+    return minor;
+  }
+  return 0;
+}
+
+int process_ranks(std::string_view log) {
+  static constexpr std::string_view kPid = " Pid ";
+  std::map<std::string, int> ranks_of;  // by process and host
+  for (std::size_t at = log.find(kPid); at != std::string_view::npos; at = log.find(kPid, at + 1)) {
+    const std::size_t from = at + kPid.size();
+    const std::size_t end = log.find(" device ", from);
+    if (end == std::string_view::npos || end - from > 200) continue;
+    ++ranks_of[std::string(log.substr(from, end - from))];
+  }
+  int most = 0;
+  for (const auto& [process, ranks] : ranks_of) most = std::max(most, ranks);
+  return most;
 }
 
 }  // namespace windtunnel

@@ -261,6 +261,14 @@ std::optional<MessageTerms> measured_message(const Calibration& calibration, dou
   return split(law->curve, bytes);
 }
 
+TunerSettings tuner_settings(const InterconnectLaw& law) {
+  TunerSettings settings;
+  settings.ll128_between = law.tuner_ll128.value >= 0.5;
+  settings.net_share = law.tuner_bandwidth.value;
+  settings.minor_version = static_cast<int>(law.tuner_release.value);
+  return settings;
+}
+
 CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const GroupShape& shape,
                              const Cluster& cluster, const Calibration& calibration)
     : kind_(kind), wanted_(wanted), shape_(shape), cluster_(&cluster), calibration_(&calibration) {
@@ -268,11 +276,7 @@ CollectiveLaw::CollectiveLaw(CollectiveKind kind, CollectiveChoice wanted, const
   if (!law.stated) return;
   if (shape.nodes > 1) slowdown_ = slowdown(law, shape.nodes);
   if (wanted.algorithm != automatic && wanted.protocol != Protocol::automatic) return;
-  TunerSettings settings;
-  settings.ll128_between = law.tuner_ll128.value >= 0.5;
-  settings.net_share = law.tuner_bandwidth.value;
-  settings.minor_version = static_cast<int>(law.tuner_release.value);
-  tuner_ = make_tuner_table(kind, shape, cluster, settings);
+  tuner_ = make_tuner_table(kind, shape, cluster, tuner_settings(law));
 }
 
 LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {

@@ -39,6 +39,9 @@ struct LawTerms {
   Origin net_origin = Origin::measured;
 };
 
+// What NCCL's tuner counts with on a machine of this law.
+TunerSettings tuner_settings(const InterconnectLaw& law);
+
 // All that does not depend on the size: keep it where many sizes are asked for. The cluster and the
 // calibration outlive it.
 class CollectiveLaw {

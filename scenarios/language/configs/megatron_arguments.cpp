@@ -303,4 +303,78 @@ TransformerSpec model_of_megatron_arguments(const std::string& text, const std::
   return model_of_megatron_settings(settings_of_script(text, path), path);
 }
 
+namespace {
+
+using MegatronSettings = std::vector<std::pair<std::string, std::string>>;
+
+void write_forms(const TransformerSpec& model, MegatronSettings& settings) {
+  if (model.activation == Activation::swiglu) settings.emplace_back("swiglu", "true");
+  settings.emplace_back("normalization",
+                        model.normalisation == Normalisation::rms_norm ? "RMSNorm" : "LayerNorm");
+  const char* position = model.position == PositionEncoding::learned  ? "learned_absolute"
+                         : model.position == PositionEncoding::rotary ? "rope"
+                         : model.position == PositionEncoding::none   ? "none"
+                                                                      : "";
+  if (*position != 0) settings.emplace_back("position_embedding_type", position);
+  if (!model.biases) settings.emplace_back("disable_bias_linear", "true");
+  if (!model.tied_embeddings) {
+    settings.emplace_back("untie_embeddings_and_output_weights", "true");
+  }
+  if (!model.dropout) settings.emplace_back("hidden_dropout", "0.0");
+}
+
+void write_attention(const TransformerSpec& model, MegatronSettings& settings) {
+  const auto number = [&](const char* name, int value) {
+    settings.emplace_back(name, fmt::to_string(value));
+  };
+  number("num_attention_heads", model.heads);
+  if (model.window > 0) settings.emplace_back("window_size", fmt::format("{},0", model.window - 1));
+  if (model.latent.kv_rank > 0) {
+    settings.emplace_back("multi_latent_attention", "true");
+    number("qk_head_dim", model.head_dim());
+    if (model.latent.query_rank > 0) number("q_lora_rank", model.latent.query_rank);
+    number("kv_lora_rank", model.latent.kv_rank);
+    number("qk_pos_emb_head_dim", model.latent.rotary_width);
+    number("v_head_dim", model.latent.value_width);
+    return;
+  }
+  if (model.kv_heads != model.heads) {
+    settings.emplace_back("group_query_attention", "true");
+    number("num_query_groups", model.kv_heads);
+  }
+  if (model.head_width > 0) number("kv_channels", model.head_width);
+}
+
+void write_experts(const TransformerSpec& model, MegatronSettings& settings) {
+  const MixtureOfExperts& moe = model.moe;
+  if (moe.experts == 0) return;
+  const auto number = [&](const char* name, int value) {
+    if (value > 0) settings.emplace_back(name, fmt::to_string(value));
+  };
+  number("num_experts", moe.experts);
+  number("moe_router_topk", moe.per_token);
+  number("moe_ffn_hidden_size", moe.ffn_hidden);
+  number("moe_shared_expert_intermediate_size", moe.shared_ffn);
+  number("moe_latent_size", moe.latent_width);
+  if (moe.dense_layers > 0) {
+    settings.emplace_back("moe_layer_freq", fmt::format("[0]*{}+[1]*{}", moe.dense_layers,
+                                                        model.layers - moe.dense_layers));
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> megatron_settings_of(
+    const TransformerSpec& model) {
+  MegatronSettings settings = {{"num_layers", fmt::to_string(model.layers)},
+                               {"hidden_size", fmt::to_string(model.hidden)},
+                               {"ffn_hidden_size", fmt::to_string(model.ffn_hidden)},
+                               {"max_position_embeddings", fmt::to_string(model.sequence)},
+                               {"vocab_size", fmt::to_string(model.vocabulary)}};
+  write_attention(model, settings);
+  write_forms(model, settings);
+  write_experts(model, settings);
+  return settings;
+}
+
 }  // namespace windtunnel

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/workload/transformer.hpp"
@@ -19,5 +20,9 @@ TransformerSpec model_of_megatron_arguments(const std::string& text, const std::
 // The same of settings, each named as the argument is, also inside a map of a YAML file.
 TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
                                            const std::string& path);
+
+// The other way round: the arguments that say such a model, without dashes before them, a flag as
+// "true". What Megatron-LM has no argument for is missing.
+std::vector<std::pair<std::string, std::string>> megatron_settings_of(const TransformerSpec& model);
 
 }  // namespace windtunnel

@@ -79,12 +79,37 @@ void add_names(const DocumentNode& map, const std::string& key, std::vector<std:
   for (const std::string& name : texts_of(*names)) to.push_back(setting_name(name));
 }
 
+WrittenForm read_writes(const DocumentNode& map) {
+  check_keys(map, {"as", "form", "command", "program", "launcher", "model_missing", "settings"});
+  WrittenForm writes{.as = require_text(map, "as"),
+                     .form = require_text(map, "form"),
+                     .command = text_or_empty(map, "command"),
+                     .program = text_or_empty(map, "program"),
+                     .launcher = {},
+                     .model_missing = flag_or_false(map, "model_missing"),
+                     .settings = {}};
+  if (const DocumentNode* launcher = map.value_of("launcher"))
+    writes.launcher = texts_of(*launcher);
+  for (const DocumentNode& item : require(map, "settings").items) {
+    if (item.kind != Kind::map) {
+      writes.settings.push_back({item.text, ""});
+      continue;
+    }
+    for (const DocumentEntry& entry : item.entries) {
+      writes.settings.push_back({entry.key, entry.value.text});
+    }
+  }
+  return writes;
+}
+
 void read_table(const DocumentNode& map, ConfigurationTable& table) {
   check_keys(map, {"help", "base", "software", "model", "model_from", "told_by", "forms", "reads",
-                   "without_effect", "not_modelled", "assumes", "source"});
+                   "without_effect", "not_modelled", "assumes", "source", "writes"});
   table.help = require_text(map, "help");
   table.source = require_text(map, "source");
   table.told_by = texts_of(require(map, "told_by"));
+  table.writes = {};  // the base's are of its own form
+  if (const DocumentNode* writes = map.value_of("writes")) table.writes = read_writes(*writes);
   if (const DocumentNode* software = map.value_of("software")) {
     table.software = software->kind == Kind::null ? "" : find_framework(software->text).name;
   }

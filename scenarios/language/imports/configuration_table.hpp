@@ -30,6 +30,22 @@ struct AssumedSetting {
   std::string key, value, why;
 };
 
+// A setting as the program's own configuration has it: its whole path; and what is written where a
+// row takes any value and none of the job's (as "hybrid" for FP8).
+struct WrittenName {
+  std::string path, any;
+};
+
+// How a job is written as such a configuration: only what the rows of `reads` say one to one.
+struct WrittenForm {
+  std::string as;                     // what `plan --launch` calls it; empty: nothing is written
+  std::string form;                   // "script", "yaml", "toml", "json"
+  std::string command, program;       // of a script
+  std::vector<std::string> launcher;  // those of the settings that stand before the program
+  bool model_missing = false;         // it says neither the model nor how long sequences are
+  std::vector<WrittenName> settings;  // in their order
+};
+
 enum class StatedModel {
   keys,          // of the scenario: settings mean model.layers and the like
   megatron,      // arguments of Megatron-LM
@@ -47,6 +63,7 @@ struct ConfigurationTable {
   std::vector<std::string> without_effect;          // on time and memory; "lr_*" begins so
   std::map<std::string, std::string> not_modelled;  // why it matters, one sentence
   std::vector<AssumedSetting> assumes;
+  WrittenForm writes;
   std::string source;
 };
 

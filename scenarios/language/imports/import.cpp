@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -61,7 +62,9 @@ class ScenarioImport {
 
   void read_file(const std::string& path, int depth) {
     files_read_.insert(path);
-    const ConfigurationFile file = read_configuration(read_text_file(path), path);
+    const auto given = request_.texts.find(path);
+    const ConfigurationFile file = read_configuration(
+        given != request_.texts.end() ? given->second : read_text_file(path), path);
     const ConfigurationTable& table = table_for(file);
     made_.kinds.emplace_back(path, table.name);
     if (made_.software.empty()) made_.software = table.software;
@@ -633,6 +636,18 @@ bool is_configuration(const std::string& text, const std::string& path) {
     if (scenario_form) return false;
     throw;
   }
+}
+
+ReadScenario as_scenario(ScenarioText scenario) {
+  if (!is_configuration(scenario.text, scenario.file)) return {std::move(scenario)};
+  ImportRequest request{
+      .files = {scenario.file}, .kind = "", .set = {}, .texts = {{scenario.file, scenario.text}}};
+  // Items of lists are set on top of the scenario, as in any.
+  std::ranges::copy_if(scenario.set, std::back_inserter(request.set),
+                       [](const auto& each) { return find_field(each.first) != nullptr; });
+  const ImportedScenario imported = import_scenario(request);
+  scenario.text = imported.text;
+  return {std::move(scenario), import_note(imported)};
 }
 
 }  // namespace windtunnel

@@ -3,7 +3,9 @@
 // and an account of every setting that was read, assumed or left out.
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scenarios/language/case.hpp"
@@ -20,6 +22,8 @@ struct ImportRequest {
   // Keys of the scenario, which go before what the files say: the machine (cluster.node and
   // cluster.nodes), where they do not say it, the model, and any other.
   Overrides set;
+  // Of files that are read already, by path, in the place of those on the disk.
+  std::map<std::string, std::string> texts = {};
 };
 
 // A key of the scenario with the setting that says it.
@@ -61,5 +65,15 @@ std::string configuration_kinds_text();
 // Whether a text is the configuration of a training program, and no scenario. Throws Error where a
 // file that is no scenario by its suffix (.toml, .sh) cannot be read.
 bool is_configuration(const std::string& text, const std::string& path);
+
+// A file as whatever takes a scenario reads it: of the configuration of a training program the
+// scenario that it becomes, with what is set (machine and model among it, which the file need not
+// say); a scenario as it is. `note`: import_note() of the former. Throws Error as
+// import_scenario().
+struct ReadScenario {
+  ScenarioText scenario;
+  std::string note = {};
+};
+ReadScenario as_scenario(ScenarioText scenario);
 
 }  // namespace windtunnel

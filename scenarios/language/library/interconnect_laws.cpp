@@ -84,6 +84,14 @@ std::string state_network_law(const NodeSpec& node, Transport transport, Calibra
   return "";
 }
 
+Calibration with_one_network_law(Calibration calibration, const NodeSpec& node,
+                                 Transport transport) {
+  calibration.node_network.reset();
+  InterconnectLaw& law = calibration.network;
+  if (!law.stated) law = specified_interconnect_law(node, transport);
+  return calibration;
+}
+
 const std::vector<std::string>& machines_in_view() {
   static const std::vector<std::string> machines = [] {
     std::vector<std::string> words;

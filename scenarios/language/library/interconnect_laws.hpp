@@ -24,6 +24,11 @@ std::string why_no_network_law(const NodeSpec& node, Transport transport);
 // there is no law for groups across nodes; empty: there is one.
 std::string state_network_law(const NodeSpec& node, Transport transport, Calibration& calibration);
 
+// The calibration with one law for all groups, its own or else that of the specification: what
+// measured collectives are judged by, whatever constants were fitted on the machine.
+Calibration with_one_network_law(Calibration calibration, const NodeSpec& node,
+                                 Transport transport);
+
 // Words in the names of machines whose timings told numbers of these laws (but how far points
 // scatter): a prediction from specification is not blind to them.
 const std::vector<std::string>& machines_in_view();

@@ -266,5 +266,63 @@ TEST(Plan, DoneInTime) {
   EXPECT_NEAR(Json::parse(even.out).at("deadline").at("chance").get<double>(), 0.5, 0.01);
 }
 
+const std::string kConfigurations = WINDTUNNEL_SOURCE_DIR "/examples/configurations/";
+
+// What the script says of machine, model, sequence, batch and software is what the options say.
+TEST(PlanCommand, TakesTheConfigurationOfATrainingProgram) {
+  const std::string rest = " --tokens '100 G'";
+  const Json of_file =
+      planned("plan " + kConfigurations + "llama3-70b.sh --cluster '16 x dgx-h100'" + rest);
+  EXPECT_EQ(of_file.at("best").at("result").at("model").at("layers"), 80);
+  const std::string scenario = of_file.at("best").at("scenario");
+  EXPECT_NE(scenario.find("software: megatron-lm"), std::string::npos) << scenario;
+  EXPECT_NE(scenario.find("batch: {global: 512"), std::string::npos) << scenario;
+  EXPECT_NE(scenario.find("nodes: 16"), std::string::npos) << scenario;
+}
+
+// A scenario says all of it, and an option goes before what it says.
+TEST(PlanCommand, TakesAScenario) {
+  const std::string file = scratch_folder("plan_of_plan") + "/best.yaml";
+  const Json first = planned(kAsked + "megatron --out " + file);
+  const Json again = planned("plan " + file);
+  EXPECT_EQ(again.at("best").at("scenario"), first.at("best").at("scenario"));
+  const Json other = planned("plan " + file + " --cluster '2 x dgx-h100'");
+  EXPECT_NE(other.at("best").at("scenario").get<std::string>().find("nodes: 2\n"),
+            std::string::npos);
+}
+
+TEST(PlanCommand, SaysWhatNeitherOptionNorFileSays) {
+  const ProgramResult nothing = run_program("plan --cluster '2 x dgx-h100' --tokens '1 T'");
+  EXPECT_EQ(nothing.exit_code, 2);
+  EXPECT_NE(nothing.err.find("--model is required"), std::string::npos) << nothing.err;
+  const ProgramResult no_tokens =
+      run_program("plan " + kConfigurations + "llama3-70b.sh --cluster '16 x dgx-h100'");
+  EXPECT_EQ(no_tokens.exit_code, 2);
+  EXPECT_NE(no_tokens.err.find("--tokens is required"), std::string::npos) << no_tokens.err;
+  const ProgramResult no_machine =
+      run_program("plan " + kConfigurations + "llama3-70b.sh --tokens '1 T'");
+  EXPECT_EQ(no_machine.exit_code, 2);
+  EXPECT_NE(no_machine.err.find("--cluster"), std::string::npos) << no_machine.err;
+}
+
+// The plan, written for its program, is imported as the job that was planned.
+TEST(PlanCommand, LaunchesWhatItPlans) {
+  const std::string folder = scratch_folder("plan_launch");
+  const Json plan =
+      planned(kAsked + "megatron-lm --launch megatron --launch-to " + folder + "/launch.sh");
+  const Json& launch = plan.at("launch");
+  EXPECT_EQ(launch.at("program"), "megatron");
+  EXPECT_EQ(launch.at("unsaid"), Json::array());
+  EXPECT_EQ(launch.at("text").get<std::string>(), read_text(folder + "/launch.sh"));
+  const ProgramResult ran =
+      run_program("run " + folder + "/launch.sh --set cluster.node=dgx-h100 --json");
+  ASSERT_EQ(ran.exit_code, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out).at("iteration").at("time_s"),
+            plan.at("best").at("result").at("iteration").at("time_s"));
+  const ProgramResult shown = run_program(kAsked + "megatron-lm --launch torchtitan");
+  EXPECT_NE(shown.out.find("What torchtitan does not take over"), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find("[parallelism]"), std::string::npos) << shown.out;
+}
+
 }  // namespace
 }  // namespace windtunnel

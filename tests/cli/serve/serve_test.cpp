@@ -23,15 +23,17 @@ constexpr const char* kToken = "a-token-of-mine";
 // `serve` with its address, which is the first line that it prints.
 class Served {
  public:
-  Served() {
+  // What it serves, and one more argument in two words.
+  explicit Served(const char* scenario = "scenarios/small.yaml", const char* option = "-j",
+                  const char* value = "1") {
     int ends[2] = {};
     EXPECT_EQ(pipe(ends), 0);
     child_ = fork();
     if (child_ == 0) {
       dup2(ends[1], STDOUT_FILENO);
       if (chdir(WINDTUNNEL_SOURCE_DIR) != 0) _exit(127);
-      execl(WINDTUNNEL_PROGRAM, WINDTUNNEL_PROGRAM, "serve", "scenarios/small.yaml", "--port", "0",
-            "--token", kToken, "-j", "1", "--quiet", nullptr);
+      execl(WINDTUNNEL_PROGRAM, WINDTUNNEL_PROGRAM, "serve", scenario, "--port", "0", "--token",
+            kToken, "--quiet", option, value, nullptr);
       _exit(127);
     }
     close(ends[1]);
@@ -125,6 +127,16 @@ TEST(Serve, RefusesWhatCannotBe) {
     EXPECT_EQ(result.out, "") << arguments;
     EXPECT_NE(result.err.find(said), std::string::npos) << arguments << "\n" << result.err;
   }
+}
+
+TEST(ServeCommand, TakesTheConfigurationOfATrainingProgram) {
+  Served served("examples/configurations/llama3-70b.sh", "--set", "cluster.node=dgx-h100");
+  httplib::Client client = served.client();
+  const auto text = client.Post("/scenario", {{"Authorization", std::string("Bearer ") + kToken}},
+                                json{{"set", json::object()}}.dump(), "application/json");
+  ASSERT_TRUE(text);
+  EXPECT_EQ(text->status, 200) << text->body;
+  EXPECT_NE(text->body.find("interleaved-1f1b"), std::string::npos) << text->body;
 }
 
 }  // namespace

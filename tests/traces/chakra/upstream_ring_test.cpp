@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "models/network/collectives/collective_interval.hpp"
 #include "sim/engine/engine.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"

@@ -216,5 +216,26 @@ INSTANTIATE_TEST_SUITE_P(Traces, BadTimings, ::testing::ValuesIn(kCases),
                            return std::string(info.param.name);
                          });
 
+TEST(NcclRow, ReleaseOfNccl) {
+  EXPECT_EQ(nccl_release("2.21.5"), 21);
+  EXPECT_EQ(nccl_release("2.18"), 18);
+  EXPECT_EQ(nccl_release("NCCL 2.9.6+cuda11"), 9);
+  EXPECT_EQ(nccl_release("RCCL 2.22.3"), 0);
+  EXPECT_EQ(nccl_release("NCCL (CUDA 12.2 module)"), 0);
+  EXPECT_EQ(nccl_release("CUDA 12.2.1"), 0);
+  EXPECT_EQ(nccl_release(""), 0);
+}
+
+TEST(NcclRow, RanksOfAProcessAreCounted) {
+  const std::string one =
+      "#  Rank  0 Group  0 Pid   17 on      a device  0 [0x04] NVIDIA H100\n"
+      "#  Rank  1 Group  0 Pid   17 on      a device  1 [0x05] NVIDIA H100\n";
+  const std::string other = "#  Rank  2 Group  0 Pid   17 on      b device  0 [0x04] NVIDIA H100\n";
+  EXPECT_EQ(process_ranks(one), 2);
+  EXPECT_EQ(process_ranks(one + other), 2);
+  EXPECT_EQ(process_ranks(other), 1);
+  EXPECT_EQ(process_ranks("#  size  count  type"), 0);
+}
+
 }  // namespace
 }  // namespace windtunnel

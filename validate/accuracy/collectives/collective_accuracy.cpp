@@ -153,7 +153,8 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   const FittedNetwork& network = fitted != nullptr ? *fitted : specification;
   const CollectiveCost cost = collective_cost(row.kind, row.choice, row.where->shape, row.bytes,
                                               row.where->cluster, network.calibration);
-  const double seconds = fitted == nullptr ? reported_s(*row.where, cost.seconds) : cost.seconds;
+  const double seconds =
+      fitted == nullptr ? reported_s(row.where->process_gpus, cost.seconds) : cost.seconds;
   const FitDistance distance = distance_of(network, row);
   const TimeFactors factors = interval(network, distance, row);
   ValidationRow found;

@@ -17,7 +17,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kSmallBytes = 1e6;
 constexpr double kScaleGuess = 0.1;
 // What is added to the standard deviation of the logarithm for each power of two of ranks, and of
 // bytes, beyond all that was fitted: what covers nine tenths of the points left out, in the mean of
@@ -26,9 +25,6 @@ constexpr double kScaleGuess = 0.1;
 // machines, 14 of which need none.
 constexpr double kRanksNoise = 0.09;
 constexpr double kSizesNoise = 0.04;
-// Inside a node over NVLink, from specification: no network has a part in it.
-constexpr double kNodeNoise = 0.18;
-constexpr double kNodeSmallNoise = 0.27;
 // What the prior of slow nodes counts: node-jobs and slow nodes seen.
 constexpr double kPriorNodeJobs = 200;
 constexpr double kPriorSlowNodes = 2;
@@ -238,21 +234,13 @@ void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const Evi
   std::vector<double> large;
   std::vector<double> small;
   for (size_t i = 0; i < rows.size(); ++i) {
-    (rows[i].bytes < kSmallBytes ? small : large).push_back(std::abs(left_out[i]));
+    (rows[i].bytes < kLargeCollective_bytes ? small : large).push_back(std::abs(left_out[i]));
   }
   law.noise_log = noise(large, law.noise_log, rows_say);
   law.small_noise_log = noise(small, law.small_noise_log, rows_say);
 }
 
 }  // namespace
-
-double reported_s(const CollectiveMachine& where, double seconds) {
-  if (where.process_gpus == 1) return seconds;
-  constexpr double kLaunchS = 4.3e-6;  // SuperBench's node: 34 to 35 us of eight GPUs, any kind
-  constexpr double kCorner = 3;
-  const double launch_s = where.process_gpus * kLaunchS;
-  return std::pow(std::pow(seconds, kCorner) + std::pow(launch_s, kCorner), 1 / kCorner);
-}
 
 void set_release(const CollectiveMachine& where, InterconnectLaw& law) {
   if (where.nccl_release == 0) return;
@@ -263,12 +251,9 @@ void set_release(const CollectiveMachine& where, InterconnectLaw& law) {
 FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_template,
                           const Calibration& prior, Origin origin) {
   FittedNetwork network;
-  network.calibration = prior;
-  network.calibration.node_network.reset();  // one law of all rows
+  network.calibration =
+      with_one_network_law(prior, node_template.node, node_template.fabric.transport);
   InterconnectLaw& law = network.calibration.network;
-  if (!law.stated) {
-    law = specified_interconnect_law(node_template.node, node_template.fabric.transport);
-  }
   network.rows = static_cast<int>(rows.size());
   if (rows.empty()) return network;
   const int release = rows.front().where->nccl_release;
@@ -342,19 +327,10 @@ FitDistance distance_of(const FittedNetwork& network, const ScoredRow& row) {
 TimeFactors interval(const FittedNetwork& network, const FitDistance& distance,
                      const ScoredRow& row) {
   const InterconnectLaw& law = network.calibration.network;
-  const int nodes = row.nodes;
-  const bool small = row.bytes < kSmallBytes;
-  double noise = (small ? law.small_noise_log : law.noise_log).value;
-  const bool switched = row.where->cluster.node.gpu_path == GpuPath::nvlink;
-  if (network.rows == 0 && nodes == 1 && switched) {
-    noise = std::min(noise, small ? kNodeSmallNoise : kNodeNoise);
-  }
+  const double noise =
+      collective_noise(law, row.where->cluster.node, row.nodes, row.bytes, network.rows > 0).value;
   const double further = std::hypot(kRanksNoise * distance.ranks, kSizesNoise * distance.sizes);
-  const double core = kNormal95 * std::hypot(noise, further);
-  const double middle = slowdown_log(law, nodes, 0.5);
-  const double faster = middle - slowdown_log(law, nodes, 0.05);
-  const double slower = slowdown_log(law, nodes, 0.95) - middle;
-  return {std::exp(-std::hypot(core, faster)), std::exp(std::hypot(core, slower))};
+  return time_factors(law, row.nodes, std::hypot(noise, further));
 }
 
 }  // namespace windtunnel

@@ -13,6 +13,7 @@
 #include "models/calibration/calibration.hpp"
 #include "models/machine/cluster.hpp"
 #include "models/network/collectives/collective.hpp"
+#include "models/network/collectives/collective_interval.hpp"
 #include "models/network/groups/group_shape.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
 
@@ -34,11 +35,6 @@ struct ScoredRow {
   std::vector<double> samples;      // s, in the order of the file
   std::vector<std::string> labels;  // of each: its notes, which name the run
 };
-
-// Seconds that nccl-tests reports of a collective that takes `seconds`: no less than the process
-// needs to launch it on all its GPUs. Both go on at once, so the longer of the two, rounded at the
-// corner.
-double reported_s(const CollectiveMachine& where, double seconds);
 
 struct FittedNetwork {
   std::string machine;
@@ -78,10 +74,6 @@ struct FitDistance {
 FitDistance distance_of(const FittedNetwork& network, const ScoredRow& row);
 
 // The 90 % interval of measured / predicted: noise, distance from what was fitted, slow nodes.
-struct TimeFactors {
-  double low = 1;
-  double high = 1;
-};
 TimeFactors interval(const FittedNetwork& network, const FitDistance& distance,
                      const ScoredRow& row);
 

@@ -217,13 +217,6 @@ CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes) {
   return MachineReader(row, sizes).read();
 }
 
-int nccl_release(const std::string& version) {
-  // RCCL counts as NCCL does and picks by a table of its own.
-  if (contains_text(version, "rccl")) return 0;
-  int minor = 0;
-  return RE2::PartialMatch(version, R"(\b2\.(\d{1,2})\b)", &minor) ? minor : 0;
-}
-
 CollectiveChoice forced_choice(const std::string& notes) {
   CollectiveChoice choice;
   std::string algorithm = setting(notes, "NCCL_ALGO");

@@ -51,9 +51,6 @@ NodeSizes node_sizes(const std::vector<CollectiveRow>& rows);
 // Throws Error with the reason when the row does not say enough.
 CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes);
 
-// 21 of "2.21.5"; 0 where the text names no release of NCCL 2, or another library.
-int nccl_release(const std::string& version);
-
 // What the row's notes say was forced: "NCCL_ALGO=Tree" or "NCCL algorithm requested: tree", and
 // "NCCL_PROTO=LL".
 CollectiveChoice forced_choice(const std::string& notes);

@@ -4,9 +4,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/library/library.hpp"
+#include "sim/study/expect/expect.hpp"
 #include "validate/accuracy/collectives/collective_baselines.hpp"
 
 namespace windtunnel {
@@ -151,6 +154,51 @@ TEST(CollectiveBaselines, RingTreeAndNoise) {
     EXPECT_NEAR(row.baselines.at("alpha-beta, ring") / row.measured, 1, 1e-3) << row.label;
     EXPECT_NEAR(row.baselines.at("noise floor") / row.measured, 1, 1e-9) << row.label;
     EXPECT_TRUE(row.baselines.contains("alpha-beta, tree"));
+  }
+}
+
+// `windtunnel expect` states of each measured point what it is judged by, so that as many lie in
+// its interval as the table of machines says.
+TEST(Collectives, ExpectedAsTheyAreJudged) {
+  const CollectiveRows rows =
+      read_collective_rows(WINDTUNNEL_SOURCE_DIR "/tests/data/collectives.csv");
+  const CollectivesReport report = validate_collectives({rows}, {});
+  std::vector<const CollectiveRow*> all;
+  for (const CollectiveRow& row : rows.rows) all.push_back(&row);
+  std::vector<SkippedRow> skipped;
+  const std::vector<ScoredRow> points = scored_rows(all, node_sizes(rows.rows), skipped);
+  ASSERT_EQ(points.size(), report.report.rows.size());
+  std::map<std::string, std::pair<int, int>> inside;  // of points, by machine
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const ScoredRow& point = points[i];
+    const CollectiveMachine& where = *point.where;
+    const ExpectedCurve curve =
+        expect_collective({.kind = point.kind,
+                           .choice = point.choice,
+                           .sizes = {point.bytes},
+                           .cluster = where.cluster,
+                           .gpus = where.gpus,
+                           .calibration = find_calibration(where.calibration),
+                           .nccl_release = where.nccl_release,
+                           .process_gpus = where.process_gpus});
+    const ExpectedSize& expected = curve.sizes.front();
+    const ValidationRow& judged = report.report.rows[i];
+    ASSERT_EQ(judged.id, point.id);
+    EXPECT_DOUBLE_EQ(expected.seconds, judged.predicted) << judged.label;
+    EXPECT_DOUBLE_EQ(expected.low_s, judged.low) << judged.label;
+    EXPECT_DOUBLE_EQ(expected.high_s, judged.high) << judged.label;
+    const double busbw = bus_bandwidth(curve, point.bytes, point.seconds);
+    auto& [in, of] = inside[point.machine];
+    ++of;
+    in += busbw <= bus_bandwidth(curve, point.bytes, expected.low_s) &&
+                  busbw >= bus_bandwidth(curve, point.bytes, expected.high_s)
+              ? 1
+              : 0;
+  }
+  for (const JudgedMachine& machine : report.summary.machines) {
+    const auto& [in, of] = inside[machine.name];
+    EXPECT_EQ(of, machine.all.points) << machine.name;
+    EXPECT_NEAR(static_cast<double>(in) / of, machine.covered, 1e-12) << machine.name;
   }
 }
 

@@ -132,15 +132,6 @@ TEST(CollectiveFit, AKnownLawIsFoundAgain) {
   EXPECT_LT(median(errors), 0.06);
 }
 
-// The longer of launching on all GPUs, one after the other, and the collective itself.
-TEST(CollectiveFit, NoFasterThanItsLaunches) {
-  CollectiveMachine where;
-  EXPECT_EQ(reported_s(where, 5e-6), 5e-6);
-  where.process_gpus = 8;
-  EXPECT_NEAR(reported_s(where, 5e-6), 8 * 4.3e-6, 1e-7);
-  EXPECT_NEAR(reported_s(where, 1e-3), 1e-3, 1e-7);
-}
-
 // Powers of two beyond the largest fitted; intervals grow with them.
 TEST(CollectiveFit, FarFromWhatWasFittedLessIsKnown) {
   FittedNetwork network;

@@ -221,15 +221,6 @@ TEST(CollectiveMachine, ForcedChoice) {
   EXPECT_EQ(forced_choice("a tree stood there"), CollectiveChoice());
 }
 
-TEST(CollectiveMachine, ReleaseOfNccl) {
-  EXPECT_EQ(nccl_release("2.21.5"), 21);
-  EXPECT_EQ(nccl_release("2.18"), 18);
-  EXPECT_EQ(nccl_release("NCCL 2.9.6+cuda11"), 9);
-  EXPECT_EQ(nccl_release("RCCL 2.22.3"), 0);
-  EXPECT_EQ(nccl_release("NCCL (CUDA 12.2 module)"), 0);
-  EXPECT_EQ(nccl_release(""), 0);
-}
-
 // As MareNostrum 5 has it, nodes of four H100 without a switch: the curve of "nvlstree" is that of
 // "ring", those of the others that cannot run are that of what NCCL picks.
 TEST(CollectiveMachine, ForcedAndNotThere) {

@@ -1,0 +1,73 @@
+// A server of the Model Context Protocol, apart from where its messages come from: JSON-RPC 2.0, a
+// message a line. It speaks the revision 2026-07-28, in which every request carries its version,
+// and those before it, which begin with `initialize`; a client may mix both.
+//
+// Source: modelcontextprotocol.io/specification (basic, server/discover, server/tools).
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "cli/mcp/mcp_tools.hpp"
+#include "report/text/json_text.hpp"
+
+namespace windtunnel {
+
+inline constexpr std::size_t kLongestMessage = 4 << 20;  // bytes
+inline constexpr int kDeepestMessage = 64;               // brackets within brackets
+inline constexpr int kMostCalls = 4;                     // at once
+
+struct ToolOutcome {
+  bool failed = false;
+  std::string text;         // for people
+  Json document = nullptr;  // null: none
+};
+// Runs a tool, and ends early once `cancelled`. Throws Error for arguments that it has not.
+using CallsTool = std::function<ToolOutcome(const McpTool& tool, const Json& arguments,
+                                            const std::atomic<bool>& cancelled)>;
+// Sends one line, without its end; one at a time.
+using SendsLine = std::function<void(const std::string& line)>;
+
+class McpServer {
+ public:
+  McpServer(std::vector<McpTool> tools, CallsTool call, SendsLine send);
+  McpServer(const McpServer&) = delete;
+  McpServer& operator=(const McpServer&) = delete;
+  ~McpServer();  // waits for calls that run
+
+  // Whatever the line holds, it is answered with a result or an error, or with nothing where it is
+  // a notification. Calls of tools are answered later, from threads of their own.
+  void receive(std::string_view line);
+  // Of a line that was longer than kLongestMessage and was not kept.
+  void receive_too_long();
+
+ private:
+  struct Request;
+  struct Call;
+
+  void answer(const Request& request);
+  std::optional<Json> result_of(const Request& request);
+  void call_tool(const Request& request);
+  void cancel(const Json& params);
+  void send_result(const Request& request, Json result);
+  void send_error(const Json& id, int code, const std::string& message, Json data = nullptr);
+  void send(const Json& message);
+  void forget_finished();
+
+  const std::vector<McpTool> tools_;
+  const CallsTool call_;
+  const SendsLine send_;
+  std::mutex sending_;
+  std::list<std::unique_ptr<Call>> calls_;
+};
+
+}  // namespace windtunnel

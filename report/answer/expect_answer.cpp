@@ -1,0 +1,314 @@
+#include "report/answer/expect_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "models/base/quantile.hpp"
+#include "models/base/units.hpp"
+#include "models/network/collectives/collective_interval.hpp"
+#include "report/answer/charts.hpp"
+#include "report/text/json_text.hpp"
+#include "traces/nccl/nccl_tests.hpp"
+
+namespace windtunnel {
+namespace {
+
+// As nccl-tests prints its bandwidths.
+std::string GBps(double Bps) {
+  return fmt::format(fmt::runtime(Bps < 1e10 ? "{:.2f}" : "{:.1f}"), Bps * 1e-9);
+}
+
+// "1 MiB"; "1000000 B" where it is no whole number of them.
+std::string size_text(double bytes) {
+  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  while (unit + 1 < std::size(kUnits) && bytes >= 1024 && std::fmod(bytes, 1024) == 0) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.0f} {}", bytes, kUnits[unit]);
+}
+
+struct Bandwidths {
+  double expected = 0, low = 0, high = 0;  // on the bus
+};
+
+Bandwidths bandwidths(const ExpectedCurve& curve, const ExpectedSize& size) {
+  return {bus_bandwidth(curve, size.bytes, size.seconds),
+          bus_bandwidth(curve, size.bytes, size.high_s),
+          bus_bandwidth(curve, size.bytes, size.low_s)};
+}
+
+SummarySection sizes_section(const ExpectedCurve& curve) {
+  SummarySection section{.title = "By size", .rows = {}};
+  section.table.columns = {
+      {"size", Align::right},  {"time", Align::right}, {"90 %"},      {"algbw", Align::right},
+      {"busbw", Align::right}, {"90 %, GB/s"},         {"algorithm"}, {"protocol"}};
+  for (const ExpectedSize& size : curve.sizes) {
+    const Bandwidths bus = bandwidths(curve, size);
+    section.table.rows.push_back(
+        {size_text(size.bytes), format_seconds(size.seconds),
+         fmt::format("{} .. {}", format_seconds(size.low_s), format_seconds(size.high_s)),
+         GBps(size.bytes / size.seconds), GBps(bus.expected),
+         fmt::format("{} .. {}", GBps(bus.low), GBps(bus.high)), to_string(size.algorithm),
+         to_string(size.protocol)});
+  }
+  return section;
+}
+
+// "inside", "slower", "faster".
+const char* place_of(const MeasuredSize& measured, const ExpectedSize& expected) {
+  if (measured.seconds > expected.high_s) return "slower";
+  return measured.seconds < expected.low_s ? "faster" : "inside";
+}
+
+SummarySection log_section(const LogReading& reading) {
+  SummarySection section{.title = "The log by size", .rows = {}};
+  section.table.columns = {{"size", Align::right},  {"measured", Align::right},
+                           {"busbw", Align::right}, {"expected, GB/s"},
+                           {"of it", Align::right}, {"90 % interval"},
+                           {"expected by"}};
+  for (std::size_t i = 0; i < reading.measured.size(); ++i) {
+    const MeasuredSize& measured = reading.measured[i];
+    const ExpectedSize& expected = reading.expected.sizes[i];
+    const Bandwidths bus = bandwidths(reading.expected, expected);
+    section.table.rows.push_back(
+        {size_text(measured.bytes), format_seconds(measured.seconds),
+         GBps(bus_bandwidth(reading.expected, measured.bytes, measured.seconds)),
+         fmt::format("{}  ({} .. {})", GBps(bus.expected), GBps(bus.low), GBps(bus.high)),
+         fmt::format("{:.0f} %", 100 * expected.seconds / measured.seconds),
+         place_of(measured, expected),
+         fmt::format("{} {}", to_string(expected.algorithm), to_string(expected.protocol))});
+  }
+  return section;
+}
+
+std::string noise_text(const Parameter& noise) {
+  return fmt::format("a factor of {:.2f} either way, {}: {}", std::exp(kNormal95 * noise.value),
+                     to_string(noise.origin), noise.source);
+}
+
+SummarySection basis_section(const ExpectedCurve& curve) {
+  SummarySection section{.title = "What the 90 % intervals rest on", .rows = {}};
+  if (!curve.why_no_law.empty()) {
+    section.rows.push_back(
+        {"constants", fmt::format("of the calibration, each at the end of its interval: {}; no "
+                                  "collectives of such a machine were judged",
+                                  curve.why_no_law)});
+    return section;
+  }
+  section.rows.push_back({"from 1 MB", noise_text(curve.noise)});
+  section.rows.push_back({"below", noise_text(curve.small_noise)});
+  if (curve.slow_share.value > 0) {
+    section.rows.push_back(
+        {"slow nodes",
+         fmt::format("a collective waits for the slowest of {} nodes, each of which is slow during "
+                     "a job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
+                     curve.nodes, 100 * curve.slow_share.value, std::exp(curve.slow_log.value),
+                     to_string(curve.slow_share.origin), curve.slow_share.source)});
+  }
+  return section;
+}
+
+Json bus_chart(const ExpectedCurve& curve, const std::vector<MeasuredSize>& measured) {
+  ScatterChart chart{.title = "Bus bandwidth by size",
+                     .note =
+                         "Both axes are logarithmic. Between the outer curves lie nine of ten "
+                         "such machines.",
+                     .x = {"size", Unit::bytes},
+                     .y = {"busbw in GB/s", Unit::count},
+                     .groups = {{"expected", {}}, {"its 90 % interval, from", {}}, {"to", {}}},
+                     .logarithmic = true};
+  for (const ExpectedSize& size : curve.sizes) {
+    const Bandwidths bus = bandwidths(curve, size);
+    const double ends[] = {bus.expected, bus.low, bus.high};
+    for (std::size_t line = 0; line < 3; ++line) {
+      chart.groups[line].line.emplace_back(size.bytes, ends[line] * 1e-9);
+    }
+    chart.groups[0].points.push_back(
+        {size.bytes, bus.expected * 1e-9,
+         fmt::format("{}: {} GB/s ({} .. {})", size_text(size.bytes), GBps(bus.expected),
+                     GBps(bus.low), GBps(bus.high))});
+  }
+  if (!measured.empty()) chart.groups.push_back({"measured", {}});
+  for (const MeasuredSize& each : measured) {
+    const double busbw = bus_bandwidth(curve, each.bytes, each.seconds);
+    chart.groups.back().points.push_back(
+        {each.bytes, busbw * 1e-9,
+         fmt::format("{}: {} GB/s measured", size_text(each.bytes), GBps(busbw))});
+    chart.groups.back().line.emplace_back(each.bytes, busbw * 1e-9);
+  }
+  return chart_json(chart);
+}
+
+Json sizes_json(const ExpectedCurve& curve, const std::vector<MeasuredSize>& measured) {
+  Json sizes = Json::array();
+  for (std::size_t i = 0; i < curve.sizes.size(); ++i) {
+    const ExpectedSize& size = curve.sizes[i];
+    const Bandwidths bus = bandwidths(curve, size);
+    Json row = {{"bytes", size.bytes},
+                {"time_s", {{"mean", size.seconds}, {"low", size.low_s}, {"high", size.high_s}}},
+                {"algbw_Bps", size.bytes / size.seconds},
+                {"busbw_Bps", {{"mean", bus.expected}, {"low", bus.low}, {"high", bus.high}}},
+                {"algorithm", to_string(size.algorithm)},
+                {"protocol", to_string(size.protocol)},
+                {"origin", to_string(size.origin)}};
+    if (i < measured.size()) {
+      row["measured_s"] = measured[i].seconds;
+      row["measured_busbw_Bps"] = bus_bandwidth(curve, size.bytes, measured[i].seconds);
+      row["place"] = place_of(measured[i], size);
+    }
+    sizes.push_back(std::move(row));
+  }
+  return sizes;
+}
+
+Json expect_document(const ExpectedCurve& curve, const std::string& machine,
+                     const LogReading* reading) {
+  Json document = {{"collective", to_string(curve.kind)},
+                   {"machine", machine},
+                   {"ranks", curve.ranks},
+                   {"nodes", curve.nodes},
+                   {"covered", 0.9}};
+  if (curve.why_no_law.empty()) {
+    const auto noise = [](const Parameter& parameter) -> Json {
+      return {{"log_sd", parameter.value},
+              {"origin", to_string(parameter.origin)},
+              {"source", parameter.source}};
+    };
+    document["noise"] = {{"large", noise(curve.noise)}, {"small", noise(curve.small_noise)}};
+  } else {
+    document["why_no_law"] = curve.why_no_law;
+  }
+  document["sizes"] =
+      sizes_json(curve, reading == nullptr ? std::vector<MeasuredSize>{} : reading->measured);
+  if (reading == nullptr) return document;
+  const TriedCause* cause = reading->explained_by();
+  Json tried = Json::array();
+  for (const TriedCause& each : reading->causes) {
+    tried.push_back({{"cause", each.cause->name},
+                     {"strength", each.strength},
+                     {"evidence", each.evidence},
+                     {"rms_log", each.rms_log},
+                     {"mended", each.mended}});
+  }
+  document["log"] = {{"inside", reading->inside},
+                     {"rms_log", reading->rms_log},
+                     {"cause", cause == nullptr ? Json() : Json(cause->cause->name)},
+                     {"tried", tried}};
+  return document;
+}
+
+// The largest size tells what links give, the smallest what a step takes.
+std::vector<SummaryRow> curve_figures(const ExpectedCurve& curve) {
+  const ExpectedSize& small = curve.sizes.front();
+  const ExpectedSize& large = curve.sizes.back();
+  const Bandwidths bus = bandwidths(curve, large);
+  return {{fmt::format("time of {}", size_text(small.bytes)), format_seconds(small.seconds),
+           fmt::format("{} .. {}", format_seconds(small.low_s), format_seconds(small.high_s))},
+          {fmt::format("busbw of {}", size_text(large.bytes)), GBps(bus.expected) + " GB/s",
+           fmt::format("{} .. {}", GBps(bus.low), GBps(bus.high))}};
+}
+
+// How much likelier than health a cause makes the log.
+std::string evidence_text(double evidence) {
+  return fmt::format(
+      fmt::runtime(evidence >= 1e4 || evidence < 0.01 ? "{:.0e} to 1" : "{:.2g} to 1"), evidence);
+}
+
+SummarySection causes_section(const LogReading& reading) {
+  SummarySection section{.title = "What was tried, the likeliest first", .rows = {}};
+  section.table.columns = {{"cause"},
+                           {"how much"},
+                           {"against health", Align::right},
+                           {"off by", Align::right},
+                           {"mended, large sizes are", Align::right, "mended"}};
+  section.table.rows.push_back(
+      {"none: healthy", "", "", fmt::format("{:.0f} %", 100 * std::expm1(reading.rms_log)), ""});
+  for (const TriedCause& each : reading.causes) {
+    section.table.rows.push_back({each.cause->name, each.strength_text,
+                                  evidence_text(each.evidence),
+                                  fmt::format("{:.0f} %", 100 * std::expm1(each.rms_log)),
+                                  fmt::format("{:.2f} x as fast", each.mended)});
+  }
+  return section;
+}
+
+// In a sentence: healthy, or what explains the log; or that nothing known here does.
+SummarySection verdict_section(const LogReading& reading) {
+  SummarySection section{.title = "What the log says", .rows = {}};
+  const auto count = static_cast<int>(reading.measured.size());
+  const double share = static_cast<double>(reading.inside) / count;
+  section.rows.push_back(
+      {"inside", fmt::format("{} of {} sizes lie in the 90 % interval", reading.inside, count)});
+  const TriedCause* cause = reading.explained_by();
+  if (cause != nullptr) {
+    section.rows.push_back(
+        {"cause", fmt::format("{}: {}", cause->cause->says, cause->strength_text)});
+    section.rows.push_back({"look at", cause->cause->look_at});
+    for (const TriedCause* other : reading.as_likely()) {
+      section.rows.push_back({"or", fmt::format("{}: {}; look at {}", other->cause->says,
+                                                other->strength_text, other->cause->look_at)});
+    }
+    return section;
+  }
+  constexpr double kHealthy = 0.8;
+  const bool slower = std::ranges::any_of(reading.measured, [&](const MeasuredSize& each) {
+    const auto at = static_cast<std::size_t>(&each - reading.measured.data());
+    return each.seconds > reading.expected.sizes[at].high_s;
+  });
+  section.rows.push_back(
+      {"cause", share >= kHealthy ? "none: such machines are so"
+                : slower          ? "it is slower than such machines are, and no cause that is "
+                                    "known here fits it better than chance"
+                                  : "none: it is faster than expected"});
+  if (!reading.causes.empty() && reading.causes.front().evidence >= kSomeEvidence) {
+    const TriedCause& best = reading.causes.front();
+    section.rows.push_back(
+        {"perhaps", fmt::format("{}: {}; it fits better than health, but not beyond doubt",
+                                best.cause->says, best.strength_text)});
+  }
+  return section;
+}
+
+Answer answer_of(const ExpectedCurve& curve, const std::string& machine) {
+  Answer answer;
+  answer.kind = "expect";
+  answer.title = fmt::format("{} on {}", to_string(curve.kind), machine);
+  answer.subtitle = fmt::format(
+      "{} ranks on {} node{}; sizes as nccl-tests counts them, nothing "
+      "else on the network",
+      curve.ranks, curve.nodes, curve.nodes == 1 ? "" : "s");
+  answer.figures = curve_figures(curve);
+  return answer;
+}
+
+}  // namespace
+
+Answer expect_answer(const ExpectedCurve& curve, const std::string& machine) {
+  Answer answer = answer_of(curve, machine);
+  answer.sections.push_back(sizes_section(curve));
+  answer.sections.push_back(chart_section([&curve] { return bus_chart(curve, {}); }));
+  answer.sections.push_back(basis_section(curve));
+  answer.document = [&curve, machine] { return expect_document(curve, machine, nullptr); };
+  return answer;
+}
+
+Answer expect_answer(const LogReading& reading, const std::string& machine) {
+  Answer answer = answer_of(reading.expected, machine);
+  answer.sections.push_back(verdict_section(reading));
+  answer.sections.push_back(log_section(reading));
+  answer.sections.push_back(
+      chart_section([&reading] { return bus_chart(reading.expected, reading.measured); }));
+  if (!reading.causes.empty()) answer.sections.push_back(causes_section(reading));
+  answer.sections.push_back(basis_section(reading.expected));
+  answer.document = [&reading, machine] {
+    return expect_document(reading.expected, machine, &reading);
+  };
+  return answer;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,398 @@
+#include "scenarios/language/imports/launch.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+#include "scenarios/language/configs/megatron_arguments.hpp"
+#include "scenarios/language/imports/configuration_table.hpp"
+#include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+namespace {
+
+// The last word of a setting's path.
+std::string_view last_word(std::string_view path) {
+  return path.substr(path.rfind('.') + 1);
+}
+
+const ConfigurationTable& table_written_as(const std::string& program) {
+  std::vector<std::string> known;
+  for (const ConfigurationTable& table : configuration_tables()) {
+    if (table.writes.as == program && !program.empty()) return table;
+    if (!table.writes.as.empty()) known.push_back(table.writes.as);
+  }
+  throw Error(unknown_name("program to launch", program, known));
+}
+
+Case resolved_without_plan(const ScenarioText& scenario) {
+  return resolve_case(scenario, {}, [](const Job&, const std::string&) {
+    return std::shared_ptr<const PreparedIteration>();
+  });
+}
+
+// A whole number without unit, as programs write it; other values as the scenario has them.
+std::string plain_value(const ResolvedValue& value) {
+  const bool flag = value.value == "true" || value.value == "false";
+  return value.number && !flag ? fmt::format("{}", *value.number) : value.value;
+}
+
+// What a job says, by the names that rows have for it: keys of the scenario, quantities that
+// follow from several (".nodes"), arguments of Megatron-LM about the model ("--num-layers").
+class SaidByJob {
+ public:
+  explicit SaidByJob(const Case& the_case) {
+    for (const ResolvedValue& value : the_case.values) add_key(value);
+    add_quantities(the_case.job);
+    for (const auto& [name, value] : megatron_settings_of(the_case.job.model)) {
+      said_["--" + name] = value;
+    }
+  }
+
+  // Nullptr: the job says nothing of it.
+  const std::string* find(const std::string& name) const {
+    const auto found = said_.find(name.starts_with("--") ? "--" + setting_name(name) : name);
+    return found == said_.end() ? nullptr : &found->second;
+  }
+  // Products in fewer bits leave all else in bf16.
+  bool is(const std::string& key, const std::string& value) const {
+    if (key == "precision" && value == "bf16" && find(".low") != nullptr) return true;
+    const std::string* said = find(key);
+    return said != nullptr && *said == value;
+  }
+
+ private:
+  // Under each of its names: "schedule.name" is "schedule", "recompute" is "recompute.modules".
+  void add_key(const ResolvedValue& value) {
+    if (value.is_default && value.number == 0.0) return;  // it leaves the program its own
+    const std::string text = plain_value(value);
+    said_[value.key] = text;
+    const std::size_t dot = value.key.rfind('.');
+    if (dot != std::string::npos) {
+      const Field* above = find_field(value.key.substr(0, dot));
+      const bool short_form = above != nullptr && above->shorthand == value.key.substr(dot + 1);
+      if (short_form) said_.emplace(value.key.substr(0, dot), text);
+    }
+    if (find_field(value.key + ".modules") != nullptr) said_[value.key + ".modules"] = text;
+  }
+
+  void add_number(const std::string& name, std::int64_t value) {
+    said_[name] = fmt::to_string(value);
+  }
+
+  void add_quantities(const Job& job) {
+    const Layout& layout = job.layout;
+    const int gpus = job.cluster.gpus();
+    add_number(".nodes", job.cluster.nodes);
+    add_number(".gpus", gpus);
+    add_number(".gpus_per_node", job.cluster.node.gpus);
+    const int replicas = std::max(1, gpus / (layout.tp * layout.pp * layout.cp));
+    const std::int64_t of_replica = job.batch.global / replicas;
+    const bool even = job.batch.global % replicas == 0 && of_replica % job.batch.micro == 0;
+    if (even) {
+      add_number(".accumulation", of_replica / job.batch.micro);
+      add_number(".replica_batch", layout.pp > 1 ? of_replica : job.batch.micro);
+      add_number(".pipeline_micro", job.batch.micro);
+    }
+    // Over all replicas is what sharding means by itself.
+    const bool all = layout.shard_ranks == 0 || layout.shard_ranks >= replicas * layout.cp;
+    if (all) said_.erase("layout.shard_ranks");
+    if (const int sharded = layout.shard_ranks / layout.cp; sharded > 0 && sharded < replicas) {
+      add_number(".shard_ranks", sharded);
+      add_number(".copies", replicas / sharded);
+    }
+    // Programs take one chunk a stage for no interleaving at all, and refuse it beside the setting.
+    if (layout.vpp == 1) said_.erase("layout.vpp");
+    const int chunks = layout.pp * layout.vpp;
+    if (layout.vpp > 1 && job.model.layers % chunks == 0) {
+      add_number(".layers_per_chunk", job.model.layers / chunks);
+    }
+    const std::string& model = job.model.name;
+    const std::size_t dash = model.find('-');
+    said_[".model"] = model.substr(0, dash);
+    if (dash != std::string::npos) {
+      std::string size = model.substr(dash + 1);
+      std::ranges::transform(size, size.begin(), [](unsigned char c) { return std::toupper(c); });
+      said_[".model_size"] = size;
+    }
+    const std::string precision(name_of(job.precision));
+    if (precision == "fp8" || precision == "nvfp4") said_[".low"] = precision;
+    if (precision == "mxfp8") {
+      said_[".low"] = "fp8";
+      said_[".low_recipe"] = precision;
+    }
+  }
+
+  std::map<std::string, std::string> said_;
+};
+
+// A setting to be written, with the keys that it says.
+struct WrittenSetting {
+  std::string path, value;
+  std::vector<std::string> says;
+};
+
+// A case of a row that holds of the job, as the value that the setting then has.
+std::optional<WrittenSetting> case_of(const WrittenName& written, const std::string& value,
+                                      const std::vector<MeantKey>& meant, const SaidByJob& job) {
+  WrittenSetting setting{.path = written.path, .value = value, .says = {}};
+  const bool as_list = written.any == "[]";
+  if (value == "any") setting.value = as_list ? "" : written.any;
+  for (const auto& [key, is] : meant) {
+    const std::string plain = key.substr(key.starts_with("!") ? 1 : 0);
+    const std::string* said = job.find(plain);
+    if (said == nullptr) return {};
+    // Without a word of its own the key takes the setting's value, the case's where that is one.
+    if (is.empty() ? value != "any" && *said != value : !job.is(plain, is)) return {};
+    if (is.empty()) setting.value = *said;
+    setting.says.push_back(plain);
+  }
+  if (as_list && value != "any") setting.value = fmt::format("[\"{}\"]", setting.value);
+  if (meant.empty() || setting.value.empty()) return {};
+  return setting;
+}
+
+// What the path becomes of this job; nothing: it need not be written, or cannot say it.
+std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
+                                              const WrittenName& written, const SaidByJob& job) {
+  const std::string name(last_word(written.path));
+  if (std::ranges::find(table.model_from, name) != table.model_from.end()) {
+    if (const std::string* said = job.find("--" + name)) {
+      return WrittenSetting{written.path, *said, {"--" + name}};
+    }
+  }
+  const MeantSetting* row = row_of(table, {written.path, "", {}});
+  if (row == nullptr) return {};
+  for (const auto& [value, meant] : row->cases) {
+    if (auto setting = case_of(written, value, meant, job)) return setting;
+  }
+  return {};
+}
+
+// Those that a job needs, each key said once.
+std::vector<WrittenSetting> written_settings(const ConfigurationTable& table,
+                                             const SaidByJob& job) {
+  std::vector<WrittenSetting> settings;
+  std::set<std::string> said;
+  for (const WrittenName& written : table.writes.settings) {
+    std::optional<WrittenSetting> setting = written_setting(table, written, job);
+    if (!setting) continue;
+    const bool known = std::ranges::all_of(
+        setting->says, [&](const std::string& key) { return said.contains(key); });
+    if (known) continue;
+    said.insert(setting->says.begin(), setting->says.end());
+    settings.push_back(*std::move(setting));
+  }
+  return settings;
+}
+
+// --- Forms ---
+
+bool is_plain(const std::string& value) {
+  const bool word = value == "true" || value == "false";
+  return word || (!value.empty() && value.find_first_not_of("0123456789.-+e") == value.npos);
+}
+
+std::string dashed(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return name;
+}
+
+// In quotes where a shell would read more than the word.
+std::string shell_value(const std::string& value) {
+  const bool plain = std::ranges::all_of(value, [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("._,/=:-").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  return plain ? value : fmt::format("'{}'", value);
+}
+
+// "torchrun --nnodes 4 program \" and an argument a line; a flag that is off is left out.
+std::string script_text(const ConfigurationTable& table,
+                        const std::vector<WrittenSetting>& settings) {
+  std::string launcher = table.writes.command, rest;
+  for (const WrittenSetting& setting : settings) {
+    if (setting.value == "false") continue;
+    std::string argument = " --" + dashed(setting.path);
+    if (setting.value != "true") argument += " " + shell_value(setting.value);
+    const bool of_launcher =
+        std::ranges::find(table.writes.launcher, setting.path) != table.writes.launcher.end();
+    (of_launcher ? launcher : rest) += of_launcher ? argument : " \\\n   " + argument;
+  }
+  return fmt::format("#!/bin/bash\n{} {}{}\n", launcher, table.writes.program, rest);
+}
+
+using Tree = nlohmann::ordered_json;
+
+Tree tree_of(const std::vector<WrittenSetting>& settings) {
+  Tree tree = Tree::object();
+  for (const WrittenSetting& setting : settings) {
+    Tree* at = &tree;
+    std::string_view path = setting.path;
+    for (std::size_t dot = path.find('.'); dot != path.npos; dot = path.find('.')) {
+      at = &(*at)[std::string(path.substr(0, dot))];
+      path.remove_prefix(dot + 1);
+    }
+    const bool json = is_plain(setting.value) || setting.value.starts_with("[\"");
+    Tree value = json ? Tree::parse(setting.value, nullptr, false) : Tree();
+    (*at)[std::string(path)] =
+        value.is_discarded() || value.is_null() ? Tree(setting.value) : value;
+  }
+  return tree;
+}
+
+// A section a map of the tree: "[training]" with its values, or "training:".
+std::string sections_text(const Tree& tree, bool toml) {
+  std::string top, text;
+  const auto line = [&](const std::string& name, const Tree& value) {
+    return fmt::format("{}{} {}\n", name, toml ? " =" : ":", value.dump());
+  };
+  for (const auto& [name, section] : tree.items()) {
+    if (!section.is_object()) {
+      top += line(name, section);
+      continue;
+    }
+    text += fmt::format(fmt::runtime(toml ? "\n[{}]\n" : "{}:\n"), name);
+    for (const auto& [key, value] : section.items()) {
+      text += (toml ? "" : "  ") + line(key, value);
+    }
+  }
+  return top + text;
+}
+
+struct LaunchForm {
+  std::string_view form, file;
+  std::string (*text)(const ConfigurationTable&, const std::vector<WrittenSetting>&);
+};
+
+constexpr LaunchForm kLaunchForms[] = {
+    {"script", "launch.sh", script_text},
+    {"toml", "job.toml",
+     [](const ConfigurationTable&, const std::vector<WrittenSetting>& settings) {
+       const std::string text = sections_text(tree_of(settings), true);
+       return text.substr(text.find_first_not_of('\n'));
+     }},
+    {"yaml", "job.yaml",
+     [](const ConfigurationTable&, const std::vector<WrittenSetting>& settings) {
+       return sections_text(tree_of(settings), false);
+     }},
+    {"json", "config.json",
+     [](const ConfigurationTable&, const std::vector<WrittenSetting>& settings) {
+       return tree_of(settings).dump(2) + "\n";
+     }}};
+
+// --- What comes back ---
+
+// Of the job itself, and not of the machine, of months, or what a value is called.
+bool is_compared(const std::string& key) {
+  static constexpr std::string_view kParts[] = {
+      "model",         "layout",   "batch", "schedule", "recompute", "precision",
+      "communication", "software", "train", "offload",  "sync"};
+  // Names, what has no effect, and what follows from other keys.
+  static constexpr std::string_view kNames[] = {
+      "model.base", "model.sequence",        "software.base",
+      "layout.dp",  "layout.gradient_ranks", "layout.weight_ranks"};
+  if (std::ranges::find(kNames, key) != std::end(kNames)) return false;
+  return std::ranges::find(kParts, std::string_view(key).substr(0, key.find('.'))) !=
+         std::end(kParts);
+}
+
+// By key; whether nobody stated it.
+using ComparedValues = std::map<std::string, std::pair<std::string, bool>>;
+
+ComparedValues compared_values(const Case& the_case) {
+  ComparedValues values;
+  for (const ResolvedValue& value : the_case.values) {
+    if (!is_compared(value.key)) continue;
+    // A word alone and the map of that word are the same.
+    const bool word = find_field(value.key + ".modules") != nullptr;
+    values[word ? value.key + ".modules" : value.key] = {value.value, value.is_default};
+  }
+  return values;
+}
+
+// What no setting can say is given beside the text, as a user would who imports it.
+ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
+                         const std::string& file, const std::string& text,
+                         std::vector<UnsaidKey>& unsaid) {
+  const Job& job = the_case.job;
+  ImportRequest request{.files = {file}, .kind = table.name, .set = {}, .texts = {{file, text}}};
+  request.set = {{"cluster.node", job.cluster.node.name},
+                 {"cluster.nodes", fmt::to_string(job.cluster.nodes)}};
+  const auto give = [&](const std::string& key, const std::string& value) {
+    request.set.emplace_back(key, value);
+    unsaid.push_back({key, value, ""});
+  };
+  const std::string missing = table.writes.model_missing ? job.model.name : "";
+  if (!missing.empty()) give("model", missing);
+  if (table.writes.model_missing) give("batch.sequence", fmt::to_string(job.batch.sequence));
+  return request;
+}
+
+// Of a job that cannot be without what no setting says (as uneven stages), that: what is stated and
+// not written.
+void name_unwritten(const Case& the_case, const std::set<std::string>& written,
+                    const std::string& why, Launch& launch) {
+  for (const ResolvedValue& value : the_case.values) {
+    const bool known = value.is_default || !is_compared(value.key) || written.contains(value.key) ||
+                       written.contains(value.key + ".modules") ||
+                       written.contains(value.key.substr(0, value.key.rfind('.')));
+    const bool of_model = value.key.starts_with("model.") || value.key.starts_with("software.");
+    if (!known && !of_model) launch.unsaid.push_back({value.key, value.value, ""});
+  }
+  launch.unsaid.push_back({"without them", "", why});
+}
+
+void name_differences(const Case& the_case, const ImportRequest& request, Launch& launch) {
+  const ImportedScenario imported = import_scenario(request);
+  const Case launched = resolved_without_plan({.file = launch.file, .text = imported.text});
+  const ComparedValues wanted = compared_values(the_case);
+  const ComparedValues found = compared_values(launched);
+  for (const auto& [key, value] : wanted) {
+    const auto same = found.find(key);
+    const bool missing = same == found.end();
+    if (missing ? value.second : same->second.first == value.first) continue;
+    launch.unsaid.push_back({key, value.first, missing ? "" : same->second.first});
+  }
+  for (const auto& [key, value] : found) {
+    if (!wanted.contains(key) && !value.second) launch.unsaid.push_back({key, "", value.first});
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> launch_programs() {
+  std::vector<std::string> programs;
+  for (const ConfigurationTable& table : configuration_tables()) {
+    if (!table.writes.as.empty()) programs.push_back(table.writes.as);
+  }
+  return programs;
+}
+
+Launch launch_of(const ScenarioText& scenario, const std::string& program) {
+  const ConfigurationTable& table = table_written_as(program);
+  const Case the_case = resolved_without_plan(scenario);
+  const auto form = std::ranges::find(kLaunchForms, table.writes.form, &LaunchForm::form);
+  CHECK(form != std::end(kLaunchForms), "no form '{}'", table.writes.form);
+  Launch launch{.program = program, .file = std::string(form->file), .text = {}, .unsaid = {}};
+  const std::vector<WrittenSetting> settings = written_settings(table, SaidByJob(the_case));
+  launch.text = form->text(table, settings);
+  const ImportRequest request =
+      request_of(the_case, table, launch.file, launch.text, launch.unsaid);
+  try {
+    name_differences(the_case, request, launch);
+  } catch (const Error& error) {
+    std::set<std::string> written;
+    for (const WrittenSetting& each : settings) written.insert(each.says.begin(), each.says.end());
+    name_unwritten(the_case, written, std::string(error.text()), launch);
+  }
+  return launch;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,35 @@
+// A job as the configuration of a training program: the rows by which that program's settings are
+// read (configuration_table.hpp), backwards, where they say one thing by one setting. What was
+// written is read again as `windtunnel import` does, and whatever of the job does not come back so
+// is named.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scenarios/language/case.hpp"
+
+namespace windtunnel {
+
+// A key whose value the program does not take over.
+struct UnsaidKey {
+  std::string key;
+  std::string value;     // of the job
+  std::string launched;  // what the written configuration makes of it; empty: it says nothing
+};
+
+struct Launch {
+  std::string program;  // "megatron"
+  std::string file;     // what it may be called: "launch.sh"
+  std::string text;
+  std::vector<UnsaidKey> unsaid;
+};
+
+// "megatron", "bridge", "torchtitan", "deepspeed".
+std::vector<std::string> launch_programs();
+
+// Throws Error with the nearest name for a program that nothing is written for, and what reading
+// the scenario throws.
+Launch launch_of(const ScenarioText& scenario, const std::string& program);
+
+}  // namespace windtunnel

@@ -1,0 +1,54 @@
+// What a collective takes on a machine over sizes, with the 90 % interval of each: the law and the
+// uncertainty that `windtunnel validate collectives` judges.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "models/calibration/calibration.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/network/collectives/collective.hpp"
+
+namespace windtunnel {
+
+struct ExpectRequest {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  CollectiveChoice choice = {};    // what is forced, as by NCCL_ALGO and NCCL_PROTO
+  std::vector<double> sizes = {};  // bytes, as in collective_cost()
+  Cluster cluster = {};
+  std::vector<std::int32_t> gpus = {};  // that take part
+  Calibration calibration = {};
+  bool fitted = false;   // its law was fitted on collectives of the machine
+  bool nvls = true;      // NVLink SHARP may be picked
+  int nccl_release = 0;  // as 23 for NCCL 2.23, by whose table it picks; 0: the law's
+  int process_gpus = 1;  // that one process launches on, one after the other
+};
+
+struct ExpectedSize {
+  double bytes = 0;
+  double seconds = 0, low_s = 0, high_s = 0;  // the ends of the 90 % interval
+  double log_sd = 0;  // half of the interval as a standard deviation of the logarithm
+  Origin origin = Origin::assumed;
+  CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
+  Protocol protocol = Protocol::simple;
+};
+
+struct ExpectedCurve {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  int ranks = 0, nodes = 0;
+  std::vector<ExpectedSize> sizes;
+  // What the intervals rest on: the noise of large and of small messages where a law is known, else
+  // the ends of the calibration's constants, for which `why_no_law` says why.
+  Parameter noise, small_noise;
+  Parameter slow_share, slow_log;  // of nodes (interconnect_law.hpp); 0: of one node
+  std::string why_no_law;
+};
+
+// Throws Error where the group has fewer than two members.
+ExpectedCurve expect_collective(const ExpectRequest& request);
+
+// As nccl-tests has it (doc/PERFORMANCE.md), bytes per second.
+double bus_bandwidth(const ExpectedCurve& curve, double bytes, double seconds);
+
+}  // namespace windtunnel

@@ -1,0 +1,295 @@
+// The server by itself: what it answers to requests of both eras, and to messages that mean harm.
+#include "cli/mcp/mcp_server.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <mutex>
+
+#include "models/base/error.hpp"
+
+namespace windtunnel {
+namespace {
+
+using testing::HasSubstr;
+
+CommandPage page_of(const std::string& name) {
+  CommandPage page;
+  page.path = name;
+  page.names = {name};
+  page.help = "what " + name + " does";
+  page.options = {{.names = {"SCENARIO"},
+                   .positional = true,
+                   .kind = ValueKind::scenario,
+                   .value = "SCENARIO",
+                   .help = "a file",
+                   .required = true},
+                  {.names = {"--set"},
+                   .kind = ValueKind::key,
+                   .value = "KEY=VALUE",
+                   .help = "a value",
+                   .list = true},
+                  {.names = {"--timing"}, .help = "how long it took"},
+                  {.names = {"-j"}, .kind = ValueKind::text, .value = "N", .numeric = true},
+                  {.names = {"--over"}, .kind = ValueKind::choice, .choices = {"a", "b"}},
+                  {.names = {"--json"}},
+                  {.names = {"--out"}, .kind = ValueKind::folder, .value = "DIR"}};
+  return page;
+}
+
+McpTool tool() {
+  return {"run", "what run does", page_of("run"), true};
+}
+
+// Answers in the order in which they come; a tool says what it was called with.
+class Served {
+ public:
+  Served()
+      : server_(
+            {tool()},
+            [this](const McpTool& called, const Json& arguments, const std::atomic<bool>& stop) {
+              return call(called, arguments, stop);
+            },
+            [this](const std::string& line) {
+              const std::scoped_lock lock(mutex_);
+              lines_.push_back(line);
+            }) {}
+
+  // What a line is answered with; null: nothing.
+  Json answer(const std::string& line) {
+    lines_.clear();
+    server_.receive(line);
+    for (int i = 0; i < 2000; ++i) {
+      {
+        const std::scoped_lock lock(mutex_);
+        if (!lines_.empty()) return Json::parse(lines_.front());
+      }
+      if (line.find("tools/call") == std::string::npos) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return nullptr;
+  }
+  McpServer& server() { return server_; }
+  std::size_t sent() {
+    const std::scoped_lock lock(mutex_);
+    return lines_.size();
+  }
+
+ private:
+  static ToolOutcome call(const McpTool& called, const Json& arguments,
+                          const std::atomic<bool>& cancelled) {
+    if (arguments.contains("wait")) {
+      while (!cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    const ToolCommand command = command_of(called, arguments, "/folder");
+    return {false, fmt::format("{}", fmt::join(command.words, " ")), {{"words", command.words}}};
+  }
+
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
+  McpServer server_;
+};
+
+std::string request(const std::string& method, const std::string& params = "{}",
+                    const std::string& id = "1") {
+  return fmt::format(R"({{"jsonrpc":"2.0","id":{},"method":"{}","params":{}}})", id, method,
+                     params);
+}
+
+const std::string kMeta = R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+                          R"("io.modelcontextprotocol/clientCapabilities":{}})";
+
+TEST(McpServer, Initializes) {
+  Served served;
+  const Json result =
+      served.answer(request("initialize", R"({"protocolVersion":"2025-06-18","capabilities":{}})"))
+          .at("result");
+  EXPECT_EQ(result.at("protocolVersion"), "2025-06-18");
+  EXPECT_EQ(result.at("serverInfo").at("name"), "windtunnel");
+  EXPECT_TRUE(result.at("capabilities").contains("tools"));
+  EXPECT_EQ(served.answer(request("initialize", R"({"protocolVersion":"1999-01-01"})"))
+                .at("result")
+                .at("protocolVersion"),
+            "2025-11-25");
+  EXPECT_EQ(served.answer(R"({"jsonrpc":"2.0","method":"notifications/initialized"})"), nullptr);
+  EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
+}
+
+TEST(McpServer, IsDiscoveredWithoutAHandshake) {
+  Served served;
+  const Json result = served.answer(request("server/discover", "{" + kMeta + "}")).at("result");
+  EXPECT_EQ(result.at("supportedVersions").at(0), "2026-07-28");
+  EXPECT_EQ(result.at("resultType"), "complete");
+  EXPECT_EQ(result.at("_meta").at("io.modelcontextprotocol/serverInfo").at("name"), "windtunnel");
+  const Json tools = served.answer(request("tools/list", "{" + kMeta + "}")).at("result");
+  EXPECT_TRUE(tools.contains("ttlMs") && tools.contains("cacheScope"));
+  // That revision has no ping any more.
+  EXPECT_EQ(served.answer(request("ping", "{" + kMeta + "}")).at("error").at("code"), -32601);
+}
+
+TEST(McpServer, RefusesAVersionThatItDoesNotSpeak) {
+  Served served;
+  const Json error =
+      served
+          .answer(request("tools/list",
+                          R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"}})"))
+          .at("error");
+  EXPECT_EQ(error.at("code"), -32022);
+  EXPECT_EQ(error.at("data").at("requested"), "1900-01-01");
+  EXPECT_EQ(
+      served
+          .answer(request("tools/list",
+                          R"({"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}})"))
+          .at("error")
+          .at("code"),
+      -32602);
+}
+
+TEST(McpServer, SchemasAreOfTheOptionTable) {
+  Served served;
+  const Json definition = served.answer(request("tools/list")).at("result").at("tools").at(0);
+  EXPECT_EQ(definition.at("name"), "run");
+  const Json& schema = definition.at("inputSchema");
+  EXPECT_EQ(schema.at("required"), Json::array({"scenario"}));
+  EXPECT_EQ(schema.at("additionalProperties"), false);
+  const Json& properties = schema.at("properties");
+  EXPECT_EQ(properties.at("set").at("type"), "array");
+  EXPECT_EQ(properties.at("set").at("items").at("type"), "string");
+  EXPECT_EQ(properties.at("timing").at("type"), "boolean");
+  EXPECT_EQ(properties.at("j").at("type"), "number");
+  EXPECT_EQ(properties.at("over").at("enum"), Json::array({"a", "b"}));
+  EXPECT_FALSE(properties.contains("json") || properties.contains("out"));
+}
+
+TEST(McpServer, CallsWithTheWordsOfTheCommandLine) {
+  Served served;
+  const Json result =
+      served
+          .answer(request("tools/call", R"({"name":"run","arguments":{"scenario":"--help","j":2,)"
+                                        R"("set":["layout.tp=4","x=--y"],"timing":true}})"))
+          .at("result");
+  EXPECT_EQ(result.at("isError"), false);
+  EXPECT_EQ(result.at("structuredContent").at("words"),
+            Json::array({"run", "--json", "--set=layout.tp=4", "--set=x=--y", "--timing", "-j", "2",
+                         "--", "--help"}));
+  EXPECT_EQ(result.at("content").at(0).at("type"), "text");
+}
+
+TEST(McpTools, ATextOfSeveralLinesIsAFile) {
+  const ToolCommand command = command_of(tool(), {{"scenario", "name: a\nmodel: b\n"}}, "/folder");
+  ASSERT_EQ(command.files.size(), 1u);
+  EXPECT_EQ(command.files[0].first, "/folder/scenario.yaml");
+  EXPECT_EQ(command.files[0].second, "name: a\nmodel: b\n");
+  EXPECT_EQ(command.words.back(), "/folder/scenario.yaml");
+}
+
+TEST(McpServer, WrongArgumentsAreNamed) {
+  struct Row {
+    const char* arguments;
+    const char* said;
+  };
+  for (const Row& row :
+       {Row{R"({"scenari":"a"})", "did you mean 'scenario'"}, Row{R"({"out":"/etc"})", "out"},
+        Row{R"({"scenario":{"a":1}})", "is an object"}, Row{R"({"scenario":["a"]})", "is a list"},
+        Row{R"({"timing":"yes"})", "true or false"}, Row{R"({"set":[["a"]]})", "is a list"},
+        Row{R"({"scenario":"a\u0000b"})", "zero byte"}}) {
+    Served served;
+    const Json result =
+        served
+            .answer(request("tools/call",
+                            fmt::format(R"({{"name":"run","arguments":{}}})", row.arguments)))
+            .at("result");
+    EXPECT_EQ(result.at("isError"), true) << row.arguments;
+    EXPECT_THAT(result.at("content").at(0).at("text").get<std::string>(), HasSubstr(row.said));
+  }
+}
+
+TEST(McpServer, HostileMessagesAreAnsweredWithErrors) {
+  const std::string deep(100000, '[');
+  struct Row {
+    std::string line;
+    int code;
+  };
+  const std::vector<Row> rows = {
+      {"no JSON", -32700},
+      {"{", -32700},
+      {"\"\xff\xfe\"", -32700},
+      {"[]", -32600},
+      {"[" + request("ping") + "]", -32600},
+      {"null", -32600},
+      {"1", -32600},
+      {"\"text\"", -32600},
+      {"{}", -32600},
+      {R"({"jsonrpc":"1.0","id":1,"method":"ping"})", -32600},
+      {R"({"jsonrpc":2.0,"id":1,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":1})", -32600},
+      {R"({"jsonrpc":"2.0","id":1,"method":7})", -32600},
+      {R"({"jsonrpc":"2.0","id":null,"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":{"a":1},"method":"ping"})", -32600},
+      {R"({"jsonrpc":"2.0","id":1.5,"method":"ping"})", -32600},
+      {request("ping", "[1]"), -32602},
+      {request("ping", "\"a\""), -32602},
+      {request("no/such"), -32601},
+      {request(std::string(1000000, 'm')), -32601},
+      {request("tools/call"), -32602},
+      {request("tools/call", R"({"name":7})"), -32602},
+      {request("tools/call", R"({"name":"rm"})"), -32602},
+      {request("tools/call", R"({"name":"run","arguments":[]})"), -32602},
+      {request("tools/call", R"({"name":"run","arguments":"a"})"), -32602},
+      {request("initialize", R"({"protocolVersion":20250618})"), -32602},
+      {request("tools/list", R"({"_meta":{"io.modelcontextprotocol/protocolVersion":1}})"), -32602},
+      {request("server/discover"), -32602},
+      {deep, -32600},
+      {std::string(100000, '{'), -32600},
+      {R"({"a":)" + deep, -32600},
+      {std::string(kLongestMessage + 1, ' ') + "x", -32600}};
+  Served served;
+  for (const Row& row : rows) {
+    const Json answer = served.answer(row.line);
+    ASSERT_TRUE(answer.is_object()) << row.line.substr(0, 200);
+    EXPECT_EQ(answer.at("error").at("code"), row.code) << row.line.substr(0, 200);
+  }
+  EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
+}
+
+TEST(McpServer, SaysNothingToNotificationsAndAnswers) {
+  Served served;
+  for (const char* line :
+       {"", "   ", R"({"jsonrpc":"2.0","method":"no/such"})",
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled"})",
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":[1]})",
+        R"({"jsonrpc":"2.0","id":1,"result":{}})", R"({"jsonrpc":"2.0","id":1,"error":{}})"}) {
+    EXPECT_EQ(served.answer(line), nullptr) << line;
+  }
+}
+
+TEST(McpServer, ACancelledCallEndsAndIsNotAnswered) {
+  Served served;
+  served.server().receive(
+      request("tools/call", R"({"name":"run","arguments":{"wait":true}})", "7"));
+  served.server().receive(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}})");
+  const Json after = served.answer(request("ping", "{}", "8"));
+  EXPECT_EQ(after.at("id"), 8);
+}
+
+TEST(McpServer, MoreCallsThanItTakesAreRefused) {
+  Served served;
+  for (int i = 0; i < kMostCalls; ++i) {
+    served.server().receive(
+        request("tools/call", R"({"name":"run","arguments":{"wait":true}})", std::to_string(i)));
+  }
+  const Json refused =
+      served.answer(request("tools/call", R"({"name":"run","arguments":{}})", "99"));
+  EXPECT_EQ(refused.at("id"), 99);
+  EXPECT_EQ(refused.at("result").at("isError"), true);
+  for (int i = 0; i < kMostCalls; ++i) {
+    served.server().receive(fmt::format(
+        R"({{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{}}}}})",
+        i));
+  }
+}
+
+}  // namespace
+}  // namespace windtunnel

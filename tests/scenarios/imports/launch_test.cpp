@@ -1,0 +1,161 @@
+// Jobs written as configurations of training programs: what is imported again is the same job, and
+// what is not is named.
+#include "scenarios/language/imports/launch.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/imports/import.hpp"
+
+namespace windtunnel {
+namespace {
+
+struct LaunchRow {
+  std::string name, program, scenario;
+  std::set<std::string> unsaid;  // keys that the program has no setting for
+};
+
+std::string job(const std::string& model, int nodes, const std::string& software,
+                const std::string& rest) {
+  return fmt::format(
+      "name: job\nmodel: {}\ncluster: {{nodes: {}, node: dgx-h100}}\nsoftware: {}\n{}\n", model,
+      nodes, software, rest);
+}
+
+std::vector<LaunchRow> launch_rows() {
+  const std::string megatron =
+      "layout: {tp: 4, pp: 2, vpp: 10, sharding: zero1, sequence_parallel: true}\n"
+      "schedule: interleaved-1f1b\nbatch: {global: 512, micro: 1, sequence: 8192}\n"
+      "precision: bf16\nrecompute: selective";
+  const std::string dense =
+      "layout: {tp: 8, sharding: zero1, sequence_parallel: true}\n"
+      "batch: {global: 256, micro: 2, sequence: 4096}\nprecision: fp8\nrecompute: none";
+  const std::string experts =
+      "layout: {tp: 2, pp: 4, ep: 8, sharding: zero1, sequence_parallel: true}\n"
+      "schedule: 1f1b\nbatch: {global: 256, micro: 1, sequence: 4096}\nprecision: bf16";
+  const std::string fsdp =
+      "layout: {sharding: zero3}\nbatch: {global: 64, micro: 1, sequence: 8192}\n"
+      "precision: bf16\nrecompute: full";
+  const std::string fsdp_tp =
+      "layout: {tp: 8, sharding: zero3, sequence_parallel: true}\n"
+      "batch: {global: 64, micro: 2, sequence: 8192}\nprecision: bf16\nrecompute: op";
+  const std::string pipeline =
+      "layout: {pp: 8, sharding: zero3}\nschedule: 1f1b\n"
+      "batch: {global: 128, micro: 1, sequence: 8192}\nprecision: bf16\nrecompute: none";
+  const std::string zero =
+      "layout: {sharding: zero3}\nbatch: {global: 128, micro: 2, sequence: 4096}\n"
+      "precision: bf16\nrecompute: none";
+  return {
+      {"MegatronDense", "megatron", job("llama3-70b", 64, "megatron-lm", megatron), {}},
+      {"MegatronFp8", "megatron", job("llama3-8b", 4, "megatron-lm", dense), {}},
+      {"MegatronExperts", "megatron", job("mixtral-8x7b", 8, "megatron-lm", experts), {}},
+      {"BridgeDense", "bridge", job("llama3-70b", 64, "megatron-bridge-26.06", megatron), {}},
+      {"BridgeExperts", "bridge", job("mixtral-8x7b", 8, "megatron-bridge-26.06", experts), {}},
+      {"TorchtitanFsdp", "torchtitan", job("llama3-8b", 8, "torchtitan", fsdp), {}},
+      {"TorchtitanTp", "torchtitan", job("llama3-70b", 32, "torchtitan", fsdp_tp), {}},
+      {"TorchtitanPipeline", "torchtitan", job("llama3-8b", 8, "torchtitan", pipeline), {}},
+      {"DeepSpeedZero3",
+       "deepspeed",
+       job("llama3-8b", 4, "deepspeed", zero),
+       {"model", "batch.sequence"}},
+  };
+}
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
+void PrintTo(const LaunchRow& row, std::ostream* out) {
+  *out << row.name;
+}
+
+class LaunchedJob : public testing::TestWithParam<LaunchRow> {};
+
+TEST_P(LaunchedJob, ComesBackAsTheSameJob) {
+  const LaunchRow& row = GetParam();
+  const Launch launch = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);
+  std::set<std::string> unsaid;
+  for (const UnsaidKey& each : launch.unsaid) {
+    unsaid.insert(each.key);
+    EXPECT_TRUE(row.unsaid.contains(each.key))
+        << each.key << " is '" << each.value << "' and becomes '" << each.launched << "' by\n"
+        << launch.text;
+  }
+  EXPECT_EQ(unsaid, row.unsaid);
+}
+
+// By the import's own account and not by the launch's.
+TEST_P(LaunchedJob, IsReadWithoutAnUnknownSetting) {
+  const LaunchRow& row = GetParam();
+  const Launch launch = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);
+  ImportRequest request{.files = {launch.file},
+                        .kind = "",
+                        .set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "64"}},
+                        .texts = {{launch.file, launch.text}}};
+  if (row.unsaid.contains("model")) {
+    request.set.emplace_back("model", "llama3-8b");
+    request.set.emplace_back("batch.sequence", "4096");
+  }
+  const ImportedScenario imported = import_scenario(request);
+  for (const LeftOut& left : imported.left_out) {
+    ADD_FAILURE() << left.setting.name << ": " << left.why;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LaunchedJob, testing::ValuesIn(launch_rows()),
+                         [](const auto& at) { return at.param.name; });
+
+TEST(Launch, NamesWhatTheProgramCannotSay) {
+  const std::string scenario = job("llama3-8b", 4, "megatron-lm",
+                                   "layout: {pp: 4, sharding: zero1}\nschedule: zb-h1\n"
+                                   "batch: {global: 64, micro: 1, sequence: 8192}");
+  const Launch launch = launch_of({.file = "job.yaml", .text = scenario}, "megatron");
+  std::map<std::string, UnsaidKey> unsaid;
+  for (const UnsaidKey& each : launch.unsaid) unsaid[each.key] = each;
+  ASSERT_TRUE(unsaid.contains("schedule.name"));
+  EXPECT_EQ(unsaid.at("schedule.name").value, "zb-h1");
+  EXPECT_EQ(unsaid.at("schedule.name").launched, "1f1b");
+}
+
+// Without its stages such a job cannot be: they are named, with the reason.
+TEST(Launch, NamesWhatTheJobCannotDoWithout) {
+  const std::string scenario =
+      job("llama3-405b", 16, "megatron-lm",
+          "layout: {tp: 8, pp: 8, sharding: zero1, sequence_parallel: true, stages: {first: -1, "
+          "last: -1}}\nschedule: 1f1b\nbatch: {global: 64, micro: 1, sequence: 8192}");
+  const Launch launch = launch_of({.file = "job.yaml", .text = scenario}, "megatron");
+  std::map<std::string, UnsaidKey> unsaid;
+  for (const UnsaidKey& each : launch.unsaid) unsaid[each.key] = each;
+  EXPECT_TRUE(unsaid.contains("layout.stages.first"));
+  EXPECT_FALSE(unsaid.contains("layout.tp"));
+  ASSERT_TRUE(unsaid.contains("without them"));
+  EXPECT_THAT(unsaid.at("without them").launched, testing::HasSubstr("do not divide"));
+}
+
+TEST(Launch, WritesWhatTheProgramTakes) {
+  const Launch script =
+      launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatron");
+  EXPECT_THAT(script.text,
+              testing::StartsWith(
+                  "#!/bin/bash\ntorchrun --nnodes 64 --nproc-per-node 8 pretrain_gpt.py \\\n"));
+  EXPECT_THAT(script.text, testing::HasSubstr(" --sequence-parallel \\\n"));
+  EXPECT_THAT(script.text, testing::HasSubstr(" --tensor-model-parallel-size 4 \\\n"));
+  const Launch toml =
+      launch_of({.file = "job.yaml", .text = launch_rows()[5].scenario}, "torchtitan");
+  EXPECT_THAT(toml.text, testing::HasSubstr("[model]\nname = \"llama3\"\nflavor = \"8B\"\n"));
+  const Launch json =
+      launch_of({.file = "job.yaml", .text = launch_rows()[8].scenario}, "deepspeed");
+  EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
+}
+
+TEST(Launch, OfAnUnknownProgramNothingIsWritten) {
+  EXPECT_THAT(launch_programs(),
+              testing::ElementsAre("megatron", "bridge", "torchtitan", "deepspeed"));
+  EXPECT_THROW(launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatrom"),
+               Error);
+}
+
+}  // namespace
+}  // namespace windtunnel
