@@ -46,6 +46,7 @@ constexpr LogForm kLogForms[] = {
      LogQuantity::step_s},
     {"torchtitan", "step:", R"(step: *(\d+) +loss:)", LogQuantity::iteration},
     {"torchtitan", "tps:", R"(tps: *(\S+))", LogQuantity::tokens_per_s_per_gpu},
+    {"torchtitan", "wps:", R"(wps: *(\S+))", LogQuantity::tokens_per_s_per_gpu},  // before 2025
     {"torchtitan", "tflops:", R"(tflops: *(\S+) +mfu:)", LogQuantity::tflops_per_gpu},
     {"torchtitan", "memory:", R"(memory: *([^\s(]+?)GiB)", LogQuantity::reserved_bytes, kGibibyte},
     {"deepspeed", "global_step=", R"(global_step=(\d+),)", LogQuantity::iteration},

@@ -50,6 +50,9 @@ TEST(TrainingLog, ReadsWhatProgramsPrint) {
        "\x1b[33mgrad_norm:  2.0  \x1b[36mmemory: 42.13GiB(53.23%)  \x1b[34mtps: 7,152  "
        "\x1b[36mtflops: 369.10  \x1b[35mmfu: 37.32%\x1b[0m\n",
        tokens_per_s_per_gpu, 7152, 7152, "torchtitan"},
+      {"[rank0]:2026-01-02 - root - INFO - step: 10  loss:  1.5  memory: 26.47GiB(33.47%)  wps: "
+       "1,702  mfu: 10.0%\n",
+       tokens_per_s_per_gpu, 1702, 1702, "torchtitan"},
       {"[2026-01-02 03:04:05,646] [INFO] [timer.py:260:stop] epoch=0/micro_step=8/global_step=2, "
        "RunningAvgSamplesPerSec=58.7, CurrSamplesPerSec=61.5, MemAllocated=6.0GB, "
        "MaxMemAllocated=19.5GB\n",

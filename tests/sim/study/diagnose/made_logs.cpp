@@ -6,6 +6,7 @@
 #include <cmath>
 #include <random>
 
+#include "models/results/input_report.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {
