@@ -61,9 +61,11 @@ std::optional<double> logged_number(std::string_view text, LogQuantity quantity)
   const auto [at, fault] = std::from_chars(digits.data(), end, value);
   if (fault != std::errc() || at != end || !std::isfinite(value)) return {};
   constexpr double kMost = 1e18;
+  constexpr double kLeast = 1e-12;
   const bool may_be_zero = !is_pace(quantity) || quantity == LogQuantity::wall_s;
-  if (value < 0 || value * factor > kMost || (value == 0 && !may_be_zero)) return {};
-  return value * factor;
+  const double number = value * factor;
+  if (number < 0 || number > kMost || (number < kLeast && !may_be_zero)) return {};
+  return number;
 }
 
 // Without what colours it on a terminal.

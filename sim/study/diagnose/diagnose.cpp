@@ -18,6 +18,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kSimulated = 7;         // strengths of a cause
+constexpr int kRefined = 2;           // more, where the likelihood is largest
 constexpr int kBetween = 24;          // points from one to the next
 constexpr double kNoEffect = 0.005;   // of the step: the cause does nothing to this job
 constexpr double kRatioError = 0.03;  // of a ratio of two steps of one run, that noise leaves
@@ -51,6 +52,7 @@ std::string filled_in(std::string text, double strength, const LogShape& shape,
                       const PredictedLog& healthy) {
   const std::pair<const char*, std::string> places[] = {
       {"{x}", fmt::format("{:.4g}", strength)},
+      {"{rest}", fmt::format("{:.4g}", 1 - strength)},
       {"{period}", fmt::format("{}", std::max(2L, std::lround(shape.longer.period)))},
       {"{length}", fmt::format("{:.6g}", tail_seconds(shape, healthy))}};
   for (const auto& [place, value] : places) {
@@ -265,24 +267,41 @@ Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   if (tried.logs.size() == 1) {
     return {ranking.log_likelihood(cause, tried.logs.front()), tried.strengths.front()};
   }
-  std::vector<double> values;
+  std::vector<std::pair<double, double>> values;  // with the width that each stands for
   Best best;
   double most = -1e300;
   for (std::size_t i = 0; i + 1 < tried.logs.size(); ++i) {
+    const double width = std::log(tried.strengths[i + 1] / tried.strengths[i]);
     for (int j = 0; j < kBetween; ++j) {
       const double share = static_cast<double>(j) / kBetween;
-      values.push_back(
-          ranking.log_likelihood(cause, between(tried.logs[i], tried.logs[i + 1], share)));
-      if (values.back() <= most) continue;
-      most = values.back();
-      best.strength =
-          tried.strengths[i] * std::pow(tried.strengths[i + 1] / tried.strengths[i], share);
+      const double value =
+          ranking.log_likelihood(cause, between(tried.logs[i], tried.logs[i + 1], share));
+      values.emplace_back(value, width / kBetween);
+      if (value <= most) continue;
+      most = value;
+      best.strength = tried.strengths[i] * std::exp(width * share);
     }
   }
-  // A cause that works on a part of its strengths alone is not the likelier for it.
+  // A cause that does something at a part of its strengths alone is not the likelier for it.
+  const double whole = std::log(cause.strength->to / cause.strength->from);
   double sum = 0;
-  for (const double value : values) sum += std::exp(value - most);
-  best.log_likelihood = most + std::log(sum / ((kSimulated - 1) * kBetween));
+  for (const auto& [value, width] : values) sum += std::exp(value - most) * width / whole;
+  best.log_likelihood = most + std::log(sum);
+  return best;
+}
+
+// Simulates the best strength itself, between those that were tried, and looks again.
+Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, Tried& tried) {
+  Best best = best_of(cause, tried, ranking);
+  for (int i = 0; i < kRefined && tried.logs.size() > 1; ++i) {
+    const auto at = std::ranges::lower_bound(tried.strengths, best.strength);
+    if (at != tried.strengths.end() && *at == best.strength) break;
+    const auto place = at - tried.strengths.begin();
+    tried.logs.insert(tried.logs.begin() + place,
+                      trials.predicted(cause, best.strength, ranking.healthy()));
+    tried.strengths.insert(at, best.strength);
+    best = best_of(cause, tried, ranking);
+  }
   return best;
 }
 
@@ -306,12 +325,12 @@ void rank_causes(const Trials& trials, const Ranking& ranking, bool level_is_off
   for (const Cause& cause : causes()) {
     if (!comes_into_question(cause, diagnosis.shape, level_is_off)) continue;
     if (tell) tell("simulating " + cause.name);
-    const Tried tried = try_strengths(cause, trials, ranking);
+    Tried tried = try_strengths(cause, trials, ranking);
     if (tried.logs.empty()) {
       diagnosis.not_tried.emplace_back(&cause, tried.why_not);
       continue;
     }
-    const Best best = best_of(cause, tried, ranking);
+    const Best best = refined(cause, trials, ranking, tried);
     ExplainingCause found;
     found.cause = &cause;
     found.strength = best.strength;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,11 +29,11 @@ struct LongSteps {
 };
 
 struct LogShape {
-  int steps = 0;     // that count
-  int left_out = 0;  // first ones, of the log and behind each restart
-  int restarts = 0;  // the number of the iteration fell
-  int missing = 0;   // iterations that the log jumps over
-  int every = 1;     // iterations from one line to the next: each is then their mean
+  int steps = 0;             // that count
+  int left_out = 0;          // first ones, of the log and behind each restart
+  int restarts = 0;          // the number of the iteration fell
+  std::int64_t missing = 0;  // iterations that the log jumps over
+  int every = 1;             // iterations from one line to the next: each is then their mean
   LogQuantity from = LogQuantity::step_s;  // what step times were read off
   double median_s = 0;
   double mean_s = 0;

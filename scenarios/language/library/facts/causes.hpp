@@ -23,7 +23,7 @@ struct Strength {
 
 struct Cause {
   std::string name, help;
-  Overrides set;  // with {x}, {period}, {length}
+  Overrides set;  // with {x}, {rest}, {period}, {length}
   std::optional<Strength> strength;
   std::vector<StepPattern> patterns;
   bool shows_as_input = false;  // what it adds is in the log's timer of samples

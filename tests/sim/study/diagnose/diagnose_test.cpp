@@ -118,7 +118,7 @@ std::vector<Fault> faults() {
       {"unbalanced-experts", kExperts, megatron_log, with({{"model.moe.imbalance", "4"}})},
       {"host-bound", kExperts, megatron_log, with({{"software.host_share", "3.5"}})},
       {"input-pipeline", kReplicas, megatron_log,
-       with({{"input", "{sample: 4 MB, prepare: 1.6 s, workers: 4}"}})},
+       with({{"input", "{prepare: 1.6 s, workers: 4, read_from: memory}"}})},
       {"blocking-saves", kPipeline, trainer_log, saving},
       {"hiccups", kPipeline, deepspeed_log, hiccups},
       {"slow-node", kPipeline, nemo_log,
