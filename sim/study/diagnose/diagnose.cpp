@@ -334,8 +334,10 @@ void rank_causes(const Trials& trials, const Ranking& ranking, bool level_is_off
     ExplainingCause found;
     found.cause = &cause;
     found.strength = best.strength;
-    found.predicted = cause.strength ? trials.predicted(cause, best.strength, ranking.healthy())
-                                     : tried.logs.front();
+    const auto simulated = std::ranges::find(tried.strengths, best.strength);
+    found.predicted = simulated != tried.strengths.end()
+                          ? tried.logs[simulated - tried.strengths.begin()]
+                          : trials.predicted(cause, best.strength, ranking.healthy());
     found.set = trials.set_of(cause, best.strength, ranking.healthy());
     found.gain = gain_of(cause, diagnosis.shape, found.predicted, ranking);
     found.chance = std::log(cause.prior) + best.log_likelihood;
