@@ -222,7 +222,7 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
   const CsvTable table = CsvTable::parse(text, file, &faulty);
   const auto columns = columns_of(table.header());
   TrainingLog log{.file = file, .software = {"a table"}, .steps = {}, .faults = {}};
-  for (const CsvFault& fault : faulty) log.faults.push_back({{file, fault.line, 0}, fault.what});
+  for (const CsvFault& fault : faulty) log.faults.push_back({{file, fault.line, 1}, fault.what});
   for (std::size_t row = 0; row < table.rows(); ++row) {
     LoggedStep step{.line = table.line(row), .iteration = -1, .values = {}};
     for (const auto& [quantity, column] : columns) {

@@ -139,9 +139,10 @@ std::vector<PacedStep> samples_of(const TrainingLog& log, const StepAmounts& amo
     samples.push_back({steps[i].iteration, seconds_of(steps[i], shape.from, amounts)});
   }
   if (samples.empty()) {
-    throw Error(Location{log.file}, fmt::format("has {} steps, all among the first, which are left "
-                                                "out",
-                                                steps.size()));
+    throw Error(Location{log.file},
+                steps.empty() ? "its clock does not go on from one line to another"
+                              : fmt::format("has {} steps, all among the first, which are left out",
+                                            steps.size()));
   }
   return samples;
 }
