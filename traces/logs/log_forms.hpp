@@ -45,7 +45,7 @@ struct ColumnForm {
   LogQuantity quantity;
   double unit = 1;
 };
-// Of several columns of a quantity the one counts that stands first here.
+// Where a table has several columns of a quantity, the one counts that stands first here.
 std::span<const ColumnForm> column_forms();
 
 }  // namespace windtunnel

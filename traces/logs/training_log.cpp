@@ -68,7 +68,7 @@ std::optional<double> logged_number(std::string_view text, LogQuantity quantity)
   return number;
 }
 
-// Without what colours it on a terminal.
+// Leaves out what colours a line on a terminal.
 std::string plain_line(std::string_view line) {
   std::string plain;
   for (std::size_t at = 0; at < line.size();) {

@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// One value, or the least and the largest over ranks, in base units.
+// Holds one value, or the least and the largest over ranks, in base units.
 struct LoggedValue {
   double low = 0;
   double high = 0;

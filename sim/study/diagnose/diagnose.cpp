@@ -11,7 +11,6 @@
 #include "models/base/quantile.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "sim/study/diagnose/measured_place.hpp"
-#include "sim/study/diagnose/predicted_log.hpp"
 #include "sim/study/simulate.hpp"
 
 namespace windtunnel {

@@ -18,14 +18,22 @@
 
 namespace windtunnel {
 
+struct Record;  // models/results/record.hpp
+
 // What a job's simulation says of the quantities that logs have.
 struct PredictedLog {
   double step_s = 0;
   double stall_s = 0;  // that a step with a snapshot takes longer; 0: it takes none
   double allocated_bytes = 0, reserved_bytes = 0;
-  // Timers of a step: forward, backward, gradients, optimizer, input.
+  // What timers of a step say: of forward, backward, gradients, optimizer, input.
   std::array<std::optional<LoggedValue>, kLogQuantities> parts;
 };
+
+// Timers are as Megatron's would read the recorded ranks of the reported iteration: forward and
+// backward passes of the rank that is least and most in them, with the collectives inside of them.
+// What a rank waits for its gradients is what the critical path has of them, as the rank that comes
+// last waits for no other.
+PredictedLog predicted_log(const Record& record);
 
 enum class Verdict {
   measured,  // no job was named: nothing is expected
@@ -64,7 +72,7 @@ struct Diagnosis {
   std::vector<std::pair<const Cause*, std::string>> not_tried;  // with the reason
 };
 
-// Whether two causes explain a log equally well.
+// Two causes explain a log equally well whose chances differ by less:
 inline constexpr double kAsGood = 0.5;  // of the likelier one's chance
 
 // `job` null: what was measured alone. Throws Error as resolve_case() and shape_of() do.

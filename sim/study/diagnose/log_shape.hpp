@@ -40,7 +40,7 @@ struct LogShape {
   double fast_s = 0, slow_s = 0;  // 5 % and 95 % quantile
   double spread = 0;  // log standard deviation of the steps that are not long, changes left out
   LongSteps longer;
-  // Of a change during the run: before it, after it (where longer and longer: at both ends).
+  // Where the run changes: before and after it does, of a trend at both ends.
   std::optional<StepPattern> change;  // phase or trend
   double before_s = 0, after_s = 0;
   int change_iteration = -1;                       // from which on

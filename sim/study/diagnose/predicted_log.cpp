@@ -1,7 +1,8 @@
-#include "sim/study/diagnose/predicted_log.hpp"
-
 #include <algorithm>
 #include <limits>
+
+#include "models/results/record.hpp"
+#include "sim/study/diagnose/diagnose.hpp"
 
 namespace windtunnel {
 namespace {

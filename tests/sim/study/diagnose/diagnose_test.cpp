@@ -165,8 +165,8 @@ TEST(Diagnose, FindsWhatIsWrong) {
   EXPECT_GE(first * 12, std::ssize(faults()) * 10);
 }
 
-// Of twenty runs whose errors lie where twentieths of such errors do, one is slower than the 90 %
-// interval, and is called so; one is faster, of which no cause is named.
+// The errors of twenty runs lie where twentieths of such errors do: one run is slower than the 90 %
+// interval, and is called so, and one is faster, for which no cause is named.
 TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
   struct Job {
     const std::string& text;

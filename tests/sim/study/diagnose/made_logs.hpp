@@ -26,7 +26,7 @@ struct MadeRun {
 
 Record simulated_job(const std::string& text, const Overrides& set);
 
-// `steps` steps as long as the job's.
+// All `steps` steps are as long as the job's.
 MadeRun made_run(const Record& record, int steps);
 
 // Every time of the run by the factor `off`, which is the same in the whole run, and each step by
