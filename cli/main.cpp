@@ -12,6 +12,7 @@ std::vector<Command> commands() {
       {"import", "the configuration of a training program as a scenario", define_import},
       {"init", "write an annotated scenario to start from", define_init},
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
+      {"diagnose", "is a run as fast as its job should be, and if not, why", define_diagnose},
       {"compare", "simulate it at every combination of varied values", define_compare},
       {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
       {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",

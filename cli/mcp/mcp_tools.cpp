@@ -16,8 +16,8 @@ struct ToolRow {
 };
 
 // The commands that are tools.
-constexpr ToolRow kTools[] = {{"plan"},   {"run"},    {"compare"},    {"optimise"},
-                              {"expect"}, {"import"}, {"list", false}};
+constexpr ToolRow kTools[] = {{"plan"},   {"run"},      {"compare"}, {"optimise"},
+                              {"expect"}, {"diagnose"}, {"import"},  {"list", false}};
 
 // What a caller has no use of: files that are written, and how a terminal shows the answer. --json
 // is always given.

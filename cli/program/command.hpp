@@ -26,6 +26,7 @@ ExitCode print_listing(const std::string& what, bool json);
 
 Handler define_run(const CommandLine& app);
 Handler define_compare(const CommandLine& app);
+Handler define_diagnose(const CommandLine& app);
 Handler define_sweep(const CommandLine& app);
 Handler define_optimise(const CommandLine& app);
 Handler define_expect(const CommandLine& app);

@@ -62,6 +62,7 @@ std::vector<Documented> documented() {
   std::vector<Documented> rows = {
       {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
       {"import", "import", always(kImported)},
+      {"diagnose", "diagnose", always("examples/logs/llama3-8b.log examples/logs/llama3-8b.yaml")},
       {"run", "run", always("scenarios/small.yaml")},
       {"run", "company", always("scenarios/company/company.yaml")},
       {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},

@@ -32,8 +32,10 @@
 #include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/named_files.hpp"
+#include "sim/study/diagnose/log_shape.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/rank_plan.hpp"
+#include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"
 #include "traces/profile/kineto.hpp"
 #include "traces/profile/nsight.hpp"
@@ -332,6 +334,15 @@ void read_torch(const std::string& bytes) {
         "a schedule changed");
 }
 
+// A job gives its rates a time.
+void read_training_log_text(const std::string& bytes) {
+  const TrainingLog log = parse_training_log(bytes, "run.log");
+  const LogShape shape =
+      shape_of(log, {.tokens = 1e6, .samples = 128, .gpus = 64, .flops_per_gpu = 1e15});
+  CHECK(shape.median_s > 0 && shape.steps > 0 && shape.level_s() >= shape.calm_s(), "steps of {} s",
+        shape.median_s);
+}
+
 void read_stage_profile(const std::string& bytes) {
   const ScratchFile file("profiles.csv", bytes);
   read_stage_profiles(file.path());
@@ -435,6 +446,7 @@ const std::vector<Reader>& readers() {
        read_torch,
        {"tests/data/zb1p_2rank_2stagep_compute.csv", "tests/data/zb1p_2rank_2stagep_comms_old.csv",
         "tests/data/dualpipev_4rank_10mb.csv"}},
+      {"training-log", read_training_log_text, {"examples/logs/llama3-8b.log"}},
       {"nccl-log",
        [](const std::string& bytes) { parse_nccl_tests(bytes, "all_reduce_perf.log", {}); }},
       {"nccl-json",

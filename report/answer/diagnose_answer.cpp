@@ -1,0 +1,328 @@
+#include "report/answer/diagnose_answer.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <vector>
+
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::size_t kMostCauses = 5;
+constexpr double kLeastChance = 0.01;
+
+const char* word_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::measured:
+      return "measured";
+    case Verdict::healthy:
+      return "healthy";
+    case Verdict::unusual:
+      return "unusual";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::faster:
+      return "faster";
+  }
+  return "";
+}
+
+std::string title_of(const Diagnosis& diagnosis) {
+  switch (diagnosis.verdict) {
+    case Verdict::measured:
+      return "Measured";
+    case Verdict::healthy:
+      return "Healthy";
+    case Verdict::unusual:
+      return "As fast as expected, but something is unusual";
+    case Verdict::slower:
+      return "Slower than expected";
+    case Verdict::faster:
+      return "Faster than expected";
+  }
+  return "";
+}
+
+// The share of healthy runs that take as long, or as short.
+std::string place_text(const Diagnosis& diagnosis) {
+  const double slower = 1 - diagnosis.quantile;
+  const double least = std::min(slower, diagnosis.quantile);
+  const auto share = least < 0.0005 ? std::string("fewer than 1 in 2000")
+                                    : fmt::format("{}", format_percent(least));
+  return fmt::format("{} of such runs would be {}", share,
+                     slower < 0.5 ? "as slow or slower" : "as fast or faster");
+}
+
+std::string strength_text(const ExplainingCause& found) {
+  if (!found.cause->strength) return "";
+  std::string text = found.cause->strength->meaning;
+  if (const std::size_t at = text.find("{x}"); at != std::string::npos) {
+    text.replace(at, 3, fmt::format("{:.3g}", found.strength));
+  }
+  return text;
+}
+
+std::string pattern_text(const LogShape& shape) {
+  std::vector<std::string> seen;
+  if (shape.change == StepPattern::phase) {
+    const std::string from = shape.change_iteration >= 0
+                                 ? fmt::format("from iteration {} on", shape.change_iteration)
+                                 : std::string("later");
+    seen.push_back(fmt::format("{}, {} {}", format_seconds(shape.before_s),
+                               format_seconds(shape.after_s), from));
+  } else if (shape.change == StepPattern::trend) {
+    seen.push_back(fmt::format("from {} at the begin to {} at the end",
+                               format_seconds(shape.before_s), format_seconds(shape.after_s)));
+  }
+  if (shape.longer.count > 0) {
+    seen.push_back(fmt::format(
+        "{} long steps, by {}{}", shape.longer.count, format_seconds(shape.longer.extra_s),
+        shape.longer.period > 0 ? fmt::format(", one in {:.0f}", shape.longer.period)
+                                : std::string(shape.longer.count > 2 ? ", irregular" : "")));
+  }
+  return seen.empty() ? "none" : fmt::format("{}", fmt::join(seen, "; "));
+}
+
+std::string steps_text(const LogShape& shape) {
+  std::string text = fmt::format("{}, {} first ones left out", shape.steps, shape.left_out);
+  if (shape.every > 1) text += fmt::format("; each line is the mean of {}", shape.every);
+  if (shape.restarts > 0) text += fmt::format("; {} restarts", shape.restarts);
+  if (shape.missing > 0) text += fmt::format("; {} iterations are missing", shape.missing);
+  return text;
+}
+
+std::string memory_text(const LogShape& shape) {
+  if (shape.allocated_bytes > 0) return format_memory(shape.allocated_bytes) + " allocated";
+  return format_memory(shape.reserved_bytes) + " reserved";
+}
+
+SummarySection measured_section(const Diagnosis& diagnosis) {
+  const LogShape& shape = diagnosis.shape;
+  SummarySection section{"Measured", {}};
+  section.with_figures = true;
+  section.rows.push_back({"steps", steps_text(shape)});
+  section.rows.push_back({"spread", format_percent(shape.spread), "one deviation"});
+  section.rows.push_back({"changes", pattern_text(shape)});
+  if (shape.allocated_bytes > 0 || shape.reserved_bytes > 0) {
+    section.rows.push_back({"peak memory", memory_text(shape)});
+  }
+  return section;
+}
+
+std::string unusual_value(const Unusual& each, double value) {
+  return each.what == "peak memory" ? format_memory(value) : format_seconds(value);
+}
+
+SummarySection expected_section(const Diagnosis& diagnosis) {
+  const double step_s = diagnosis.expected.step_s;
+  SummarySection section{"Expected", {}};
+  section.rows.push_back(
+      {"step time", format_seconds(step_s),
+       fmt::format("90 % interval: {} .. {}", format_seconds(step_s / diagnosis.interval.shorter),
+                   format_seconds(step_s * diagnosis.interval.longer))});
+  section.rows.push_back({"where in it", place_text(diagnosis)});
+  for (const Unusual& each : diagnosis.unusual) {
+    section.rows.push_back(
+        {"unusual", fmt::format("{}: {} for {}", each.what, unusual_value(each, each.measured),
+                                unusual_value(each, each.expected))});
+  }
+  return section;
+}
+
+std::size_t shown_causes(const Diagnosis& diagnosis) {
+  std::size_t shown = 0;
+  while (shown < std::min(kMostCauses, diagnosis.causes.size()) &&
+         diagnosis.causes[shown].chance >= kLeastChance) {
+    ++shown;
+  }
+  return shown;
+}
+
+std::string predicted_text(const ExplainingCause& found) {
+  const std::string step = format_seconds(found.predicted.step_s);
+  if (found.predicted.stall_s <= 0) return step;
+  return fmt::format("{}, saving {}", step, format_seconds(found.predicted.stall_s));
+}
+
+SummarySection causes_section(const Diagnosis& diagnosis) {
+  SummarySection section{"Causes that would explain it", {}};
+  section.table.columns = {{"cause"},
+                           {"chance", Align::right},
+                           {"step with it", Align::right},
+                           {"mending saves", Align::right},
+                           {"how strong"},
+                           {"what it is"}};
+  for (std::size_t i = 0; i < shown_causes(diagnosis); ++i) {
+    const ExplainingCause& found = diagnosis.causes[i];
+    section.table.rows.push_back({found.cause->name, format_percent(found.chance),
+                                  predicted_text(found), format_percent(found.gain),
+                                  strength_text(found), found.cause->help});
+  }
+  return section;
+}
+
+SummarySection look_section(const Diagnosis& diagnosis) {
+  SummarySection section{"What to look at", {}};
+  const std::size_t told = std::clamp<std::size_t>(diagnosis.as_good, 1, 3);
+  for (std::size_t i = 0; i < std::min(told, shown_causes(diagnosis)); ++i) {
+    const Cause& cause = *diagnosis.causes[i].cause;
+    section.rows.push_back({cause.name, setting_of(cause, diagnosis.software)});
+    section.rows.push_back({"told by", cause.tells});
+  }
+  return section;
+}
+
+std::vector<std::string> warnings_of(const TrainingLog& log, const Diagnosis& diagnosis) {
+  std::vector<std::string> warnings;
+  if (!log.faults.empty()) {
+    const LogFault& first = log.faults.front();
+    warnings.push_back(
+        fmt::format("{} numbers of the log cannot be read and were left out, the "
+                    "first at {}:{}:{}",
+                    log.faults.size(), first.where.file, first.where.line, first.where.column));
+  }
+  if (diagnosis.as_good > 1) {
+    std::vector<std::string> names;
+    for (int i = 0; i < diagnosis.as_good; ++i) {
+      names.push_back(diagnosis.causes[static_cast<std::size_t>(i)].cause->name);
+    }
+    warnings.push_back(fmt::format("the log does not tell {} apart", fmt::join(names, ", ")));
+  }
+  if (diagnosis.verdict == Verdict::faster) {
+    warnings.push_back("no cause makes a run faster than its job: compare the job with what ran");
+  }
+  return warnings;
+}
+
+Json value_json(const std::optional<LoggedValue>& value) {
+  return value ? Json{{"least", value->low}, {"most", value->high}} : Json();
+}
+
+Json timers_json(const std::array<std::optional<LoggedValue>, kLogQuantities>& parts) {
+  const auto of = [&](LogQuantity quantity) {
+    return value_json(parts[static_cast<std::size_t>(quantity)]);
+  };
+  return {{"forward_s", of(LogQuantity::forward_s)},
+          {"backward_s", of(LogQuantity::backward_s)},
+          {"gradients_s", of(LogQuantity::gradients_s)},
+          {"optimizer_s", of(LogQuantity::optimizer_s)},
+          {"input_s", of(LogQuantity::input_s)}};
+}
+
+Json shape_json(const LogShape& shape) {
+  Json patterns = Json::array();
+  for (const StepPattern each : shape.patterns) patterns.push_back(name_of(each));
+  return {{"steps", shape.steps},
+          {"left_out", shape.left_out},
+          {"every", shape.every},
+          {"restarts", shape.restarts},
+          {"missing", shape.missing},
+          {"step_s", shape.median_s},
+          {"mean_s", shape.mean_s},
+          {"fast_s", shape.fast_s},
+          {"slow_s", shape.slow_s},
+          {"spread", shape.spread},
+          {"patterns", patterns},
+          {"before_s", shape.before_s},
+          {"after_s", shape.after_s},
+          {"change_iteration", shape.change_iteration},
+          {"long_steps",
+           {{"count", shape.longer.count},
+            {"extra_s", shape.longer.extra_s},
+            {"period", shape.longer.period}}},
+          {"allocated_bytes", shape.allocated_bytes},
+          {"reserved_bytes", shape.reserved_bytes},
+          {"timers", timers_json(shape.parts)}};
+}
+
+Json expected_json(const Diagnosis& diagnosis) {
+  const PredictedLog& expected = diagnosis.expected;
+  return {{"step_s", expected.step_s},
+          {"low_s", expected.step_s / diagnosis.interval.shorter},
+          {"high_s", expected.step_s * diagnosis.interval.longer},
+          {"quantile", diagnosis.quantile},
+          {"allocated_bytes", expected.allocated_bytes},
+          {"reserved_bytes", expected.reserved_bytes},
+          {"timers", timers_json(expected.parts)}};
+}
+
+Json cause_json(const ExplainingCause& found, const std::string& software) {
+  Json set = Json::object();
+  for (const auto& [key, value] : found.set) set[key] = value;
+  return {{"cause", found.cause->name},
+          {"help", found.cause->help},
+          {"chance", found.chance},
+          {"strength", found.cause->strength ? Json(found.strength) : Json()},
+          {"step_s", found.predicted.step_s},
+          {"stall_s", found.predicted.stall_s},
+          {"gain", found.gain},
+          {"set", set},
+          {"look_at", setting_of(*found.cause, software)},
+          {"told_by", found.cause->tells}};
+}
+
+Json diagnose_document(const TrainingLog& log, const Diagnosis& diagnosis) {
+  Json document = {{"log", log.file},
+                   {"read_as", log.software},
+                   {"unreadable", log.faults.size()},
+                   {"job", diagnosis.job},
+                   {"software", diagnosis.software},
+                   {"verdict", word_of(diagnosis.verdict)},
+                   {"measured", shape_json(diagnosis.shape)}};
+  if (diagnosis.verdict == Verdict::measured) return document;
+  document["expected"] = expected_json(diagnosis);
+  document["unusual"] = Json::array();
+  for (const Unusual& each : diagnosis.unusual) {
+    document["unusual"].push_back(
+        {{"what", each.what}, {"measured", each.measured}, {"expected", each.expected}});
+  }
+  document["causes"] = Json::array();
+  for (const ExplainingCause& found : diagnosis.causes) {
+    document["causes"].push_back(cause_json(found, diagnosis.software));
+  }
+  document["as_good"] = diagnosis.as_good;
+  document["not_tried"] = Json::array();
+  for (const auto& [cause, why] : diagnosis.not_tried) {
+    document["not_tried"].push_back({{"cause", cause->name}, {"why", why}});
+  }
+  return document;
+}
+
+}  // namespace
+
+Answer diagnose_answer(const TrainingLog& log, const Diagnosis& diagnosis,
+                       const std::string& job_file) {
+  Answer answer;
+  answer.kind = "diagnose";
+  answer.title = title_of(diagnosis);
+  answer.subtitle = fmt::format("{}, read as a log of {}", log.file, fmt::join(log.software, ", "));
+  if (!diagnosis.job.empty()) answer.subtitle += fmt::format(", beside the job {}", diagnosis.job);
+  const LogShape& shape = diagnosis.shape;
+  answer.figures.push_back(
+      {"step time", format_seconds(shape.median_s),
+       fmt::format("median; nine in ten: {} .. {}", format_seconds(shape.fast_s),
+                   format_seconds(shape.slow_s))});
+  answer.sections.push_back(measured_section(diagnosis));
+  if (diagnosis.verdict != Verdict::measured) {
+    answer.sections.push_back(expected_section(diagnosis));
+  }
+  if (shown_causes(diagnosis) > 0) {
+    answer.sections.push_back(causes_section(diagnosis));
+    answer.sections.push_back(look_section(diagnosis));
+  }
+  answer.warnings = warnings_of(log, diagnosis);
+  if (job_file.empty()) {
+    answer.warnings.emplace_back(
+        "without a job nothing is expected of it: name its scenario, or the configuration that it "
+        "was started with, behind the log");
+  }
+  answer.document = [&log, &diagnosis] { return diagnose_document(log, diagnosis); };
+  return answer;
+}
+
+}  // namespace windtunnel

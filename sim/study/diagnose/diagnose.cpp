@@ -1,0 +1,441 @@
+#include "sim/study/diagnose/diagnose.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <numeric>
+
+#include "models/base/quantile.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
+#include "sim/study/diagnose/measured_place.hpp"
+#include "sim/study/simulate.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr int kSimulated = 7;         // strengths of a cause
+constexpr int kRefined = 2;           // more, where the likelihood is largest
+constexpr int kBetween = 24;          // points from one to the next
+constexpr double kNoEffect = 0.005;   // of the step: the cause does nothing to this job
+constexpr double kRatioError = 0.03;  // of a ratio of two steps of one run, that noise leaves
+constexpr double kMissed = -6;        // log likelihood of a pattern that the cause does not make
+// Timers are held as shares of the step: half a point of rounding and what lies between two timers,
+// and a tenth of the share.
+constexpr double kShareFloor = 0.02;
+constexpr double kShareError = 0.1;
+constexpr double kMostOff = 5;  // deviations that one timer can speak against a cause
+constexpr double kUnusualOff = 3;
+constexpr double kSnapshots = 50;  // steps between two snapshots, times which a campaign lasts
+
+constexpr LogQuantity kTimers[] = {LogQuantity::forward_s, LogQuantity::backward_s,
+                                   LogQuantity::gradients_s, LogQuantity::optimizer_s,
+                                   LogQuantity::input_s};
+
+std::size_t index_of(LogQuantity quantity) {
+  return static_cast<std::size_t>(quantity);
+}
+
+double log_normal_density(double off, double deviation) {
+  const double scaled = off / deviation;
+  return -0.5 * scaled * scaled - std::log(deviation * std::sqrt(2 * std::numbers::pi));
+}
+
+double tail_seconds(const LogShape& shape, const PredictedLog& healthy) {
+  return kSnapshots * std::max(2.0, shape.longer.period) * healthy.step_s;
+}
+
+std::string filled_in(std::string text, double strength, const LogShape& shape,
+                      const PredictedLog& healthy) {
+  const std::pair<const char*, std::string> places[] = {
+      {"{x}", fmt::format("{:.4g}", strength)},
+      {"{rest}", fmt::format("{:.4g}", 1 - strength)},
+      {"{period}", fmt::format("{}", std::max(2L, std::lround(shape.longer.period)))},
+      {"{length}", fmt::format("{:.6g}", tail_seconds(shape, healthy))}};
+  for (const auto& [place, value] : places) {
+    for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos;) {
+      text.replace(at, std::string_view(place).size(), value);
+      at += value.size();
+    }
+  }
+  return text;
+}
+
+// One campaign is all that a cause may ask for; the job's own would only take time.
+const Overrides kStepAlone = {{"campaign", "null"}, {"failures", "null"}, {"recovery", "null"}};
+
+class Trials {
+ public:
+  Trials(const ScenarioText& job, const LogShape& shape) : job_(job), shape_(shape) {}
+
+  Record record(const Overrides& set, StudyDepth depth = StudyDepth::step) const {
+    Overrides all = kStepAlone;
+    all.insert(all.end(), set.begin(), set.end());
+    SimulateOptions options;
+    options.allow_oom = true;
+    options.others = OtherIterations::closed;
+    options.depth = depth;
+    return simulate(resolve_case(job_, all), options);
+  }
+
+  Overrides set_of(const Cause& cause, double strength, const PredictedLog& healthy) const {
+    Overrides set = cause.set;
+    for (auto& [key, value] : set) value = filled_in(value, strength, shape_, healthy);
+    return set;
+  }
+
+  PredictedLog predicted(const Cause& cause, double strength, const PredictedLog& healthy) const {
+    const bool saves = cause.makes(StepPattern::periodic);
+    PredictedLog log = predicted_log(
+        record(set_of(cause, strength, healthy), saves ? StudyDepth::campaign : StudyDepth::step));
+    if (cause.shows_as_input) {
+      const double added = std::max(0.0, log.step_s - healthy.step_s);
+      log.parts[index_of(LogQuantity::input_s)] = {added, added};
+    }
+    return log;
+  }
+
+ private:
+  const ScenarioText& job_;
+  const LogShape& shape_;
+};
+
+double between(double a, double b, double share) {
+  return a + (b - a) * share;
+}
+
+PredictedLog between(const PredictedLog& a, const PredictedLog& b, double share) {
+  PredictedLog log = a;
+  log.step_s = a.step_s * std::pow(b.step_s / a.step_s, share);
+  log.stall_s = between(a.stall_s, b.stall_s, share);
+  log.allocated_bytes = between(a.allocated_bytes, b.allocated_bytes, share);
+  log.reserved_bytes = between(a.reserved_bytes, b.reserved_bytes, share);
+  for (std::size_t i = 0; i < kLogQuantities; ++i) {
+    if (!a.parts[i] || !b.parts[i]) continue;
+    log.parts[i] = {between(a.parts[i]->low, b.parts[i]->low, share),
+                    between(a.parts[i]->high, b.parts[i]->high, share)};
+  }
+  return log;
+}
+
+// Deviations by which a timer is off, as a share of the step.
+double share_off(double measured, double predicted) {
+  return (measured - predicted) / (kShareFloor + kShareError * std::max(measured, predicted));
+}
+
+struct TimerOff {
+  LogQuantity quantity;
+  bool largest;
+  double off;  // deviations
+};
+
+std::vector<TimerOff> timers_off(const LogShape& shape, const PredictedLog& predicted) {
+  std::vector<TimerOff> all;
+  const double step_s = shape.level_s();
+  for (const LogQuantity each : kTimers) {
+    const auto& measured = shape.parts[index_of(each)];
+    const auto& expected = predicted.parts[index_of(each)];
+    if (!measured || !expected) continue;
+    const auto add = [&](bool largest, double a, double b) {
+      all.push_back({each, largest, share_off(a / step_s, b / predicted.step_s)});
+    };
+    // Without the least only the largest over ranks was printed. A rank that waits for gradients
+    // least is the one that waits for no other.
+    const bool both = measured->low != measured->high;
+    if (each == LogQuantity::gradients_s) {
+      if (both) add(false, measured->low, expected->low);
+      continue;
+    }
+    add(true, measured->high, expected->high);
+    if (both && each != LogQuantity::input_s) add(false, measured->low, expected->low);
+  }
+  return all;
+}
+
+class Ranking {
+ public:
+  Ranking(const LogShape& shape, const Record& healthy)
+      : shape_(shape),
+        healthy_(predicted_log(healthy)),
+        step_(healthy.iteration.error, healthy.iteration.host_spread),
+        memory_(healthy.job.calibration.memory_error, {}) {}
+
+  const PredictedLog& healthy() const { return healthy_; }
+  double quantile() const { return step_.below(shape_.level_s() / healthy_.step_s); }
+  double memory_below(const PredictedLog& log) const {
+    const auto [measured, predicted] = memory(log);
+    return measured > 0 ? memory_.below(measured / predicted) : 0.5;
+  }
+  // Measured and predicted bytes; 0: the log does not say.
+  std::pair<double, double> memory(const PredictedLog& log) const {
+    if (shape_.allocated_bytes > 0) return {shape_.allocated_bytes, log.allocated_bytes};
+    return {shape_.reserved_bytes, log.reserved_bytes};
+  }
+
+  // How many times as long the steps of a run take on average, which a few long ones bring.
+  double mean_ratio(const PredictedLog& log) const {
+    const double saving = log.stall_s / (std::max(1.0, shape_.longer.period) * healthy_.step_s);
+    return log.step_s / healthy_.step_s + saving;
+  }
+
+  double log_likelihood(const Cause& cause, const PredictedLog& log) const {
+    double sum = time_likelihood(cause, log);
+    for (const StepPattern seen : shape_.patterns) {
+      if (!cause.makes(seen)) sum += kMissed;
+    }
+    const auto [measured, predicted] = memory(log);
+    if (measured > 0 && predicted > 0) sum += memory_.log_density(measured / predicted);
+    for (const TimerOff& timer : timers_off(shape_, log)) {
+      const double off = std::min(std::abs(timer.off), kMostOff);
+      sum -= 0.5 * off * off;
+    }
+    return sum;
+  }
+
+ private:
+  // What the run itself tells of its healthy step, before a change or between long steps, is off by
+  // the error of the models; how much longer the others are is a ratio, in which that error is not.
+  double time_likelihood(const Cause& cause, const PredictedLog& log) const {
+    const double deviation = std::hypot(kRatioError, shape_.spread / 4);
+    if (shape_.change && cause.makes(*shape_.change)) {
+      const double ratio = shape_.level_s() / shape_.calm_s();
+      return step_.log_density(shape_.calm_s() / healthy_.step_s) +
+             log_normal_density(std::log(ratio / (log.step_s / healthy_.step_s)), deviation);
+    }
+    for (const StepPattern few : {StepPattern::periodic, StepPattern::bursts}) {
+      if (!shape_.shows(few) || !cause.makes(few)) continue;
+      const double ratio = shape_.mean_s / shape_.median_s;
+      return step_.log_density(shape_.median_s / healthy_.step_s) +
+             log_normal_density(std::log(ratio / mean_ratio(log)), deviation);
+    }
+    const bool mean = shape_.shows(StepPattern::jitter) && cause.makes(StepPattern::jitter);
+    return step_.log_density((mean ? shape_.mean_s : shape_.level_s()) / log.step_s);
+  }
+
+  const LogShape& shape_;
+  PredictedLog healthy_;
+  MeasuredPlace step_;
+  MeasuredPlace memory_;
+};
+
+bool has_effect(const PredictedLog& log, const Ranking& ranking) {
+  const PredictedLog& healthy = ranking.healthy();
+  return ranking.mean_ratio(log) > 1 + kNoEffect ||
+         std::abs(log.allocated_bytes / healthy.allocated_bytes - 1) > 0.02;
+}
+
+// Strengths of a cause that were simulated, of those that do something.
+struct Tried {
+  std::vector<double> strengths;
+  std::vector<PredictedLog> logs;
+  std::string why_not;  // the last refusal
+};
+
+Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ranking) {
+  Tried tried;
+  const int count = cause.strength ? kSimulated : 1;
+  for (int i = 0; i < count; ++i) {
+    double x = 0;
+    if (cause.strength) {
+      const double share = static_cast<double>(i) / (count - 1);
+      x = cause.strength->from * std::pow(cause.strength->to / cause.strength->from, share);
+    }
+    try {
+      const PredictedLog log = trials.predicted(cause, x, ranking.healthy());
+      if (!has_effect(log, ranking)) {
+        if (tried.why_not.empty()) tried.why_not = "it changes nothing of this job";
+        continue;
+      }
+      tried.strengths.push_back(x);
+      tried.logs.push_back(log);
+    } catch (const Error& error) {
+      tried.why_not = error.text();
+    }
+  }
+  return tried;
+}
+
+struct Best {
+  double log_likelihood = -1e300;  // mean over strengths, equal on a logarithmic scale
+  double strength = 0;
+};
+
+Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
+  if (tried.logs.size() == 1) {
+    return {ranking.log_likelihood(cause, tried.logs.front()), tried.strengths.front()};
+  }
+  std::vector<std::pair<double, double>> values;  // with the width that each stands for
+  Best best;
+  double most = -1e300;
+  for (std::size_t i = 0; i + 1 < tried.logs.size(); ++i) {
+    const double width = std::log(tried.strengths[i + 1] / tried.strengths[i]);
+    for (int j = 0; j < kBetween; ++j) {
+      const double share = static_cast<double>(j) / kBetween;
+      const double value =
+          ranking.log_likelihood(cause, between(tried.logs[i], tried.logs[i + 1], share));
+      values.emplace_back(value, width / kBetween);
+      if (value <= most) continue;
+      most = value;
+      best.strength = tried.strengths[i] * std::exp(width * share);
+    }
+  }
+  // A cause that does something at a part of its strengths alone is not the likelier for it.
+  const double whole = std::log(cause.strength->to / cause.strength->from);
+  double sum = 0;
+  for (const auto& [value, width] : values) sum += std::exp(value - most) * width / whole;
+  best.log_likelihood = most + std::log(sum);
+  return best;
+}
+
+// Simulates the best strength itself, between those that were tried, and looks again.
+Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, Tried& tried) {
+  Best best = best_of(cause, tried, ranking);
+  for (int i = 0; i < kRefined && tried.logs.size() > 1; ++i) {
+    const auto at = std::ranges::lower_bound(tried.strengths, best.strength);
+    if (at != tried.strengths.end() && *at == best.strength) break;
+    const auto place = at - tried.strengths.begin();
+    tried.logs.insert(tried.logs.begin() + place,
+                      trials.predicted(cause, best.strength, ranking.healthy()));
+    tried.strengths.insert(at, best.strength);
+    best = best_of(cause, tried, ranking);
+  }
+  return best;
+}
+
+bool comes_into_question(const Cause& cause, const LogShape& shape, bool level_is_off) {
+  const bool seen =
+      std::ranges::any_of(shape.patterns, [&](StepPattern each) { return cause.makes(each); });
+  return seen || (level_is_off && cause.makes(StepPattern::steady));
+}
+
+double gain_of(const Cause& cause, const LogShape& shape, const PredictedLog& log,
+               const Ranking& ranking) {
+  const bool few = (shape.shows(StepPattern::periodic) && cause.makes(StepPattern::periodic)) ||
+                   (shape.shows(StepPattern::bursts) && cause.makes(StepPattern::bursts));
+  const double ratio = few ? ranking.mean_ratio(log) : log.step_s / ranking.healthy().step_s;
+  return std::max(0.0, 1 - 1 / ratio);
+}
+
+void rank_causes(const Trials& trials, const Ranking& ranking, bool level_is_off,
+                 const std::function<void(const std::string&)>& tell, Diagnosis& diagnosis) {
+  std::vector<double> weights;
+  for (const Cause& cause : causes()) {
+    if (!comes_into_question(cause, diagnosis.shape, level_is_off)) continue;
+    if (tell) tell("simulating " + cause.name);
+    Tried tried = try_strengths(cause, trials, ranking);
+    if (tried.logs.empty()) {
+      diagnosis.not_tried.emplace_back(&cause, tried.why_not);
+      continue;
+    }
+    const Best best = refined(cause, trials, ranking, tried);
+    ExplainingCause found;
+    found.cause = &cause;
+    found.strength = best.strength;
+    const auto simulated = std::ranges::find(tried.strengths, best.strength);
+    found.predicted = simulated != tried.strengths.end()
+                          ? tried.logs[simulated - tried.strengths.begin()]
+                          : trials.predicted(cause, best.strength, ranking.healthy());
+    found.set = trials.set_of(cause, best.strength, ranking.healthy());
+    found.gain = gain_of(cause, diagnosis.shape, found.predicted, ranking);
+    found.chance = std::log(cause.prior) + best.log_likelihood;
+    weights.push_back(found.chance);
+    diagnosis.causes.push_back(std::move(found));
+  }
+  if (weights.empty()) return;
+  const double most = *std::ranges::max_element(weights);
+  double sum = 0;
+  for (const double weight : weights) sum += std::exp(weight - most);
+  for (ExplainingCause& each : diagnosis.causes) each.chance = std::exp(each.chance - most) / sum;
+  std::ranges::stable_sort(diagnosis.causes, std::ranges::greater(), &ExplainingCause::chance);
+  const double first = diagnosis.causes.front().chance;
+  diagnosis.as_good =
+      static_cast<int>(std::ranges::count_if(diagnosis.causes, [&](const ExplainingCause& each) {
+        return each.chance >= kAsGood * first;
+      }));
+}
+
+const char* timer_name(LogQuantity quantity) {
+  switch (quantity) {
+    case LogQuantity::forward_s:
+      return "forward";
+    case LogQuantity::backward_s:
+      return "backward";
+    case LogQuantity::gradients_s:
+      return "waiting for gradients";
+    case LogQuantity::optimizer_s:
+      return "optimizer";
+    default:
+      return "waiting for samples";
+  }
+}
+
+std::vector<Unusual> unusual_of(const LogShape& shape, const Ranking& ranking) {
+  std::vector<Unusual> all;
+  const PredictedLog& healthy = ranking.healthy();
+  const double below = ranking.memory_below(healthy);
+  if (below < 0.05 || below > 0.95) {
+    const auto [measured, predicted] = ranking.memory(healthy);
+    all.push_back({"peak memory", measured, predicted});
+  }
+  for (const TimerOff& timer : timers_off(shape, healthy)) {
+    if (std::abs(timer.off) < kUnusualOff) continue;
+    const LoggedValue& measured = *shape.parts[index_of(timer.quantity)];
+    const LoggedValue& expected = *healthy.parts[index_of(timer.quantity)];
+    all.push_back({fmt::format("{}{}", timer_name(timer.quantity),
+                               measured.low == measured.high ? ""
+                               : timer.largest               ? ", longest rank"
+                                                             : ", shortest rank"),
+                   timer.largest ? measured.high : measured.low,
+                   timer.largest ? expected.high : expected.low});
+  }
+  return all;
+}
+
+Verdict verdict_of(const Diagnosis& diagnosis) {
+  if (diagnosis.quantile > 0.95) return Verdict::slower;
+  if (diagnosis.quantile < 0.05) return Verdict::faster;
+  const bool calm = diagnosis.shape.patterns.empty() && diagnosis.unusual.empty();
+  return calm ? Verdict::healthy : Verdict::unusual;
+}
+
+StepAmounts amounts_of(const Record& record) {
+  const IterationReport& step = record.iteration;
+  return {.tokens = step.tokens_per_s * step.time_s,
+          .samples = static_cast<double>(record.job.batch.global),
+          .gpus = static_cast<double>(record.ranks),
+          .flops_per_gpu = step.tflops_per_gpu * 1e12 * step.time_s};
+}
+
+}  // namespace
+
+Diagnosis diagnose(const TrainingLog& log, const ScenarioText* job,
+                   const std::function<void(const std::string&)>& tell) {
+  Diagnosis diagnosis;
+  if (job == nullptr) {
+    diagnosis.shape = shape_of(log, {});
+    return diagnosis;
+  }
+  if (tell) tell("simulating the job");
+  const Trials trials(*job, diagnosis.shape);
+  const Record healthy = trials.record({});
+  diagnosis.shape = shape_of(log, amounts_of(healthy));
+  const Ranking ranking(diagnosis.shape, healthy);
+  diagnosis.job = healthy.scenario;
+  if (const Framework* software = software_of(resolve_case(*job, kStepAlone))) {
+    diagnosis.software = software->name;
+  }
+  diagnosis.expected = ranking.healthy();
+  diagnosis.interval = error_factors(healthy.iteration.error, 0.9, healthy.iteration.host_spread);
+  diagnosis.quantile = ranking.quantile();
+  diagnosis.unusual = unusual_of(diagnosis.shape, ranking);
+  diagnosis.verdict = verdict_of(diagnosis);
+  if (diagnosis.verdict == Verdict::healthy) return diagnosis;
+  const bool level_is_off = diagnosis.verdict == Verdict::slower ||
+                            (diagnosis.verdict == Verdict::unusual && !diagnosis.unusual.empty());
+  rank_causes(trials, ranking, level_is_off, tell, diagnosis);
+  return diagnosis;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_program.hpp"
+
+namespace windtunnel {
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string kLog = "examples/logs/llama3-8b.log";
+const std::string kJob = "examples/logs/llama3-8b.yaml";
+
+TEST(DiagnoseCommand, NamesTheCauseAndWhatMendingItGives) {
+  const ProgramResult told = run_program("diagnose " + kLog + " " + kJob);
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  for (const char* part : {"Slower than expected", "from iteration 31 on", "90 % interval",
+                           "slow-node", "--log-straggler"}) {
+    EXPECT_NE(told.out.find(part), std::string::npos) << part << " is not in " << told.out;
+  }
+  const Json answer = Json::parse(run_program("diagnose --json " + kLog + " " + kJob).out);
+  EXPECT_EQ(answer.at("verdict"), "slower");
+  EXPECT_EQ(answer.at("software"), "megatron-lm");
+  const Json& cause = answer.at("causes").at(0);
+  EXPECT_EQ(cause.at("cause"), "slow-node");
+  EXPECT_NEAR(cause.at("strength").get<double>(), 1.6, 0.05);
+  // What the answer says of it is what the job gives with these keys.
+  std::string set;
+  for (const auto& [key, value] : cause.at("set").items()) {
+    set += " --set '" + key + "=" + value.get<std::string>() + "'";
+  }
+  const Json ran = Json::parse(run_program("run " + kJob + " --json" + set).out);
+  EXPECT_DOUBLE_EQ(ran.at("iteration").at("time_s"), cause.at("step_s"));
+}
+
+TEST(DiagnoseCommand, FitsOneScreen) {
+  const ProgramResult told = run_program("diagnose " + kLog + " " + kJob);
+  EXPECT_LT(std::count(told.out.begin(), told.out.end(), '\n'), 50);
+}
+
+TEST(DiagnoseCommand, TakesTheConfigurationThatTheRunWasStartedWith) {
+  const ProgramResult told =
+      run_program("diagnose " + kLog +
+                  " examples/configurations/llama3-70b.sh --set cluster.node=dgx-h100 --json");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_EQ(Json::parse(told.out).at("verdict"), "faster");
+}
+
+TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
+  const std::string folder = scratch_folder("diagnose");
+  std::ofstream(folder + "/empty.log") << "";
+  const ProgramResult empty = run_program("diagnose " + folder + "/empty.log " + kJob);
+  EXPECT_EQ(empty.exit_code, 2);
+  EXPECT_NE(empty.err.find("empty.log:1:1: no line says how long a step took"), std::string::npos)
+      << empty.err;
+  std::ofstream(folder + "/damaged.log")
+      << "started\n iteration 1/ 9 | elapsed time per iteration (ms): 5x2 |\n";
+  const ProgramResult damaged = run_program("diagnose " + folder + "/damaged.log");
+  EXPECT_EQ(damaged.exit_code, 2);
+  EXPECT_NE(damaged.err.find("damaged.log:2:52: '5x2'"), std::string::npos) << damaged.err;
+  std::ofstream(folder + "/rates.csv") << "step,throughput(tps)\n1,7000\n2,7100\n3,7050\n";
+  const ProgramResult rates = run_program("diagnose " + folder + "/rates.csv");
+  EXPECT_EQ(rates.exit_code, 2);
+  EXPECT_NE(rates.err.find("name the job behind it"), std::string::npos) << rates.err;
+}
+
+}  // namespace
+}  // namespace windtunnel
