@@ -40,6 +40,7 @@ class RowScenario {
     state_members(job_.schedule);
     state_members(job_.software);
     state_members(job_.communication);
+    if (job_.offload != nullptr) state_members(*job_.offload);
     state_training();
     set("calibration", library_calibration());
     std::string text =
@@ -110,6 +111,9 @@ class RowScenario {
     set("cluster.node.base", cluster.node.name);
     set("cluster.node.gpus", cluster.node.gpus);
     set("cluster.node.nics", cluster.node.nics);
+    if (cluster.node.power_limit_W > 0) {
+      set("cluster.node.power_limit", cluster.node.power_limit_W);
+    }
     if (cluster.node.nic_Bps.value != known.nic_Bps.value) {
       set("cluster.node.nic", fmt::format("{} B/s", cluster.node.nic_Bps.value));
     }
