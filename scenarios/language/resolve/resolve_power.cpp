@@ -138,16 +138,18 @@ void limit_clocks(const NodeSpec& node, Calibration& calibration) {
   if (limit_W == 0) return;
   const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
   if (!known) {
-    throw Error(fmt::format("no watts of {} are in the library, so that nobody knows at which "
-                            "clock it keeps to {:g} W; leave power_limit out",
-                            node.gpu.name, limit_W));
+    throw Error(
+        fmt::format("no watts of {} are in the library, so that nobody knows at which "
+                    "clock it keeps to {:g} W; leave power_limit out",
+                    node.gpu.name, limit_W));
   }
   const double sheet_W = known->peak_W.value;
   const double idle_W = known->idle_W.value;
   if (limit_W <= idle_W || limit_W > sheet_W) {
-    throw Error(fmt::format("{:g} W must be above the {:g} W that {} idles at and at most the {:g} "
-                            "W of its data sheet",
-                            limit_W, idle_W, node.gpu.name, sheet_W));
+    throw Error(
+        fmt::format("{:g} W must be above the {:g} W that {} idles at and at most the {:g} "
+                    "W of its data sheet",
+                    limit_W, idle_W, node.gpu.name, sheet_W));
   }
   PowerSpec law;
   law.cap_W = limit_W;

@@ -157,7 +157,8 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) 
     source.stages_by_weights = choice_at<bool>(map, "stages", {{"even", false}, {"weights", true}});
   }
   if (map.value_of("chunks") != nullptr) {
-    source.chunks_of_one_layer = choice_at<bool>(map, "chunks", {{"stage", false}, {"layer", true}});
+    source.chunks_of_one_layer =
+        choice_at<bool>(map, "chunks", {{"stage", false}, {"layer", true}});
   }
   source.evidence = require_text(map, "source");
   return source;

@@ -387,5 +387,22 @@ TEST(Op, RingAttentionIsOneKernelPerStep) {
   for (const Op& op : layer_ops(llama, {}, Pass::forward)) EXPECT_NE(op.name, "ring merge");
 }
 
+// Scores, softmax, context and transposes are launched by one module of attention.
+TEST(Op, OneModuleLaunchesTheKernelsOfUnfusedAttention) {
+  TransformerSpec model = llama3_8b();
+  model.attention = AttentionKernel::unfused;
+  const Job job = test_job(model, {}, {.global = 1, .sequence = 1024});
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    int products = 0, modules = 0;
+    for (const Op& op : block_ops(job, Block::layer, pass)) {
+      if (op.kind != OpKind::attention_gemm) continue;
+      ++products;
+      if (!op.further) ++modules;
+    }
+    EXPECT_EQ(products, pass == Pass::forward ? 2 : 4);
+    EXPECT_EQ(modules, 1);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel
