@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/cost/offload/offload.hpp"
 #include "models/workload/axes.hpp"
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -40,7 +41,10 @@ class RowScenario {
     state_members(job_.schedule);
     state_members(job_.software);
     state_members(job_.communication);
-    if (job_.offload != nullptr) state_members(*job_.offload);
+    if (job_.offload != nullptr) {
+      const Offload usual;
+      state_members(*job_.offload, &usual);
+    }
     state_training();
     set("calibration", library_calibration());
     std::string text =

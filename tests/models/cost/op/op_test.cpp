@@ -404,5 +404,25 @@ TEST(Op, OneModuleLaunchesTheKernelsOfUnfusedAttention) {
   }
 }
 
+// Per tensor scales: the maximum and the values are read, 2 x 2 B, rows and columns are written, 2
+// x 1 B; where products take any layout, rows alone. Block scales differ by direction and are
+// written twice.
+TEST(Op, Fp8IsWrittenOnceWhereProductsTakeAnyLayout) {
+  const auto quantised_bytes = [](Precision precision, GpuGeneration generation) {
+    Job job = test_job(llama3_8b(), {}, {.global = 1, .sequence = 1024}, precision);
+    job.cluster.node.gpu.generation = generation;
+    double bytes = 0;
+    for (const Op& op : block_ops(job, Block::layer, Pass::forward)) {
+      if (op.role == OpRole::quantise) bytes += op.bytes;
+    }
+    return bytes;
+  };
+  const double hopper = quantised_bytes(Precision::fp8, GpuGeneration::hopper);
+  ASSERT_GT(hopper, 0);
+  EXPECT_DOUBLE_EQ(quantised_bytes(Precision::fp8, GpuGeneration::blackwell), hopper * 5 / 6);
+  EXPECT_DOUBLE_EQ(quantised_bytes(Precision::mxfp8, GpuGeneration::blackwell),
+                   quantised_bytes(Precision::mxfp8, GpuGeneration::hopper));
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -92,11 +92,17 @@ TEST(ResolvePower, ALimitSlowsAttentionToo) {
 
 TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
   EXPECT_TRUE(fails([] { limited("base: dgx-h100, power_limit: 60"); },
-                    "power.yaml:3:60: cluster.node.power_limit: 60 W must be above the 75 W"));
+                    "power.yaml:3:57: cluster.node.power_limit: 60 W must be above the 75 W"));
   EXPECT_TRUE(fails([] { limited("base: dgx-h100, power_limit: 900"); },
                     "at most the 700 W of its data sheet"));
-  EXPECT_TRUE(fails([] { limited("base: single-p102-100, power_limit: 100"); },
-                    "no watts of p102-100 are in the library"));
+  EXPECT_TRUE(fails(
+      [] {
+        parse_case(
+            "name: power\nmodel: bert-large\ncluster: {nodes: 2, node: {base: single-p102-100, "
+            "power_limit: 100}}\nbatch: {global: 2}\nprecision: fp16\n",
+            "power.yaml");
+      },
+      "no watts of p102-100 are in the library"));
 }
 
 // Of a measured product what goes with its operations; its bytes and its start stay.
@@ -193,7 +199,7 @@ TEST(PowerWatts, OfTheLibraryAreInOrder) {
     EXPECT_LT(watts->idle_W.high, watts->peak_W.low) << gpu.name;
     EXPECT_GT(watts->idle_W.low, 0) << gpu.name;
   }
-  EXPECT_EQ(known, 31);  // so each entry is one of a GPU
+  EXPECT_EQ(known, 33);  // so each entry is one of a GPU
   for (const NodeSpec& node : library_nodes()) EXPECT_GT(rest_watts_of(node).value, 0);
   EXPECT_EQ(rest_watts_of(find_node("mi300x")).value, 8 * 160);
 }
