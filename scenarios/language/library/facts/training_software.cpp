@@ -63,7 +63,7 @@ void* part_of(Job& job, const void* type) {
 // Bound to no member: it may be a list.
 constexpr std::string_view kRecomputed = "recompute.modules";
 
-// Of a part that a job has or has not, and shares with its copies.
+// Sets a member of a part that copies of the job share: each change makes a part of its own.
 template <class Part>
 void set_shared(const Value& value, std::shared_ptr<const Part>& shared) {
   Part part = shared != nullptr ? *shared : Part{};
