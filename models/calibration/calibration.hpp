@@ -41,6 +41,9 @@ struct Calibration {
   // The same of products in fp8, mxfp8 and nvfp4, whose tensor cores hit the power limit earlier;
   // 0: as the others.
   Parameter gemm_scaled_efficiency = {0, 0, 0, Origin::assumed, "as gemm.efficiency"};
+  // The same of nvfp4, whose tensor cores are two or three times as fast as in fp8 behind the same
+  // shared memory; 0: as the other scaled formats.
+  Parameter gemm_fp4_efficiency = {0, 0, 0, Origin::assumed, "as gemm.scaled_efficiency"};
   Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that
   Parameter gemm_tile_m;  // output tile of one thread block
   Parameter gemm_tile_n;
@@ -92,6 +95,11 @@ struct Calibration {
   // The same of a GPU that works alone: no slower one sets its pace, and no network kernel takes
   // its SMs. 0: as the others. See sustained_of().
   Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
+  // The same of fused attention where its efficiencies were measured of the kernel by itself. Its
+  // matrix units wait for exponentials, so that it draws less than products do and already runs at
+  // the clock that its power allows: a step takes nothing more from it but the differences between
+  // GPUs. 0: as kernel.sustained.
+  Parameter attention_sustained = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
   // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
   // bandwidth and power from them.
   Parameter overlap_slowdown;

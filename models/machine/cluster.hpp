@@ -72,6 +72,7 @@ struct NodeSpec {
   // What the root port of a GPU passes for it, both directions together, where it is less than the
   // GPU's own link: a port that GPUs share, each with its part. 0: no limit.
   Parameter root_port_Bps;
+  double power_limit_W = 0;  // of a GPU, below its data sheet's; 0: that of the data sheet
 
   // A GPU's PCIe link per direction: what it gives while nothing comes back, or as much does.
   double pcie_one_way_Bps() const {

@@ -280,8 +280,8 @@ TEST(NetworkHeadlines, ALlamaOnAThousandGb200) {
       "Llama 3.1 8B on 1,024 GB200: {:.1f} ms, in buckets of 64 M elements {:.1f}, of 25 MB "
       "{:.1f}; by constants {:.1f} (71.8)\n",
       1e3 * own_s, 1e3 * core_s, 1e3 * small_s, 1e3 * constants_s);
-  // Missed: 43 % low in the buckets that they state.
-  EXPECT_NEAR(own_s, 40.8e-3, 1e-3);
+  // Missed: 45 % low in the buckets that they state.
+  EXPECT_NEAR(own_s, 39.5e-3, 1e-3);
   EXPECT_LT(constants_s, own_s);
   EXPECT_LT(own_s, core_s);
   EXPECT_LT(1.5 * core_s, small_s);

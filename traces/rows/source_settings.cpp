@@ -46,11 +46,25 @@ void fill_litgpt(TrainingRun& run) {
   run.step_s.reset();
 }
 
+// examples/atc24/README.md: "activation offload fraction alpha 0.3", "OOM" in place of a figure.
+void fill_megatron_kwai(TrainingRun& run) {
+  constexpr std::string_view kShare = "offload fraction alpha ";
+  const size_t at = run.note.find(kShare);
+  if (at == std::string::npos) return;
+  const size_t first = at + kShare.size();
+  const size_t last = std::min(run.note.find_first_not_of("0123456789.", first), run.note.size());
+  const std::string share = run.note.substr(first, last - first);
+  run.note += "; offload_share=" + share;
+  if (contains_text(run.note, "OOM")) run.note += "; status=OOM";
+  if (run.memory_gib) run.note += "; status=Success";
+}
+
 }  // namespace
 
 void fill_from_source_settings(TrainingRun& run) {
   if (contains_text(run.source, "Zero Bubble")) fill(run.vocabulary, 32000);
   if (contains_text(run.source, "LitGPT")) fill_litgpt(run);
+  if (contains_text(run.source, "Megatron-Kwai")) fill_megatron_kwai(run);
   if (contains_text(run.source, "Seq1F1B") && run.parameters == "7B") fill_seq1f1b(run);
 }
 

@@ -19,6 +19,9 @@ namespace windtunnel {
 // LitGPT (github.com/Lightning-AI/litgpt, tutorials/resource-tables.md): batches of 128 by
 // accumulation; sequences are as long as the longest where memory is stated and shorter, padded,
 // where times are, so that rows have no times; "OOM" in a note is the label.
+//
+// Megatron-Kwai (github.com/kwai/Megatron-Kwai, examples/atc24/README.md): the share alpha of
+// activations that lies in the host's memory; "OOM" in a note is the label.
 void fill_from_source_settings(TrainingRun& run);
 
 }  // namespace windtunnel

@@ -49,6 +49,7 @@ constexpr auto kRunFields = std::to_array<RowField<TrainingRun>>({
     {"iter_time_s", &TrainingRun::step_s, Needs::column, "seconds", 1e7},
     {"tflops_per_gpu", &TrainingRun::tflops_per_gpu, {}, "TFLOP/s", 1e6},
     {"mem_gib", &TrainingRun::memory_gib, {}, "GiB", 1e6},
+    {"power_limit_w", &TrainingRun::power_limit_W, {}, "watts", 1e5},
 });
 
 // A source's own words may fill a count that its cell leaves empty.

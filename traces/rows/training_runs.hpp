@@ -25,6 +25,8 @@ struct TrainingRun {
   std::optional<double> step_s;
   std::optional<double> tflops_per_gpu;
   std::optional<double> memory_gib;  // peak, as printed
+  // What each GPU is limited to, where that is less than its data sheet's.
+  std::optional<double> power_limit_W;
 
   // What the note says of `key`: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: nothing.
   std::string noted(std::string_view key) const;

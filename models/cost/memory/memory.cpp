@@ -11,6 +11,7 @@
 #include "models/cost/memory/kept_weights.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/cost/op/op_parts.hpp"
 #include "models/plan/pipeline_stages.hpp"
 #include "models/workload/training.hpp"
 
@@ -72,14 +73,15 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
 }
 
 // Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
-// micro-batches, once as they are and once transposed. Only in fp8 can the second be made of the
-// first: the others scale rows and columns apart. A base in 4 bits is made them in each pass.
+// micro-batches, once as they are and, unless products take any layout, once transposed. Only in
+// fp8 can the second be made of the first: the others scale rows and columns apart. A base in 4
+// bits is made them in each pass.
 double scaled_weight_bytes(const Job& job) {
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!job.software.scaled_copies || in_4_bits) return 0;
   switch (job.precision) {
     case Precision::fp8:
-      return job.software.weight_transposes ? 2 : 1;
+      return job.software.weight_transposes && !fp8_in_any_layout(job.cluster.node.gpu) ? 2 : 1;
     case Precision::mxfp8:
       return 2 * (1 + 1.0 / 32);
     case Precision::nvfp4:

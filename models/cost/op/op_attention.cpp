@@ -54,7 +54,13 @@ Op ring_merge_op(const Shard& s, bool backward) {
   return memory_op("ring merge", rows * (s.ring - 1) * 3 * s.e * s.tokens * width);
 }
 
+// One module launches them all: its first kernel is an operation, the others come with it.
+void launch_with_first(std::vector<Op>& ops, std::size_t first) {
+  for (std::size_t i = first + 1; i < ops.size(); ++i) ops[i].further = true;
+}
+
 void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
+  const std::size_t first = ops.size();
   const double scores = s.heads * s.queries * s.keys;
   ops.push_back(attention_gemm_op("context (scores)", s.queries, s.keys, s.value_dim, s));
   ops.push_back(attention_gemm_op("context (values)", s.keys, s.value_dim, s.queries, s));
@@ -63,6 +69,7 @@ void append_unfused_backward(const TransformerSpec& model, const Shard& s, std::
   ops.push_back(attention_gemm_op("scores (queries)", s.queries, s.query_dim, s.keys, s));
   ops.push_back(attention_gemm_op("scores (keys)", s.keys, s.query_dim, s.queries, s));
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * (s.q + s.k + s.v + s.context)));
+  launch_with_first(ops, first);
 }
 
 // Block by block: the square of a block as above, its part of the state, and what the state of
@@ -248,6 +255,7 @@ void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vecto
 }
 
 void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::vector<Op>& ops) {
+  const std::size_t first = ops.size();
   const double scores = s.heads * s.queries * s.keys;
   ops.push_back(attention_gemm_op("scores", s.queries, s.keys, s.query_dim, s));
   ops.push_back(memory_op("softmax", 2 * s.e * scores));
@@ -255,6 +263,7 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
   ops.push_back(attention_gemm_op("context", s.queries, s.value_dim, s.keys, s));
   // From heads first to tokens first; backward also q, k and v go into one tensor.
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * s.context));
+  launch_with_first(ops, first);
 }
 
 void append_attention_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {

@@ -87,6 +87,9 @@ Origin compute_origin(Origin peak, const Parameter& efficiency, Origin sustained
 }
 
 const Parameter& gemm_efficiency(Precision precision, const Calibration& c) {
+  if (precision == Precision::nvfp4 && c.gemm_fp4_efficiency.value > 0) {
+    return c.gemm_fp4_efficiency;
+  }
   const bool own = is_scaled(precision) && c.gemm_scaled_efficiency.value > 0;
   return own ? c.gemm_scaled_efficiency : c.gemm_efficiency;
 }
@@ -204,11 +207,14 @@ OpCost roofline(const Op& op, const GpuSpec& gpu, Precision precision, const Cal
   const Parameter& peak = checked_peak(gpu, on_vector_units(op, math) ? Precision::fp32 : math);
   const bool fused = op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
   const bool named = fused && c.attention != nullptr;
-  OpCost compute = named   ? named_attention(op, peak, c, &sustained == &c.kernel_alone)
-                   : fused ? attention_roof(op, peak, c, sustained.origin)
-                           : gemm_roof(op, math, peak, gpu, c, sustained.origin);
+  const bool alone = &sustained == &c.kernel_alone;
+  const bool own_clock = fused && !alone && c.attention_sustained.value > 0;
+  const Parameter& kept = own_clock ? c.attention_sustained : sustained;
+  OpCost compute = named   ? named_attention(op, peak, c, alone)
+                   : fused ? attention_roof(op, peak, c, kept.origin)
+                           : gemm_roof(op, math, peak, gpu, c, kept.origin);
   // Clocks fall under load, memory does not slow down with them.
-  if (!named) compute.seconds /= sustained.value;
+  if (!named) compute.seconds /= kept.value;
   return compute.seconds <= memory.seconds ? memory : compute;
 }
 

@@ -150,6 +150,10 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
 
 }  // namespace
 
+bool fp8_in_any_layout(const GpuSpec& gpu) {
+  return gpu.generation == GpuGeneration::blackwell;
+}
+
 double gemm_bytes_of(Precision precision) {
   return format_of(precision).bytes;
 }
@@ -165,8 +169,11 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.e = bytes_of(job.precision);
   s.operand = format.bytes;
   s.quantise = format.quantise;
+  const bool any_layout =
+      job.precision == Precision::fp8 && fp8_in_any_layout(job.cluster.node.gpu);
+  if (any_layout) s.quantise -= format.bytes;  // rows alone are written
   const bool transposes = job.precision == Precision::fp8 && job.software.scaled_copies &&
-                          !job.software.weight_transposes;
+                          !job.software.weight_transposes && !any_layout;
   s.transpose = transposes ? 2 * format.bytes : 0;
   s.casts_inside = job.precision == Precision::fp8;
   s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);

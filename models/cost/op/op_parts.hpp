@@ -53,6 +53,11 @@ struct Shard {
   double rotary_bytes;         // Software::rotary_bytes
 };
 
+// Whether products in fp8 with a scale for a whole tensor read either operand in rows or in
+// columns, so that nothing is kept transposed: compute capability 10 (Transformer Engine,
+// transformer_engine/pytorch/utils.py, is_non_tn_fp8_gemm_supported); before it rows alone.
+bool fp8_in_any_layout(const GpuSpec& gpu);
+
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
 // As attention's kernels see it. With frames a layer counts as half of one that attends within them
 // and half of one that attends over them; with a window in parts of layers with and without one.

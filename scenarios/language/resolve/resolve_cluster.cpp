@@ -23,6 +23,7 @@
 #include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
+#include "scenarios/language/resolve/resolve_power.hpp"
 #include "scenarios/language/resolve/resolve_values.hpp"
 
 namespace windtunnel {
@@ -335,6 +336,9 @@ Calibration resolve_calibration(const Values& values, const std::string& key, co
                                 Transport transport, NamedFiles& files) {
   Calibration calibration = named_calibration(values, key, node.gpu, files);
   calibration.attention = named_attention(values, node.gpu);
+  const std::string of = key.substr(0, key.size() - std::string_view("calibration").size());
+  values.about((of.empty() ? "cluster." : of) + "node.power_limit",
+               [&] { limit_clocks(node, calibration); });
   const std::string& wanted = values.text("communication.law");
   if (wanted == "constants") {
     calibration.network = {};

@@ -12,6 +12,7 @@ constexpr const char* kGpuKey = "cluster.power.gpu_watts";
 constexpr const char* kIdleKey = "cluster.power.idle_watts";
 constexpr const char* kNodeKey = "cluster.power.node_watts";
 constexpr const char* kCapKey = "cluster.power.cap_watts";
+constexpr const char* kLimitKey = "cluster.node.power_limit";
 constexpr const char* kPriceKey = "cluster.power.node_usd";
 constexpr const char* kMoreKey = "cluster.power.more_nodes";
 
@@ -24,6 +25,10 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
                                              node.gpu.name));
   }
   if (known) power = {known->peak_W, known->idle_W, {}};
+  if (node.power_limit_W > 0) {
+    power.gpu_W = {node.power_limit_W, node.power_limit_W, node.power_limit_W, Origin::spec,
+                   kLimitKey};
+  }
   power.rest_W = rest_watts_of(node);
   override_members("cluster.power", values, evidence, power);
   if (power.gpu_idle_W.value >= power.gpu_W.value) {
@@ -67,13 +72,14 @@ void check_cap(const PowerSpec& power, const Values& values) {
   }
 }
 
-void lower(Calibration& calibration, double clock) {
+// `key`: under which the clock is so.
+void lower(Calibration& calibration, double clock, const char* key) {
   if (clock == 1) return;
-  for (Parameter* sustained : {&calibration.kernel_sustained, &calibration.kernel_alone}) {
+  for (Parameter* sustained : {&calibration.kernel_sustained, &calibration.kernel_alone,
+                               &calibration.attention_sustained}) {
     for (double* each : {&sustained->value, &sustained->low, &sustained->high}) *each *= clock;
     sustained->origin = Origin::assumed;
-    sustained->source +=
-        fmt::format("; times {:.4f}, the clock under cluster.power.cap_watts", clock);
+    sustained->source += fmt::format("; times {:.4f}, the clock under {}", clock, key);
   }
   if (calibration.attention != nullptr) {
     auto slower = std::make_shared<AttentionSpeeds>(*calibration.attention);
@@ -122,9 +128,32 @@ void lower_clocks(const PowerSpec& power, Job& job) {
   for (std::size_t pool = 0; pool < power.nodes.size(); ++pool) {
     const double clock = clock_under_cap(power, power.nodes[pool]);
     lowest = std::min(lowest, clock);
-    if (!job.pool_calibrations.empty()) lower(job.pool_calibrations[pool], clock);
+    if (!job.pool_calibrations.empty()) lower(job.pool_calibrations[pool], clock, kCapKey);
   }
-  lower(job.calibration, lowest);
+  lower(job.calibration, lowest, kCapKey);
+}
+
+void limit_clocks(const NodeSpec& node, Calibration& calibration) {
+  const double limit_W = node.power_limit_W;
+  if (limit_W == 0) return;
+  const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
+  if (!known) {
+    throw Error(
+        fmt::format("no watts of {} are in the library, so that nobody knows at which "
+                    "clock it keeps to {:g} W; leave power_limit out",
+                    node.gpu.name, limit_W));
+  }
+  const double sheet_W = known->peak_W.value;
+  const double idle_W = known->idle_W.value;
+  if (limit_W <= idle_W || limit_W > sheet_W) {
+    throw Error(
+        fmt::format("{:g} W must be above the {:g} W that {} idles at and at most the {:g} "
+                    "W of its data sheet",
+                    limit_W, idle_W, node.gpu.name, sheet_W));
+  }
+  PowerSpec law;
+  law.cap_W = limit_W;
+  lower(calibration, clock_under_cap(law, {known->peak_W, known->idle_W, {}}), kLimitKey);
 }
 
 }  // namespace windtunnel

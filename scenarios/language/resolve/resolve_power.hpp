@@ -17,5 +17,9 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
 // Kernels that are bound by arithmetic reach clock_under_cap() of their rate; those bound by
 // memory, whose clock stays, do not change.
 void lower_clocks(const PowerSpec& power, Job& job);
+// The same where node.power_limit_W is below the GPU's data sheet, by the law of the cap's
+// defaults. Throws Error where the watts of the GPU are not known, or the limit is none that it
+// has.
+void limit_clocks(const NodeSpec& node, Calibration& calibration);
 
 }  // namespace windtunnel

@@ -210,5 +210,25 @@ TEST(TrainingRuns, HostileCells) {
   }
 }
 
+// The share of activations that a row's note states in words, and its label.
+TEST(TrainingRuns, MegatronKwaiSaysHowMuchIsOffloaded) {
+  const TrainingRuns runs = parse_training_runs(
+      "source,model,layers,hidden,heads,seq,global_batch,micro_batch,gpus,gpu_type,tp,pp,"
+      "iter_time_s,mem_gib,power_limit_w,note\n"
+      "Megatron-Kwai,Llama,80,8192,64,8192,256,1,256,H800,2,8,,62.4,600,activation offload "
+      "fraction "
+      "alpha 0.4; of the 2nd iteration\n"
+      "Megatron-Kwai,Llama,80,8192,64,8192,256,1,256,H800,2,8,,,,activation offload fraction alpha "
+      "0; OOM\n",
+      "kwai.csv");
+  ASSERT_EQ(runs.runs.size(), 2u);
+  EXPECT_EQ(runs.runs[0].noted("offload_share"), "0.4");
+  EXPECT_EQ(runs.runs[0].noted("status"), "Success");
+  EXPECT_EQ(runs.runs[0].power_limit_W, 600);
+  EXPECT_EQ(runs.runs[1].noted("offload_share"), "0");
+  EXPECT_EQ(runs.runs[1].noted("status"), "OOM");
+  EXPECT_FALSE(runs.runs[1].power_limit_W);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/cost/offload/offload.hpp"
 #include "models/workload/axes.hpp"
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -40,6 +41,10 @@ class RowScenario {
     state_members(job_.schedule);
     state_members(job_.software);
     state_members(job_.communication);
+    if (job_.offload != nullptr) {
+      const Offload usual;
+      state_members(*job_.offload, &usual);
+    }
     state_training();
     set("calibration", library_calibration());
     std::string text =
@@ -111,6 +116,9 @@ class RowScenario {
     set("cluster.node.base", cluster.node.name);
     set("cluster.node.gpus", cluster.node.gpus);
     set("cluster.node.nics", cluster.node.nics);
+    if (cluster.node.power_limit_W > 0) {
+      set("cluster.node.power_limit", cluster.node.power_limit_W);
+    }
     if (cluster.node.nic_Bps.value != known.nic_Bps.value) {
       set("cluster.node.nic", fmt::format("{} B/s", cluster.node.nic_Bps.value));
     }

@@ -14,10 +14,12 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/resolve/resolve_power.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/runs/adapter_run.hpp"
 #include "validate/accuracy/runs/run_source.hpp"
@@ -41,6 +43,7 @@ class Mapper {
     set_precision();
     set_recompute();
     set_schedule();
+    set_offload();
     std::vector<const SoftwareChoice*> choices = apply_source(source_, run_, job_);
     if (!source_.assumed.empty()) assumed_.push_back(source_.assumed);
     train_adapters(run_, source_.adapter, job_, assumed_);
@@ -50,6 +53,7 @@ class Mapper {
     }
     state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
     for (const SoftwareChoice* choice : choices) take_numbers(*choice, job_.calibration);
+    limit_clocks(job_.cluster.node, job_.calibration);
     return {std::move(job_), std::move(assumed_), std::move(choices)};
   }
 
@@ -89,7 +93,6 @@ class Mapper {
     layout.tp = require(run_.tp, "tp");
     layout.pp = require(run_.pp, "pp");
     layout.cp = run_.cp.value_or(1);
-    layout.vpp = layout.pp > 1 ? assume(run_.vpp, "vpp", 1) : 1;
     layout.ep = run_.ep.value_or(1);
     layout.dp = require(run_.dp, "dp");
     layout.sequence_parallel = run_.sequence_parallel.value_or(false);
@@ -230,6 +233,7 @@ class Mapper {
     job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     set_stated_network(run_.interconnect, job_.cluster);
+    job_.cluster.node.power_limit_W = run_.power_limit_W.value_or(0);
     // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
     NodeSpec& node = job_.cluster.node;
     const int gpus = job_.layout.ranks();
@@ -253,6 +257,10 @@ class Mapper {
   // Layers that do not divide: one fewer on the last stage, then on the first, then from the end.
   void set_stages() {
     Layout& layout = job_.layout;
+    if (layout.pp > 1) {
+      const bool of_one_layer = source_.chunks_of_one_layer && job_.model.layers % layout.pp == 0;
+      layout.vpp = assume(run_.vpp, "vpp", of_one_layer ? job_.model.layers / layout.pp : 1);
+    }
     const int stages = layout.stages();
     if (job_.model.layers % stages == 0) return;
     std::vector<int> layers(stages, (job_.model.layers + stages - 1) / stages);
@@ -293,6 +301,23 @@ class Mapper {
       }
     }
     if (run_.recompute.empty()) assumed_.push_back("recompute none");
+  }
+
+  // "offload_share=0.3": of a stage's activations, in the host's memory until they are read.
+  void set_offload() {
+    const std::string share = run_.noted("offload_share");
+    if (share.empty()) return;
+    double number = 0;
+    const auto [end, fault] = std::from_chars(share.data(), share.data() + share.size(), number);
+    const bool whole = fault == std::errc() && end == share.data() + share.size();
+    if (!whole || !(number >= 0 && number <= 1)) {
+      throw Error(fmt::format("offload_share is '{}'; it is a share, from 0 to 1", share));
+    }
+    if (number == 0) return;
+    auto offload = std::make_shared<Offload>();
+    offload->activations = MemoryTier::host;
+    offload->activation_share = number;
+    job_.offload = std::move(offload);
   }
 
   void set_schedule() {

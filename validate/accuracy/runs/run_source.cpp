@@ -134,7 +134,7 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) 
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"when", "any", "software", "common", "implies", "node", "calibration", "gpu",
-                   "memory", "adapter", "samples", "stages", "assumed", "source"});
+                   "memory", "adapter", "samples", "stages", "chunks", "assumed", "source"});
   const DocumentNode& software = require(map, "software");
   RunSource source;
   source.name = entry.key;
@@ -155,6 +155,10 @@ RunSource read_source(const DocumentEntry& entry, const DocumentNode& document) 
   }
   if (map.value_of("stages") != nullptr) {
     source.stages_by_weights = choice_at<bool>(map, "stages", {{"even", false}, {"weights", true}});
+  }
+  if (map.value_of("chunks") != nullptr) {
+    source.chunks_of_one_layer =
+        choice_at<bool>(map, "chunks", {{"stage", false}, {"layer", true}});
   }
   source.evidence = require_text(map, "source");
   return source;

@@ -35,7 +35,8 @@ struct RunSource {
   UsualAdapter adapter;
   std::vector<JobCondition> packed;  // sequences then hold samples of so many tokens; 0: never
   int sample_tokens = 0;
-  bool stages_by_weights = false;  // a stage's layers, in the place of even ones
+  bool stages_by_weights = false;    // a stage's layers, in the place of even ones
+  bool chunks_of_one_layer = false;  // of a pipeline whose row does not say how it interleaves
   std::string evidence;
 };
 

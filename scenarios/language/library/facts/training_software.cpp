@@ -9,6 +9,7 @@
 #include <ranges>
 
 #include "models/base/find_named.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
@@ -62,14 +63,22 @@ void* part_of(Job& job, const void* type) {
 // Bound to no member: it may be a list.
 constexpr std::string_view kRecomputed = "recompute.modules";
 
+// Sets a member of a part that copies of the job share: each change makes a part of its own.
+template <class Part>
+void set_shared(const Value& value, std::shared_ptr<const Part>& shared) {
+  Part part = shared != nullptr ? *shared : Part{};
+  value.field->binding.assign(&part, value);
+  shared = std::make_shared<const Part>(std::move(part));
+}
+
 void set_key(const Value& value, Job& job) {
   const Binding& binding = value.field->binding;
   if (value.key == kRecomputed) {
     job.recompute.modules = recompute_of(value.text).modules;
   } else if (binding.target == &kTypeTag<Training>) {
-    Training training = job.training != nullptr ? *job.training : Training{};
-    binding.assign(&training, value);
-    job.training = std::make_shared<const Training>(training);
+    set_shared(value, job.training);
+  } else if (binding.target == &kTypeTag<Offload>) {
+    set_shared(value, job.offload);
   } else {
     binding.assign(part_of(job, binding.target), value);
   }
@@ -82,7 +91,7 @@ bool can_set(const Value& value) {
   if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   const bool size_of_model =
       type == &kTypeTag<TransformerSpec> && value.field->scalar == ScalarType::integer;
-  return value.key == kRecomputed || type == &kTypeTag<Training> ||
+  return value.key == kRecomputed || type == &kTypeTag<Training> || type == &kTypeTag<Offload> ||
          (part_of(job, type) != nullptr && !size_of_model);
 }
 

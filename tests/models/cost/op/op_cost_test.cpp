@@ -239,6 +239,39 @@ TEST(OpCost, RestsOnTheWeakestNumberOfTheRoofThatBinds) {
   EXPECT_EQ(origin(big), Origin::spec);
 }
 
+// Attention that was measured by itself is at its own clock already: what products lose in a step
+// does not slow it down, and the share of a GPU alone comes first.
+TEST(OpCost, FusedAttentionKeepsItsOwnClock) {
+  Calibration c = test_calibration();
+  const auto seconds_of = [&](const Op& op) {
+    return op_cost(op, test_cluster().node.gpu, Precision::bf16, c).seconds - kLaunch_s;
+  };
+  const Op fused = attention(16384, 64), product = gemm(8192, 8192, 8192);
+  const double slow_s = seconds_of(fused), product_s = seconds_of(product);
+  c.attention_sustained = {0.9, 0.9, 0.9, Origin::assumed, ""};
+  EXPECT_NEAR(seconds_of(fused), slow_s * kSustained / 0.9, 1e-9 * slow_s);
+  EXPECT_DOUBLE_EQ(seconds_of(product), product_s);
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .sequence = 4096});
+  job.calibration = c;
+  job.calibration.kernel_alone = {0.5, 0.5, 0.5, Origin::assumed, ""};
+  EXPECT_NEAR(op_cost(fused, job).seconds - kLaunch_s, slow_s * kSustained / 0.5, 1e-9 * slow_s);
+}
+
+TEST(OpCost, ProductsOfNvfp4HaveAnEfficiencyOfTheirOwn) {
+  GpuSpec gpu = test_cluster().node.gpu;
+  gpu.fp4_flops = gpu.fp8_flops;
+  Calibration c = test_calibration();
+  c.gemm_scaled_efficiency = {0.6, 0.6, 0.6, Origin::assumed, ""};
+  const auto seconds_in = [&](Precision precision) {
+    return op_cost(gemm(16384, 16384, 16384), gpu, precision, c).seconds - kLaunch_s;
+  };
+  const double fp8_s = seconds_in(Precision::fp8);
+  EXPECT_DOUBLE_EQ(seconds_in(Precision::nvfp4), fp8_s);
+  c.gemm_fp4_efficiency = {0.3, 0.3, 0.3, Origin::assumed, ""};
+  EXPECT_NEAR(seconds_in(Precision::nvfp4), 2 * fp8_s, 1e-9 * fp8_s);
+  EXPECT_DOUBLE_EQ(seconds_in(Precision::mxfp8), fp8_s);
+}
+
 // Tensor cores want rows that start on 16 bytes: heads of 150 run at the vector units' peak.
 TEST(OpCost, UnalignedHeadsOfUnfusedAttentionLeaveTheMatrixUnits) {
   Op op = gemm(2048, 2048, 152);

@@ -387,5 +387,42 @@ TEST(Op, RingAttentionIsOneKernelPerStep) {
   for (const Op& op : layer_ops(llama, {}, Pass::forward)) EXPECT_NE(op.name, "ring merge");
 }
 
+// Scores, softmax, context and transposes are launched by one module of attention.
+TEST(Op, OneModuleLaunchesTheKernelsOfUnfusedAttention) {
+  TransformerSpec model = llama3_8b();
+  model.attention = AttentionKernel::unfused;
+  const Job job = test_job(model, {}, {.global = 1, .sequence = 1024});
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    int products = 0, modules = 0;
+    for (const Op& op : block_ops(job, Block::layer, pass)) {
+      if (op.kind != OpKind::attention_gemm) continue;
+      ++products;
+      if (!op.further) ++modules;
+    }
+    EXPECT_EQ(products, pass == Pass::forward ? 2 : 4);
+    EXPECT_EQ(modules, 1);
+  }
+}
+
+// Per tensor scales: the maximum and the values are read, 2 x 2 B, rows and columns are written, 2
+// x 1 B; where products take any layout, rows alone. Block scales differ by direction and are
+// written twice.
+TEST(Op, Fp8IsWrittenOnceWhereProductsTakeAnyLayout) {
+  const auto quantised_bytes = [](Precision precision, GpuGeneration generation) {
+    Job job = test_job(llama3_8b(), {}, {.global = 1, .sequence = 1024}, precision);
+    job.cluster.node.gpu.generation = generation;
+    double bytes = 0;
+    for (const Op& op : block_ops(job, Block::layer, Pass::forward)) {
+      if (op.role == OpRole::quantise) bytes += op.bytes;
+    }
+    return bytes;
+  };
+  const double hopper = quantised_bytes(Precision::fp8, GpuGeneration::hopper);
+  ASSERT_GT(hopper, 0);
+  EXPECT_DOUBLE_EQ(quantised_bytes(Precision::fp8, GpuGeneration::blackwell), hopper * 5 / 6);
+  EXPECT_DOUBLE_EQ(quantised_bytes(Precision::mxfp8, GpuGeneration::blackwell),
+                   quantised_bytes(Precision::mxfp8, GpuGeneration::hopper));
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -457,10 +457,10 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
   for (const CalibrationField& field : calibration_fields()) {
     const std::string key(field.name);
     if (key == "convolution.winograd") continue;  // at least 1: below
-    // gemm.scaled_efficiency: 0 is gemm.efficiency.
-    const bool divides = (key.ends_with("efficiency") && key != "gemm.scaled_efficiency") ||
-                         key == "kernel.sustained" || key == "host.run_ahead" ||
-                         key.starts_with("gemm.tile_");
+    // gemm.scaled_efficiency: 0 is gemm.efficiency, gemm.fp4_efficiency: 0 is that one.
+    const bool in_place = key == "gemm.scaled_efficiency" || key == "gemm.fp4_efficiency";
+    const bool divides = (key.ends_with("efficiency") && !in_place) || key == "kernel.sustained" ||
+                         key == "host.run_ahead" || key.starts_with("gemm.tile_");
     EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "no error") << key;
@@ -478,13 +478,13 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
   EXPECT_EQ(message("gemm.efficiency", "1", "0", "1"),
             "c.yaml:4:36: gemm.efficiency: must be above 0 and at most 1, not 0");
   EXPECT_EQ(message("gemm.k_half", "-1", "0", "1"),
-            "c.yaml:6:24: gemm.k_half: must be at least 0, not -1");
+            "c.yaml:7:24: gemm.k_half: must be at least 0, not -1");
   EXPECT_EQ(message("gemm.k_half", "5", "6", "7"),
-            "c.yaml:6:32: gemm.k_half: low 6 is above the value 5");
+            "c.yaml:7:32: gemm.k_half: low 6 is above the value 5");
   EXPECT_EQ(message("gemm.k_half", "5", "3", "4"),
-            "c.yaml:6:41: gemm.k_half: high 4 is below the value 5");
+            "c.yaml:7:41: gemm.k_half: high 4 is below the value 5");
   EXPECT_EQ(message("gemm.tile_m", "0", "0", "1"),
-            "c.yaml:7:24: gemm.tile_m: must be above 0, not 0");
+            "c.yaml:8:24: gemm.tile_m: must be above 0, not 0");
   EXPECT_NE(message("memory.fragmentation", "1.5", "0", "2")
                 .find(":33: memory.fragmentation: must be from 0 to 1, not 1.5"),
             std::string::npos);

@@ -59,6 +59,52 @@ TEST(ResolvePower, ACapSlowsWhatArithmeticBinds) {
   EXPECT_NE(cheap.key, dear.key);
 }
 
+Case limited(const std::string& node, const std::string& power = "") {
+  return parse_case("name: power\nmodel: llama3-8b\ncluster: {nodes: 2, node: {" + node + "}" +
+                        power + "}\nlayout: {tp: 8}\nbatch: {global: 2}\n",
+                    "power.yaml");
+}
+
+// As a cap of as many watts does, without a study of power; a cap below the limit counts from it.
+TEST(ResolvePower, ALimitOfTheNodeLowersClocks) {
+  const auto sustained = [](const Case& one) { return one.job.calibration.kernel_sustained.value; };
+  const Case plain = limited("base: dgx-h100");
+  const Case slow = limited("base: dgx-h100, power_limit: 350");
+  EXPECT_FALSE(slow.asked.has<PowerSpec>());
+  EXPECT_DOUBLE_EQ(sustained(slow),
+                   sustained(limited("base: dgx-h100", ", power: {cap_watts: 350}")));
+  EXPECT_LT(sustained(slow), sustained(plain));
+  EXPECT_NE(slow.key, plain.key);
+  const Case both = limited("base: dgx-h100, power_limit: 500", ", power: {cap_watts: 350}");
+  EXPECT_DOUBLE_EQ(sustained(both), sustained(slow));
+  EXPECT_EQ(both.asked.find<PowerSpec>()->of_pool(-1).gpu_W.value, 500);
+}
+
+TEST(ResolvePower, ALimitSlowsAttentionToo) {
+  const Case plain = limited("base: dgx-b200");
+  const Case slow = limited("base: dgx-b200, power_limit: 600");
+  const Calibration& before = plain.job.calibration;
+  const Calibration& after = slow.job.calibration;
+  ASSERT_GT(before.attention_sustained.value, 0);
+  EXPECT_DOUBLE_EQ(after.attention_sustained.value / before.attention_sustained.value,
+                   after.kernel_sustained.value / before.kernel_sustained.value);
+}
+
+TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
+  EXPECT_TRUE(fails([] { limited("base: dgx-h100, power_limit: 60"); },
+                    "power.yaml:3:57: cluster.node.power_limit: 60 W must be above the 75 W"));
+  EXPECT_TRUE(fails([] { limited("base: dgx-h100, power_limit: 900"); },
+                    "at most the 700 W of its data sheet"));
+  EXPECT_TRUE(fails(
+      [] {
+        parse_case(
+            "name: power\nmodel: bert-large\ncluster: {nodes: 2, node: {base: single-p102-100, "
+            "power_limit: 100}}\nbatch: {global: 2}\nprecision: fp16\n",
+            "power.yaml");
+      },
+      "no watts of p102-100 are in the library"));
+}
+
 // Of a measured product what goes with its operations; its bytes and its start stay.
 TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
@@ -153,7 +199,7 @@ TEST(PowerWatts, OfTheLibraryAreInOrder) {
     EXPECT_LT(watts->idle_W.high, watts->peak_W.low) << gpu.name;
     EXPECT_GT(watts->idle_W.low, 0) << gpu.name;
   }
-  EXPECT_EQ(known, 34);  // so each entry is one of a GPU
+  EXPECT_EQ(known, 36);  // so each entry is one of a GPU
   for (const NodeSpec& node : library_nodes()) EXPECT_GT(rest_watts_of(node).value, 0);
   EXPECT_EQ(rest_watts_of(find_node("mi300x")).value, 8 * 160);
 }

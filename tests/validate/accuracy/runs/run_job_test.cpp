@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/offload/offload.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -168,6 +169,70 @@ TEST(RunJob, BucketsOfTheSoftware) {
   EXPECT_EQ(elements(bridge, "LLAMA3_8B", 8), 134217728);
   EXPECT_EQ(elements(bridge, "LLAMA3_8B", 1024), 134217728);
   EXPECT_EQ(elements(dgxc, "Llama 3.1 8B", 64), 75 * 1048576 / 2);
+}
+
+// A column says what each GPU is limited to.
+TEST(RunJob, ALimitOfPowerLowersClocks) {
+  TrainingRun run = llama_8b("torchtitan 2024-12", 8);
+  const double whole = job_of(run).job.calibration.kernel_sustained.value;
+  run.power_limit_W = 400;
+  const RunJob limited = job_of(run);
+  EXPECT_EQ(limited.job.cluster.node.power_limit_W, 400);
+  EXPECT_LT(limited.job.calibration.kernel_sustained.value, 0.9 * whole);
+}
+
+TEST(RunJob, AShareOfActivationsIsInTheHostsMemory) {
+  TrainingRun run = llama_8b("Megatron-Kwai ATC24 memory", 8);
+  EXPECT_EQ(job_of(run).job.offload, nullptr);
+  run.note = "activation offload fraction alpha 0.5; offload_share=0.5";
+  const RunJob offloading = job_of(run);
+  ASSERT_NE(offloading.job.offload, nullptr);
+  EXPECT_EQ(offloading.job.offload->activations, MemoryTier::host);
+  EXPECT_EQ(offloading.job.offload->activation_share, 0.5);
+  run.note = "offload_share=half";
+  EXPECT_EQ(error_of([&] { job_of(run); }), "offload_share is 'half'; it is a share, from 0 to 1");
+}
+
+// NeMo's tables interleave by single layers where they print it.
+TEST(RunJob, APipelineOfWhichNothingIsPrintedInterleavesAsItsSourceDoes) {
+  TrainingRun run = llama_8b("NVIDIA NeMo 24.07 fine-tuning", 2);
+  run.gpus = 8;
+  run.pp = 4;
+  run.note = "packed SQuAD sequences of 4,096";
+  run.sequence = 4096;
+  run.global_batch = 32;
+  run.micro_batch = 1;
+  const Job job = job_of(run).job;
+  EXPECT_EQ(job.layout.vpp, 8);
+  EXPECT_EQ(job.schedule.name, "interleaved-1f1b");
+  EXPECT_EQ(job.batch.sequence, 256);
+  EXPECT_EQ(job.batch.micro, 16);
+  run.source = "Megatron-LM examples/llama";
+  EXPECT_EQ(job_of(run).job.layout.vpp, 1);
+}
+
+TEST(RunJob, UnfusedAttentionOfATest) {
+  TrainingRun run = llama_8b("Megatron-LM CI golden values", 8);
+  run.model = "gpt3_mcore_te_tp1_pp1_dist_optimizer";
+  run.layers = 12;
+  run.hidden = 512;
+  run.heads = 8;
+  run.note = "deterministic-mode";
+  EXPECT_EQ(job_of(run).job.model.attention, AttentionKernel::flash);
+  run.note = "deterministic-mode; unfused attention";
+  EXPECT_EQ(job_of(run).job.model.attention, AttentionKernel::unfused);
+}
+
+// Weights on the host leave the GPU what a layer needs: 70 B in full on eight A100 of 80 GB.
+TEST(RunJob, OffloadOfAllStatesIsChosenByTheSource) {
+  TrainingRun run = llama_8b("torchtune README memory and speed", 8);
+  run.gpu_type = "A100-80GB";
+  run.schedule = "FSDP2";
+  run.note = "Full finetune, CPU offload + fused optimizer";
+  const Job job = job_of(run).job;
+  ASSERT_NE(job.offload, nullptr);
+  EXPECT_EQ(job.offload->weights, MemoryTier::host);
+  EXPECT_EQ(job.offload->optimizer, MemoryTier::host);
 }
 
 }  // namespace
