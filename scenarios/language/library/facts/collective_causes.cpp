@@ -42,7 +42,7 @@ void read_powers(const DocumentNode& map, const std::string& key, const Find& fi
   }
 }
 
-CollectiveCause read_cause(const DocumentEntry& entry) {
+CollectiveCause read_collective_cause(const DocumentEntry& entry) {
   const DocumentNode& map = entry.value;
   require_map(map, entry.key);
   check_keys(map, {"says", "look_at", "across", "strengths", "strength", "law", "node", "algorithm",
@@ -79,7 +79,7 @@ const std::vector<CollectiveCause>& collective_causes() {
   static const std::vector<CollectiveCause> causes = [] {
     std::vector<CollectiveCause> read;
     for (const DocumentEntry& entry : library_document("collective_causes.yaml").entries) {
-      read.push_back(read_cause(entry));
+      read.push_back(read_collective_cause(entry));
     }
     return read;
   }();
