@@ -115,8 +115,12 @@ std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& 
 
 }  // namespace
 
+bool LogReading::healthy() const {
+  return inside >= kHealthyShare * static_cast<double>(measured.size());
+}
+
 const TriedCause* LogReading::explained_by() const {
-  if (causes.empty() || causes.front().evidence < kStrongEvidence) return nullptr;
+  if (healthy() || causes.empty() || causes.front().evidence < kStrongEvidence) return nullptr;
   return &causes.front();
 }
 

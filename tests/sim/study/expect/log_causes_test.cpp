@@ -83,7 +83,7 @@ struct Fault {
 
 class FaultyLog : public testing::TestWithParam<Fault> {};
 
-// First of those tried, or as likely as the first, where another one gives the same curve.
+// The first of all tried, or as likely as the first, where another one gives the same curve.
 TEST_P(FaultyLog, IsExplainedByItsFault) {
   const Fault& fault = GetParam();
   const ExpectRequest request = request_of("dgx-h100", fault.nodes);
