@@ -126,7 +126,7 @@ CollectiveChoice forced_choice(const ExpectOptions& options) {
   return choice;
 }
 
-// The first GPUs of each node.
+// Returns the first GPUs of each node.
 std::vector<std::int32_t> first_gpus(const Cluster& cluster, int nodes, int per_node) {
   std::vector<std::int32_t> gpus;
   for (int node = 0; node < nodes; ++node) {

@@ -2,7 +2,7 @@
 // message a line. It speaks the revision 2026-07-28, in which every request carries its version,
 // and the older ones, which begin with `initialize`; a client may mix both.
 //
-// Source: modelcontextprotocol.io/specification (basic, server/discover, server/tools).
+// Its rules stand in modelcontextprotocol.io/specification (basic, server/discover, server/tools).
 #pragma once
 
 #include <atomic>

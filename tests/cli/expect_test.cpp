@@ -46,7 +46,7 @@ TEST(ExpectCommand, ShowsTableAndPage) {
   EXPECT_NE(read_text(page).find("Bus bandwidth by size"), std::string::npos);
 }
 
-// A log of a twelfth of the bandwidth.
+// The log has a twelfth of the bandwidth.
 TEST(ExpectCommand, ReadsALog) {
   const std::string log = nccl_log(scratch_folder("expect_log"), "all_reduce.log");
   const Json answer = answered(kAsked + "--log " + log);

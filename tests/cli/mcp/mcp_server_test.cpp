@@ -7,6 +7,7 @@
 
 #include <mutex>
 
+#include "cli/mcp/mcp_tools.hpp"
 #include "models/base/error.hpp"
 
 namespace windtunnel {
