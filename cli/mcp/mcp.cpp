@@ -1,4 +1,4 @@
-// windtunnel mcp: commands as tools over standard input and output, for programs that plan by
+// windtunnel mcp offers commands as tools over standard input and output, to programs that plan by
 // themselves (Model Context Protocol).
 #include <fmt/format.h>
 #include <unistd.h>

@@ -19,7 +19,7 @@ constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
 
-// Of JSON-RPC 2.0, and of the protocol.
+// Codes of JSON-RPC 2.0, and the last one of the protocol.
 constexpr int kNoJson = -32700, kNoRequest = -32600, kNoMethod = -32601, kBadParams = -32602,
               kInternal = -32603, kNoSuchVersion = -32022;
 
@@ -164,7 +164,7 @@ void McpServer::receive(std::string_view line) {
 
 namespace {
 
-// Of a request that carries its version: throws Refusal where it does so wrongly.
+// Whether a request carries its version. Throws Refusal where it does so wrongly.
 bool carries_version(const Json& params) {
   const Json& meta = member(params, "_meta");
   const Json& version = member(meta, kVersionKey);

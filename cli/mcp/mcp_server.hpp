@@ -1,8 +1,8 @@
 // A server of the Model Context Protocol, apart from where its messages come from: JSON-RPC 2.0, a
 // message a line. It speaks the revision 2026-07-28, in which every request carries its version,
-// and those before it, which begin with `initialize`; a client may mix both.
+// and the older ones, which begin with `initialize`; a client may mix both.
 //
-// Source: modelcontextprotocol.io/specification (basic, server/discover, server/tools).
+// Its rules stand in modelcontextprotocol.io/specification (basic, server/discover, server/tools).
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,7 @@ class McpServer {
   // Whatever the line holds, it is answered with a result or an error, or with nothing where it is
   // a notification. Calls of tools are answered later, from threads of their own.
   void receive(std::string_view line);
-  // Of a line that was longer than kLongestMessage and was not kept.
+  // A line came that was longer than kLongestMessage, and was not kept.
   void receive_too_long();
 
  private:

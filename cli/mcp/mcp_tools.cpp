@@ -68,7 +68,7 @@ const char* type_name(const Json& value) {
   return value.is_array() ? "a list" : "an object";
 }
 
-// One value as a word of the command line.
+// Returns one value as a word of the command line.
 std::string word_of(const std::string& name, const Json& value) {
   if (value.is_string()) {
     const auto& text = value.get_ref<const std::string&>();

@@ -20,8 +20,7 @@ struct McpTool {
   Json definition() const;  // as tools/list has it
 };
 
-// Those of the commands that are offered as tools; a new one is a row of the table in
-// mcp_tools.cpp.
+// The commands that are offered as tools; a new one is a row of the table in mcp_tools.cpp.
 std::vector<McpTool> mcp_tools(const CommandPage& program);
 
 // How a command is started for a call.

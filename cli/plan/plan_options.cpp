@@ -77,7 +77,7 @@ bool is_decided(const std::string& part) {
   return std::ranges::find(kDecided, part) != std::end(kDecided);
 }
 
-// The entries of a map but those of these keys, below `path`.
+// The entries of a map below `path`, without these keys.
 void set_others(const DocumentNode* map, const std::string& path,
                 const std::vector<std::string>& without, Overrides& set) {
   if (map == nullptr || map->kind != DocumentNode::Kind::map) return;

@@ -22,7 +22,7 @@ struct PlanOptions {
 // What `options` has already is said to be the default.
 void add_plan_options(CLI::App& app, PlanOptions& options);
 
-// FILE, the configuration of a training program or a scenario: of a plan alone.
+// Adds FILE, the configuration of a training program or a scenario, which a plan alone takes.
 void add_plan_file(CLI::App& app, PlanOptions& options);
 
 // How surely it is done in time: of a plan alone, not of a scenario to start from.

@@ -102,6 +102,12 @@ SummarySection basis_section(const ExpectedCurve& curve) {
   }
   section.rows.push_back({"from 1 MB", noise_text(curve.noise)});
   section.rows.push_back({"below", noise_text(curve.small_noise)});
+  if (curve.process_gpus > 1) {
+    section.rows.push_back(
+        {"launches",
+         fmt::format("one process launches on {} GPUs, one after the other{}", curve.process_gpus,
+                     curve.process_assumed ? ": assumed, as the log does not say" : "")});
+  }
   if (curve.slow_share.value > 0) {
     section.rows.push_back(
         {"slow nodes",
@@ -241,7 +247,6 @@ SummarySection causes_section(const LogReading& reading) {
 SummarySection verdict_section(const LogReading& reading) {
   SummarySection section{.title = "What the log says", .rows = {}};
   const auto count = static_cast<int>(reading.measured.size());
-  const double share = static_cast<double>(reading.inside) / count;
   section.rows.push_back(
       {"inside", fmt::format("{} of {} sizes lie in the 90 % interval", reading.inside, count)});
   const TriedCause* cause = reading.explained_by();
@@ -255,13 +260,12 @@ SummarySection verdict_section(const LogReading& reading) {
     }
     return section;
   }
-  constexpr double kHealthy = 0.8;
   const bool slower = std::ranges::any_of(reading.measured, [&](const MeasuredSize& each) {
     const auto at = static_cast<std::size_t>(&each - reading.measured.data());
     return each.seconds > reading.expected.sizes[at].high_s;
   });
   section.rows.push_back(
-      {"cause", share >= kHealthy ? "none: such machines are so"
+      {"cause", reading.healthy() ? "none: such machines are so"
                 : slower          ? "it is slower than such machines are, and no cause that is "
                                     "known here fits it better than chance"
                                   : "none: it is faster than expected"});

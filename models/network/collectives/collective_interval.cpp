@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Inside a node over NVLink, from specification.
+// Returns the noise inside a node over NVLink, from specification.
 const Parameter& node_noise(bool small) {
   constexpr const char* kSource =
       "nine tenths of the points inside a node over NVLink, from specification: "

@@ -41,7 +41,7 @@ struct WrittenForm {
   std::string as;                     // what `plan --launch` calls it; empty: nothing is written
   std::string form;                   // "script", "yaml", "toml", "json"
   std::string command, program;       // of a script
-  std::vector<std::string> launcher;  // those of the settings that stand before the program
+  std::vector<std::string> launcher;  // settings that stand before the program
   bool model_missing = false;         // it says neither the model nor how long sequences are
   std::vector<WrittenName> settings;  // in their order
 };

@@ -22,7 +22,7 @@ struct ImportRequest {
   // Keys of the scenario, which go before what the files say: the machine (cluster.node and
   // cluster.nodes), where they do not say it, the model, and any other.
   Overrides set;
-  // Of files that are read already, by path, in the place of those on the disk.
+  // Texts of files, by path, that are read in the place of what is on the disk.
   std::map<std::string, std::string> texts = {};
 };
 

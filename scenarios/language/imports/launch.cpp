@@ -175,7 +175,7 @@ std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
   return {};
 }
 
-// Those that a job needs, each key said once.
+// What a job needs, each key said once.
 std::vector<WrittenSetting> written_settings(const ConfigurationTable& table,
                                              const SaidByJob& job) {
   std::vector<WrittenSetting> settings;
@@ -289,7 +289,7 @@ constexpr LaunchForm kLaunchForms[] = {
 
 // --- What comes back ---
 
-// Of the job itself, and not of the machine, of months, or what a value is called.
+// Whether a key is about the job itself, and not the machine, months, or what a value is called.
 bool is_compared(const std::string& key) {
   static constexpr std::string_view kParts[] = {
       "model",         "layout",   "batch", "schedule", "recompute", "precision",
@@ -335,8 +335,7 @@ ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
   return request;
 }
 
-// Of a job that cannot be without what no setting says (as uneven stages), that: what is stated and
-// not written.
+// Names what a job states and no setting says, where the job cannot be without it (uneven stages).
 void name_unwritten(const Case& the_case, const std::set<std::string>& written,
                     const std::string& why, Launch& launch) {
   for (const ResolvedValue& value : the_case.values) {

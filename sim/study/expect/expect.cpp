@@ -86,7 +86,9 @@ ExpectedCurve expect_collective(const ExpectRequest& request) {
                       .small_noise = {},
                       .slow_share = {},
                       .slow_log = {},
-                      .why_no_law = {}};
+                      .why_no_law = {},
+                      .process_gpus = request.process_gpus,
+                      .process_assumed = request.process_assumed};
   Calibration calibration = request.calibration;
   if (!calibration.network.stated) {
     curve.why_no_law = why_no_network_law(cluster.node, cluster.fabric.transport);

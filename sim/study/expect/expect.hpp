@@ -19,10 +19,11 @@ struct ExpectRequest {
   Cluster cluster = {};
   std::vector<std::int32_t> gpus = {};  // that take part
   Calibration calibration = {};
-  bool fitted = false;   // its law was fitted on collectives of the machine
-  bool nvls = true;      // NVLink SHARP may be picked
-  int nccl_release = 0;  // as 23 for NCCL 2.23, by whose table it picks; 0: the law's
-  int process_gpus = 1;  // that one process launches on, one after the other
+  bool fitted = false;           // its law was fitted on collectives of the machine
+  bool nvls = true;              // NVLink SHARP may be picked
+  int nccl_release = 0;          // as 23 for NCCL 2.23, by whose table it picks; 0: the law's
+  int process_gpus = 1;          // that one process launches on, one after the other
+  bool process_assumed = false;  // and nobody said so
 };
 
 struct ExpectedSize {
@@ -43,6 +44,8 @@ struct ExpectedCurve {
   Parameter noise, small_noise;
   Parameter slow_share, slow_log;  // of nodes (interconnect_law.hpp); 0: of one node
   std::string why_no_law;
+  int process_gpus = 1;  // as asked
+  bool process_assumed = false;
 };
 
 // Throws Error where the group has fewer than two members.

@@ -28,7 +28,7 @@ Eigen::VectorXd residuals_of(const std::vector<MeasuredSize>& measured,
   return residuals;
 }
 
-// How a log scatters around a curve.
+// Knows how a log scatters around a curve.
 class Scatter {
  public:
   explicit Scatter(const ExpectedCurve& healthy) {
@@ -60,8 +60,8 @@ double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
 
-// Times as fast with the healthy curve as with the other, the median from large sizes on; of a log
-// of small sizes alone that of all.
+// Returns how many times as fast the healthy curve is, the median from large sizes on; where all
+// sizes are small, over all.
 double times_as_fast(const ExpectedCurve& healthy, const ExpectedCurve& other) {
   std::vector<double> all, large;
   for (std::size_t i = 0; i < healthy.sizes.size(); ++i) {
@@ -115,8 +115,12 @@ std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& 
 
 }  // namespace
 
+bool LogReading::healthy() const {
+  return inside >= kHealthyShare * static_cast<double>(measured.size());
+}
+
 const TriedCause* LogReading::explained_by() const {
-  if (causes.empty() || causes.front().evidence < kStrongEvidence) return nullptr;
+  if (healthy() || causes.empty() || causes.front().evidence < kStrongEvidence) return nullptr;
   return &causes.front();
 }
 

@@ -18,9 +18,11 @@
 
 namespace windtunnel {
 
-// Of the variance.
+// Shares of the variance.
 inline constexpr double kTogether = 0.1, kNear = 0.65, kReach = 4;
 
+// With so many of its sizes inside of the 90 % interval a log is what such machines are.
+inline constexpr double kHealthyShare = 0.9;
 // Evidence from which a cause is said to explain a log (Jeffreys: strong).
 inline constexpr double kStrongEvidence = 10;
 // From which it fits better than health does, but not beyond doubt (Jeffreys: substantial).
@@ -33,7 +35,7 @@ struct MeasuredSize {
 
 struct TriedCause {
   const CollectiveCause* cause = nullptr;
-  double strength = 1;        // of those tried the one that fits best
+  double strength = 1;        // which fits best of all tried
   std::string strength_text;  // "0.5 of the NICs' bandwidth is left"
   double evidence = 0;        // over health
   double rms_log = 0;         // of measured / expected with it, root of the mean square
@@ -45,9 +47,10 @@ struct LogReading {
   std::vector<MeasuredSize> measured;  // as many
   int inside = 0;                      // of the 90 % interval
   double rms_log = 0;                  // of measured / expected
-  std::vector<TriedCause> causes;      // of those that change the curve, the most evidence first
+  std::vector<TriedCause> causes;      // that change the curve, the most evidence first
 
-  // The cause that explains the log; null: none does better than health.
+  bool healthy() const;
+  // The cause that explains the log; null: it is healthy, or none does better than health.
   const TriedCause* explained_by() const;
   // Further causes that can't be told from it: a third of its evidence or more.
   std::vector<const TriedCause*> as_likely() const;

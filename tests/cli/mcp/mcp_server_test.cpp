@@ -7,7 +7,9 @@
 
 #include <mutex>
 
+#include "cli/mcp/mcp_tools.hpp"
 #include "models/base/error.hpp"
+#include "models/base/random.hpp"
 
 namespace windtunnel {
 namespace {
@@ -250,6 +252,45 @@ TEST(McpServer, HostileMessagesAreAnsweredWithErrors) {
     ASSERT_TRUE(answer.is_object()) << row.line.substr(0, 200);
     EXPECT_EQ(answer.at("error").at("code"), row.code) << row.line.substr(0, 200);
   }
+  EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
+}
+
+// Whatever a few changed, lost or further bytes make of a message, the answer is one of JSON-RPC.
+TEST(McpServer, DamagedMessagesAreAnsweredOrPassedOver) {
+  const std::vector<std::string> whole = {
+      request("initialize", R"({"protocolVersion":"2025-11-25"})"),
+      request("tools/list", "{" + kMeta + "}"), request("ping"),
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})"};
+  Served served;
+  RandomStream random(1, RandomPurpose::test, 0);
+  int answered = 0;
+  for (int i = 0; i < 4000; ++i) {
+    std::string line = whole[random.below(whole.size())];
+    for (std::uint64_t change = 0, changes = 1 + random.below(4); change < changes; ++change) {
+      const std::size_t at = random.below(line.size());
+      const auto byte = static_cast<char>(random.below(256));
+      switch (random.below(4)) {
+        case 0:
+          line[at] = byte;
+          break;
+        case 1:
+          line.erase(at, 1 + random.below(8));
+          break;
+        case 2:
+          line.insert(at, 1, byte);
+          break;
+        default:
+          line.insert(at, "{[\"", random.below(4));
+      }
+      if (line.empty()) line = "{";
+    }
+    const Json answer = served.answer(line);
+    if (answer.is_null()) continue;
+    ++answered;
+    EXPECT_EQ(answer.at("jsonrpc"), "2.0") << line;
+    EXPECT_TRUE(answer.contains("result") != answer.contains("error")) << line;
+  }
+  EXPECT_GT(answered, 2000);
   EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
 }
 

@@ -1,4 +1,4 @@
-// The command itself, driven by a client over its standard input and output.
+// This is the command itself, which a client drives over its standard input and output.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -86,7 +86,7 @@ TEST_P(LaunchedJob, ComesBackAsTheSameJob) {
   EXPECT_EQ(unsaid, row.unsaid);
 }
 
-// By the import's own account and not by the launch's.
+// Here the import says so, and not the launch.
 TEST_P(LaunchedJob, IsReadWithoutAnUnknownSetting) {
   const LaunchRow& row = GetParam();
   const Launch launch = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);

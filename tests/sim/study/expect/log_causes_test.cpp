@@ -12,6 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "scenarios/language/library/facts/collective_causes.hpp"
 #include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
@@ -83,7 +84,7 @@ struct Fault {
 
 class FaultyLog : public testing::TestWithParam<Fault> {};
 
-// First of those tried, or as likely as the first, where another one gives the same curve.
+// The first of all tried, or as likely as the first, where another one gives the same curve.
 TEST_P(FaultyLog, IsExplainedByItsFault) {
   const Fault& fault = GetParam();
   const ExpectRequest request = request_of("dgx-h100", fault.nodes);
