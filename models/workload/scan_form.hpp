@@ -16,7 +16,7 @@ enum class ScanKind {
   lightning,    // Qin et al. 2024, arXiv 2401.04658: MiniMax-01, arXiv 2501.08313
 };
 
-// A side of a product within a chunk of Q tokens.
+// What a side of a product within a chunk of Q tokens is.
 enum class ScanSide {
   none,            // no product: the kernel is bound by memory
   chunk,           // Q
@@ -52,7 +52,7 @@ struct ScanKernel {
 struct ScanForm {
   ScanKind kind = ScanKind::mamba2;
   std::string_view title;
-  // Columns of the first matrix beside those of input, keys and queries.
+  // The first matrix has these columns beside those of input, keys and queries.
   bool gate = true;      // as many as the input's
   int head_columns = 0;  // a head: step sizes, decays, strengths of writing
   int low_rank = 0;      // outputs as wide as the input by two matrices, through a head's width
@@ -96,11 +96,11 @@ struct MambaMixer {
     return (form().gate ? inner() : 0) + convolved() + form().head_columns * heads + rank();
   }
   int chunk_tokens() const { return form().chunk > 0 ? form().chunk : chunk; }
-  // Parameters of the matrices, with those of low rank.
+  // Counts the parameters of the matrices, with those of low rank.
   double matrices(int hidden) const;
   double head_parameters() const;  // vectors of heads, and the norm's
   double convolution_parameters() const;
-  // Forward operations of a token by the convention, in chunks of a sequence of this length.
+  // Counts forward operations of a token by the convention, in chunks of such a sequence.
   double counted_flops(int sequence) const;
 };
 inline constexpr int kMambaConvolution = 4;  // tokens that it sees

@@ -195,7 +195,7 @@ double attended_keys(const TransformerSpec& model, int sequence);
 // Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys that they see of at
 // most `most`: the latest ones in a window, or those that an indexer chooses.
 double limited_keys(const TransformerSpec& model, double most, double begin, double end);
-// The same of at most the keys of the model's window.
+// They are at most the keys that stand in the model's window.
 double windowed_keys(const TransformerSpec& model, double begin, double end);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias

@@ -77,7 +77,7 @@ const PublishedSize kSizes[] = {
     // 355 and 32 in the paper, without embedding and head (1.55), with the layer for multi-token
     // prediction (3.8).
     {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
-    // With the module for multi-token prediction (1.65) 81.3 in the checkpoint.
+    // The checkpoint has 81.32 with the module for multi-token prediction (1.65).
     {"qwen3-next-80b-a3b", 81.32 - 1.65, 3 + 0.87, 0.005, 0.02},
     {"qwen3.5-35b-a3b", 35, 3 + 0.47, 0.015, 0.03},  // rounded by its name
     {"qwen3.5-27b", 27, 0, 0.005, 0.005},

@@ -30,8 +30,8 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 // the logits (Software::logit_bytes).
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
-// What a module of TransformerSpec::mtp_layers keeps before its layer: inputs of two norms, and their
-// outputs side by side.
+// What a module of TransformerSpec::mtp_layers keeps before its layer: inputs of two norms
+// and their outputs side by side.
 double joining_bytes(const Job& job, const SequenceSlice& slice = {});
 
 // What crosses between stages: an activation, 1/tp of it per GPU under sequence parallelism, or its

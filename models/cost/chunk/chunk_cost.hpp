@@ -77,7 +77,7 @@ using ChunkRounds = std::vector<LayerRounds>;  // in the order of the forward pa
 // holds.
 std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit = {});
 
-// The optimizer's update of so many parameters on one GPU: one memory-bound pass, and Muon's products.
+// The optimizer's update of so many parameters on one GPU: a pass bound by memory, Muon's products.
 std::vector<CostPart> update_cost(double parameters, const Job& job);
 // The optimizer step of one GPU over the parameters that it updates, and what the host adds.
 std::vector<CostPart> optimizer_cost(double parameters, const Job& job);

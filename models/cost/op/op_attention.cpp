@@ -202,7 +202,7 @@ void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   append_indexer(job, s, pass, ops);
 }
 
-// Forward the product with the sigmoid of the gate; backward the gradients of both.
+// Forward it multiplies with the sigmoid of the gate; backward it makes the gradients of both.
 Op output_gate_op(const Shard& s, Pass pass) {
   return memory_op("output gate", (pass == Pass::forward ? 3 : 5) * s.e * s.tokens * s.gate);
 }

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "models/cost/op/element_wise.hpp"
+#include "models/workload/scan_form.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,7 +28,7 @@ struct Scan {
 };
 constexpr double kFp32 = 4;
 
-// The scan of so many tokens, and of the heads of one of so many ranks.
+// Makes the scan of so many tokens, and of the heads that one of so many ranks has.
 Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
   Scan scan;
@@ -91,7 +92,7 @@ void append_scan(std::span<const ScanKernel> kernels, const Scan& scan, std::vec
   for (const ScanKernel& kernel : kernels) ops.push_back(scan_op(kernel, scan));
 }
 
-// Decays and gates of low rank: their second matrices, one product.
+// Decays and gates of low rank have second matrices, which are one product.
 void append_low_rank(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const MambaMixer& mamba = job.model.mamba;
   if (mamba.rank() == 0) return;

@@ -84,7 +84,7 @@ class HuggingFaceConfig {
 
 // Dimensions and forms that nearly all of them call alike.
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
-// Latent attention and the experts of DeepSeek.
+// Reads latent attention and the experts of DeepSeek.
 void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
 // Sizes of Qwen's experts, but not which layers have them.
 void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);

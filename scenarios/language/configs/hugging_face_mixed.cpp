@@ -50,7 +50,7 @@ void set_mixed_layers(const std::vector<bool>& attention, const std::vector<bool
   if (model.layers_with(has_mamba) == 0) model.mamba = {};
 }
 
-// The gate of attention, and the gated DeltaNet of Qwen.
+// Reads the gate of attention and the gated DeltaNet, which Qwen3-Next and 3.5 have alike.
 void read_gated_delta(const MixedConfig& config, TransformerSpec& model) {
   model.head_width = config.whole_or("head_dim", 256);
   model.attention_gate = config.flag_or("attn_output_gate", true);
@@ -71,7 +71,7 @@ void read_qwen3_next(const MixedConfig& config, TransformerSpec& model) {
                    qwen_expert_layers(config, model.layers), model);
 }
 
-// Dense, or with experts in every layer.
+// It is dense, or has experts in every layer.
 void read_qwen3_5(const MixedConfig& config, TransformerSpec& model) {
   const DocumentNode* type = config.find("model_type");
   const bool moe = config.find("num_experts") != nullptr ||

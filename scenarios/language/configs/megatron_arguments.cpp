@@ -169,7 +169,7 @@ MambaMixer gated_delta(const Arguments& arguments) {
           .heads = arguments.whole_or("--linear-num-value-heads", 32)};
 }
 
-// The mixer of a pattern with the letter M, or G for gated DeltaNet.
+// Reads the mixer of a pattern that has the letter M, or G for gated DeltaNet.
 void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec& model) {
   const std::string letters = "M*-EG";  // megatron/core/ssm/mamba_hybrid_layer_allocation.py
   const std::size_t other = model.pattern.find_first_not_of(letters);

@@ -28,7 +28,7 @@ TEST(PredictionModules, OneIsALayerAndAMatrixOfTwiceTheWidth) {
   const TransformerSpec without = predicting_job(0).model;
   const double module = with.layer_parameters(Block::moe_layer) + 2.0 * 7168 * 7168 + 3 * 7168;
   EXPECT_EQ(with.parameters() - without.parameters(), module);
-  // README_WEIGHTS.md of deepseek-ai/DeepSeek-V3: 11.5 B of its own, beside embedding and head.
+  // It has 11.5 B of its own beside embedding and head: deepseek-ai/DeepSeek-V3, README_WEIGHTS.md.
   TransformerSpec whole = deepseek_v3();
   const double main = whole.parameters();
   whole.mtp_layers = 1;
@@ -48,7 +48,7 @@ TEST(PredictionModules, StandOnTheLastStage) {
   EXPECT_EQ(with[1].expert_parameters - without[1].expert_parameters, layer.experts);
 }
 
-// A layer, a second head, and the matrix before the layer.
+// A module costs a layer, a second head, and the matrix before the layer.
 TEST(PredictionModules, CostALayerAHeadAndTheirMatrix) {
   const ChunkCost none = chunk_costs(predicting_job(0)).front();
   const ChunkCost one = chunk_costs(predicting_job(1)).front();

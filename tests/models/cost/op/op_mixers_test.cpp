@@ -13,7 +13,7 @@ namespace {
 
 const Batch kMixedBatch{.global = 4, .micro = 1, .sequence = 4096};
 
-// A layer of Qwen3-Next: 16 heads of keys, 32 of values.
+// Qwen3-Next has 16 heads of keys and 32 of values in a layer.
 TransformerSpec mixed_model(ScanKind kind, int groups = 16, int heads = 32) {
   TransformerSpec model = llama3(4, 2048, 16, 512);
   model.mamba = {.kind = kind, .state = 128, .head_width = 128, .groups = groups, .heads = heads};
@@ -38,8 +38,8 @@ double products_of_mixer(const TransformerSpec& model) {
   return flops_of(job, Block::mamba, Pass::forward, OpKind::gemm) / kMixedBatch.sequence;
 }
 
-// transformers, modeling_qwen3_next.py: in_proj_qkvz, in_proj_ba, conv1d, A_log, dt_bias, norm,
-// out_proj.
+// The module of transformers' modeling_qwen3_next.py has in_proj_qkvz, in_proj_ba, conv1d, A_log,
+// dt_bias, norm and out_proj.
 TEST(OpMixers, GatedDeltaNetHasTheTensorsOfItsModule) {
   const double columns = 2 * 2048 + 2 * 4096 + 2 * 32;
   const double expected = 2048 * columns + (2 * 2048 + 4096) * 4 + 32 + 32 + 128 + 4096.0 * 2048;
@@ -48,8 +48,8 @@ TEST(OpMixers, GatedDeltaNetHasTheTensorsOfItsModule) {
   EXPECT_DOUBLE_EQ(products_of_mixer(model), 2 * (2048 * columns + 4096.0 * 2048));
 }
 
-// modeling_kimi.py: q, k, v with a convolution each, f_a and f_b, b, g_a and g_b, A_log, dt_bias,
-// o_norm, o_proj.
+// The module of modeling_kimi.py has q, k, v with a convolution each, f_a and f_b, b, g_a and g_b,
+// A_log, dt_bias, o_norm and o_proj.
 TEST(OpMixers, KimiDeltaAttentionHasTheTensorsOfItsModule) {
   const double inner = 32 * 128;
   const double low_rank = 2 * (2048 * 128 + 128 * inner);
@@ -140,7 +140,8 @@ TEST(OpMixers, AGateOfAttentionIsAMatrixOfTheWidthOfItsOutput) {
   EXPECT_DOUBLE_EQ(layer_activations(job).kept - kept, 2 * 2 * 4096.0 * 4096);
 }
 
-// arXiv 2512.02556, section 2.1: queries out of the compressed ones, one key, a weight a head.
+// It makes queries out of the compressed ones, one key, and a weight a head (arXiv
+// 2512.02556, 2.1).
 TEST(OpMixers, AnIndexerHasThreeMatricesAndANorm) {
   const TransformerSpec model = choosing_model();
   EXPECT_EQ(model.attention_parameters() - deepseek_v3().attention_parameters(),
@@ -161,7 +162,7 @@ TEST(OpMixers, ChosenKeysAreReadAsLatentVectors) {
             op_named(block_ops(dense, Block::layer, Pass::forward), "attention").flops);
 }
 
-// Eight times the length: attention eight times, the indexer sixty-four times.
+// At eight times the length attention takes eight times as long.
 TEST(OpMixers, AttentionToChosenKeysGrowsWithTheLengthAlone) {
   const auto attention = [](int sequence) {
     const Job job = test_job(choosing_model(), {}, {.global = 1, .micro = 1, .sequence = sequence});

@@ -17,7 +17,7 @@ Job muon_job(Optimizer optimizer = Optimizer::muon, int dp = 1,
   return job;
 }
 
-// In Llama 3 8B all but embedding, head (128,256 rows each) and norms.
+// Llama 3 8B has an embedding and a head of 128,256 rows each, and norms.
 TEST(OrthogonalUpdate, EmbeddingHeadAndVectorsHaveAdam) {
   const TransformerSpec model = llama3_8b();
   const double others = 2.0 * 128256 * 4096 + 65.0 * 4096;
