@@ -5,6 +5,7 @@
 // the projection's output alone and makes convolution, states and C B^T again. Kernels read
 // what heads of a group share once, out of the L2 cache.
 #include <algorithm>
+#include <span>
 
 #include "models/cost/op/element_wise.hpp"
 
@@ -119,6 +120,14 @@ void append_backward_scan(const Scan& scan, std::vector<Op>& ops) {
   ops.push_back(memory_op("convolution", 3 * scan.e * scan.tokens * scan.convolved()));
 }
 
+// Between the two linear layers.
+void append_scan(const Scan& scan, Pass pass, std::vector<Op>& ops) {
+  const std::size_t first = ops.size();
+  if (pass == Pass::forward) append_forward_scan(scan, ops);
+  if (pass == Pass::backward_input) append_backward_scan(scan, ops);
+  for (Op& op : std::span(ops).subspan(first)) op.scan = true;
+}
+
 }  // namespace
 
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
@@ -133,12 +142,12 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
   switch (pass) {
     case Pass::forward:
       append_linear(in, pass, s, ops);
-      append_forward_scan(scan, ops);
+      append_scan(scan, pass, ops);
       append_linear(out, pass, s, ops);
       return;
     case Pass::backward_input:
       append_linear(out, pass, s, ops);
-      append_backward_scan(scan, ops);
+      append_scan(scan, pass, ops);
       append_linear(in, pass, s, ops);
       return;
     case Pass::backward_weight:
