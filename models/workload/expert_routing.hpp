@@ -25,6 +25,10 @@ struct ExpertLoad {
   double busiest() const { return hot + received; }
 };
 
+// Of so many equal places of all experts, one after the other, those that have an expert of a
+// token: the mean, all experts of its groups being equally likely.
+double places_met(const MixtureOfExperts& moe, int places);
+
 // Of experts divided among `ranks`, in MixtureOfExperts::layer; one rank has them all.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 
