@@ -25,8 +25,8 @@ struct ExpertLoad {
   double busiest() const { return hot + received; }
 };
 
-// Of so many equal places of all experts, one after the other, those that have an expert of a
-// token: the mean, all experts of its groups being equally likely.
+// All experts lie on so many equal places, one after the other: the mean number of those that have
+// an expert of a token, where all experts of its groups are equally likely.
 double places_met(const MixtureOfExperts& moe, int places);
 
 // Of experts divided among `ranks`, in MixtureOfExperts::layer; one rank has them all.

@@ -120,7 +120,7 @@ TEST(ExpertParallel, ANodesCopyGoesOnToEachOfItsRanks) {
   EXPECT_NEAR(merged_s / ep_s(job), 1.5 / 2, 0.01);
 }
 
-// Of an all-to-all that GPUs write themselves: no message to each peer is waited for.
+// An all-to-all that GPUs write themselves waits for no message to each peer.
 TEST(ExpertParallel, OneSidedExchangesHaveTheirOwnLaw) {
   Job job = expert_job();
   job.batch.sequence = 128;

@@ -89,8 +89,8 @@ TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
   EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
 }
 
-// Of its recipes for GPT-OSS, which a window tells, the graph of a whole iteration is those of
-// racks.
+// Its recipes for GPT-OSS, which a window tells, have the graph of a whole iteration on racks
+// alone.
 TEST(RunSource, RecipesDifferByGpu) {
   const auto gpt_oss_on = [](const char* node) {
     Job job = small_job(1, 1, 2);
