@@ -84,6 +84,10 @@ struct Calibration {
                              {{"",
                                "source~\"Megatron-Bridge\" && ep>1 && "
                                "(gpu_type==\"H100\" || gpu_type==\"B200\")"}}};
+  // The kernels of a Mamba-2 scan reach this share of the speed that products and passes have by
+  // the numbers above.
+  Parameter scan_share = {1, 0.1, 1, Origin::assumed,
+                          "as other products and passes: not measured on this kind of GPU"};
   // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
   Parameter host_run_ahead;
   // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share

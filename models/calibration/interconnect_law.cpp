@@ -7,6 +7,17 @@ namespace windtunnel {
 
 DEFINE_SPECIAL_MEMBERS(InterconnectLaw);
 
+Parameter of_one_sided(double value, double low, double high) {
+  return {value,
+          low,
+          high,
+          Origin::published,
+          "fitted, with the others of one_sided, on DeepEP V1's normal and low-latency kernels on "
+          "8, 32 and 128 H800 (github.com/deepseek-ai/DeepEP dd758caf, docs/legacy.md): residual "
+          "3 % rms",
+          {{"moe_dispatch_2026.csv", "library~\"DeepEP\" && (gpus==8 || gpus==32 || gpus==128)"}}};
+}
+
 const std::vector<InterconnectLawField>& interconnect_law_fields() {
   using Law = InterconnectLaw;
   static const std::vector<InterconnectLawField> fields = {
@@ -45,6 +56,14 @@ const std::vector<InterconnectLawField>& interconnect_law_fields() {
       {"tree.overlap", &Law::tree_overlap, "", true, "the same for trees"},
       {"nvls.overlap", &Law::nvls_overlap, "", true, "the same for NVLS"},
       {"pairs.overlap", &Law::pairs_overlap, "", true, "the same for all-to-all and the like"},
+      {"one_sided.launch", &Law::one_sided_launch_s, "s", false,
+       "per all-to-all that GPUs write themselves", false, false},
+      {"one_sided.step", &Law::one_sided_step_s, "s", false, "more where it crosses nodes", false,
+       false},
+      {"one_sided.node", &Law::one_sided_node, "", false,
+       "share of the GPU port's bandwidth that it gets", true, false},
+      {"one_sided.net", &Law::one_sided_net, "", false, "share of the NICs' bandwidth likewise",
+       true, false},
       {"tuner.bandwidth", &Law::tuner_bandwidth, "", false,
        "share of the NICs' bandwidth that NCCL's tuner counts with; 0: what its search finds",
        true},

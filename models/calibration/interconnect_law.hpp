@@ -16,6 +16,9 @@
 
 namespace windtunnel {
 
+// As it was fitted, with the others of its kind, on InfiniBand.
+Parameter of_one_sided(double value, double low, double high);
+
 struct InterconnectLaw {
   DECLARE_SPECIAL_MEMBERS(InterconnectLaw);
   bool stated = false;  // false: the calibration's five constants are all that is known
@@ -57,6 +60,14 @@ struct InterconnectLaw {
   Parameter nvls_overlap;
   Parameter pairs_overlap;
 
+  // All-to-alls that the GPUs write themselves (CollectiveAlgorithm::one_sided): seconds before
+  // bytes flow, more where they cross nodes; shares of the bandwidth of the GPU's port and the
+  // NICs.
+  Parameter one_sided_launch_s = of_one_sided(28e-6, 15e-6, 45e-6);
+  Parameter one_sided_step_s = of_one_sided(0, 0, 20e-6);
+  Parameter one_sided_node = of_one_sided(0.71, 0.6, 0.82);
+  Parameter one_sided_net = of_one_sided(0.87, 0.78, 0.94);
+
   // What NCCL's search found of the network's bandwidth, which its tuner counts with, as a share
   // of the NICs' (0: as models/network/nccl/nccl_channels.hpp finds it); whether it lets 128-byte
   // lines cross the network (1); and which release it is of, as 23 for NCCL 2.23.
@@ -81,6 +92,7 @@ struct InterconnectLawField {
   std::string_view help;
   // 0 to 1. Of the others what is fitted, a factor, is above 0, and the rest is at least 0.
   bool is_share = false;
+  bool required = true;  // of a law that states all of its numbers; otherwise its default stands
 };
 
 const std::vector<InterconnectLawField>& interconnect_law_fields();

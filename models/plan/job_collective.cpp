@@ -72,7 +72,12 @@ CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind
                                    const GroupShape& shape) {
   const CollectiveRule* rule = shape.members > 1 ? rule_of(job, axis, kind) : nullptr;
   if (on_rings(job, axis, kind) && shape.members > 1) return ring_of(rule);
-  if (rule == nullptr) return {};
+  if (rule == nullptr) {
+    const bool of_experts = axis == Category::ep && kind == CollectiveKind::all_to_all;
+    const bool by_gpus = job.software.ep_one_sided || job.software.ep_merged;
+    if (of_experts && by_gpus) return CollectiveAlgorithm::one_sided;
+    return {};
+  }
   if (rule->algorithm != CollectiveAlgorithm::automatic) {
     try {
       require_algorithm(kind, rule->algorithm, shape, job.cluster);

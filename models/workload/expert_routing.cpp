@@ -51,7 +51,29 @@ std::vector<double> parts_of_layer(std::vector<double> shares, int ranks, int la
   return parts_of(shares, ranks);
 }
 
+// Ways to choose `some` of `all`.
+double choices(int all, int some) {
+  return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1));
+}
+
 }  // namespace
+
+double places_met(const MixtureOfExperts& moe, int places) {
+  const double draws = moe.per_token;
+  if (moe.groups <= 1) return places * (1 - std::pow(1 - 1. / places, draws));
+  // Groups of which a place has experts, and its share of each.
+  const int of_place = std::max(1, moe.groups / places);
+  const double share = std::min(1., static_cast<double>(moe.groups) / places);
+  const int chosen = moe.groups_per_token;
+  double missed = 0;
+  for (int met = 0; met <= std::min(of_place, chosen); ++met) {
+    if (chosen - met > moe.groups - of_place) continue;
+    const double likely = choices(of_place, met) * choices(moe.groups - of_place, chosen - met) /
+                          choices(moe.groups, chosen);
+    missed += likely * std::pow(1 - share * met / chosen, draws);
+  }
+  return places * (1 - missed);
+}
 
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {
   if (ranks == 1) return {};

@@ -25,6 +25,10 @@ struct ExpertLoad {
   double busiest() const { return hot + received; }
 };
 
+// All experts lie on so many equal places, one after the other: the mean number of those that have
+// an expert of a token, where all experts of its groups are equally likely.
+double places_met(const MixtureOfExperts& moe, int places);
+
 // Of experts divided among `ranks`, in MixtureOfExperts::layer; one rank has them all.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 

@@ -74,8 +74,11 @@ struct Software {
   double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
   double reduce_bytes = 4;    // of a gradient on the network
   TensorOverlap tp_overlap = TensorOverlap::none;
-  bool ep_overlap = false;   // all-to-alls of a micro-batch run beside the compute of another
-  bool ep_merged = false;    // a token goes once to a node (or, in one node, to a rank): DeepEP
+  bool ep_overlap = false;  // all-to-alls of a micro-batch run beside the compute of another
+  bool ep_merged = false;   // a token goes once to a node (or, in one node, to a rank): DeepEP
+  // All-to-alls are written by the GPUs themselves, as they are where ep_merged holds (pplx-garden,
+  // DeepEP's low-latency kernels).
+  bool ep_one_sided = false;
   bool cuda_graphs = false;  // the host launches nothing
   // CPU time per operation, of that of Transformer Engine's modules (Calibration::host_launch_s).
   // 0.7: modules of plain PyTorch, as Megatron-Core's own tests take with either on three kinds of

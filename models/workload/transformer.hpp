@@ -33,8 +33,12 @@ enum class PopularityOrder {
 
 // The MLP of a layer replaced by a router and experts (Lepikhin et al. 2020, arXiv 2006.16668).
 struct MixtureOfExperts {
-  int experts = 0;       // of one layer; 0: a dense model
-  int per_token = 0;     // experts that each token is sent to (top-k)
+  int experts = 0;    // of one layer; 0: a dense model
+  int per_token = 0;  // experts that each token is sent to (top-k)
+  // The router takes a token's experts from `groups_per_token` of so many equal groups of them
+  // (node-limited routing: DeepSeek-V3, arXiv 2412.19437, section 2.1.2). 1: from all.
+  int groups = 1;
+  int groups_per_token = 1;
   int ffn_hidden = 0;    // of one expert
   int shared_ffn = 0;    // width of the experts that see every token, in all; 0: none
   int dense_layers = 0;  // leading layers with a dense MLP of TransformerSpec::ffn_hidden

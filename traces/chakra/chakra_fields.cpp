@@ -255,8 +255,7 @@ const std::vector<std::string>& names_of(CollectiveKind) {
 }
 
 const std::vector<std::string>& names_of(CollectiveAlgorithm) {
-  static const auto names =
-      words<CollectiveAlgorithm>(static_cast<int>(CollectiveAlgorithm::torus) + 1);
+  static const auto names = words<CollectiveAlgorithm>(kCollectiveAlgorithms);
   return names;
 }
 

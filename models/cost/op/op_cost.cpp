@@ -292,6 +292,13 @@ namespace {
 
 OpCost cost_of(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration, const Parameter& sustained) {
+  if (op.scan && calibration.scan_share.value < 1) {
+    Op whole = op;
+    whole.scan = false;
+    const OpCost cost = cost_of(whole, gpu, precision, calibration, sustained);
+    const Parameter& share = calibration.scan_share;
+    return {cost.seconds / share.value, weakest(cost.origin, share.origin)};
+  }
   if (const auto measured = measured_cost(op, precision, calibration)) return *measured;
   const OpCost roof = roofline(op, gpu, precision, calibration, sustained);
   const Parameter& launch = calibration.kernel_launch_s;

@@ -77,6 +77,7 @@ double bytes_of_kernel(const ScanKernel& kernel, const Scan& scan) {
 
 Op scan_op(const ScanKernel& kernel, const Scan& scan) {
   Op op = memory_op(kernel.name, bytes_of_kernel(kernel, scan));
+  op.scan = true;
   if (kernel.m == ScanSide::none) return op;
   op.kind = OpKind::attention_gemm;
   op.m = side_of(kernel.m, scan);

@@ -15,13 +15,11 @@
 namespace windtunnel {
 namespace {
 
-// Copies of a token that leave its rank or stay there as if sent. Merged: as many as different
-// nodes (in one node: ranks) are met in per_token draws, all equally likely.
+// Copies of a token that leave its rank or stay there as if sent. Merged: one for each node (in one
+// node: rank) that has an expert of it.
 double copies(const Job& job, const GroupShape& shape) {
-  const double experts = job.model.moe.per_token;
-  if (!job.software.ep_merged) return experts;
-  const double places = shape.nodes > 1 ? shape.nodes : shape.members;
-  return places * (1 - std::pow(1 - 1 / places, experts));
+  if (!job.software.ep_merged) return job.model.moe.per_token;
+  return places_met(job.model.moe, shape.nodes > 1 ? shape.nodes : shape.members);
 }
 
 double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, const auto& chosen) {
@@ -36,6 +34,23 @@ struct Sending {
   double distinct = 1;  // of them the share that is no copy of the rest: packed once
   ExchangeWay way = ExchangeWay::there;
 };
+
+// A node's one copy of a token goes on over NVLink to each of its ranks that has an expert of it,
+// while others arrive: the slower of both ways decides.
+void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, double bytes,
+                      InnerCollective& sent) {
+  const MixtureOfExperts& moe = setting.job.model.moe;
+  if (!setting.job.software.ep_merged || shape.nodes == 1 || shape.members_per_node == 1) return;
+  GroupShape node = shape;
+  node.members = shape.members_per_node;
+  node.nodes = 1;
+  const double forwarded = bytes * places_met(moe, shape.members) / places_met(moe, shape.nodes);
+  const InnerCollective inside =
+      setting.collective(InnerGroup::expert, CollectiveKind::all_to_all, node, forwarded);
+  if (inside.seconds <= sent.seconds) return;
+  sent.seconds = inside.seconds;
+  sent.origin = weakest(sent.origin, inside.origin);
+}
 
 // An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC.
 InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
@@ -70,6 +85,7 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
     sent.exchange = job.model.moe.layer;
   } else {
     sent = all_to_all({shape, mean});
+    forward_in_nodes(setting, shape, mean, sent);
   }
   sent.bytes = mean;
   if (codec) {
@@ -210,6 +226,12 @@ double hot_expert_bytes(const Job& job) {
 
 void check_expert_routing(const Job& job) {
   const MixtureOfExperts& moe = job.model.moe;
+  if (moe.groups > 1 && (moe.experts % moe.groups != 0 || moe.groups_per_token > moe.groups)) {
+    throw Error::of_key("model.moe.groups",
+                        "is {}: they divide the {} experts equally, and a token takes its own "
+                        "from at most all of them (model.moe.groups_per_token, {})",
+                        moe.groups, moe.experts, moe.groups_per_token);
+  }
   if (moe.zipf > 0 && moe.imbalance > 1) {
     throw Error::of_key("model.moe.zipf",
                         "and model.moe.imbalance both say how full the busiest rank is; "

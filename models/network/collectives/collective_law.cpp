@@ -85,6 +85,17 @@ LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLate
   return terms;
 }
 
+// Where the kernels of the GPUs write to all members at once, without NCCL.
+LawTerms one_sided_terms(const GroupShape& shape, const InterconnectLaw& law) {
+  LawTerms terms;
+  terms.launch_s = used(terms.origin, law.one_sided_launch_s);
+  terms.node_efficiency = used(terms.node_origin, law.one_sided_node);
+  if (shape.nodes == 1) return terms;
+  terms.net_step_s = used(terms.net_origin, law.one_sided_step_s);
+  terms.net_efficiency = used(terms.net_origin, law.one_sided_net);
+  return terms;
+}
+
 // NCCL counts S on a port whatever the group's size, where a port carries S (1 + 1/g); the law's
 // share is that of eight GPUs.
 double of_nvls_size(int members_per_node) {
@@ -183,6 +194,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
 
 LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
                     double bytes, const Cluster& cluster, const InterconnectLaw& law) {
+  if (choice.algorithm == one_sided) return one_sided_terms(shape, law);
   const NcclLatencies& ring_row = *find_nccl_latencies(ring);
   if (kind == CollectiveKind::all_to_all || kind == CollectiveKind::gather ||
       kind == CollectiveKind::send_recv) {

@@ -56,6 +56,8 @@ const char* to_string(CollectiveAlgorithm algorithm) {
       return "hfreduce";
     case CollectiveAlgorithm::torus:
       return "torus";
+    case CollectiveAlgorithm::one_sided:
+      return "one-sided";
   }
   return "unknown";
 }

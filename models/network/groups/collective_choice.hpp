@@ -34,7 +34,9 @@ enum class CollectiveAlgorithm : std::uint8_t {
   direct,              // all pairs at once
   hfreduce,            // on the hosts' CPUs (Fire-Flyer, arXiv 2408.14158)
   torus,               // rings both ways along every dimension of a torus at once, as XLA's on TPUs
+  one_sided,           // all pairs at once, written by the GPUs themselves (DeepEP)
 };
+inline constexpr int kCollectiveAlgorithms = static_cast<int>(CollectiveAlgorithm::one_sided) + 1;
 
 // NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain with fences.
 enum class Protocol : std::uint8_t { automatic, ll, ll128, simple };

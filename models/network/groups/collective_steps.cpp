@@ -244,17 +244,17 @@ constexpr Row kRows[] = {
     {K::reduce, A::ring, 0, chain},
     {K::all_to_all, A::pairwise, 0, pairwise},
     {K::all_to_all, A::direct, 0, all_at_once},
+    {K::all_to_all, A::one_sided, 0, all_at_once},
     {K::all_to_all, A::hierarchical, regular | several_nodes | several_a_node, in_two_phases},
     {K::gather, A::direct, 0, gather},
     {K::send_recv, A::direct, 0, shift},
 };
 
 constexpr int kKinds = static_cast<int>(K::send_recv) + 1;
-constexpr int kAlgorithms = static_cast<int>(A::torus) + 1;
 
 // [kind][algorithm] -> row, -1: none.
 constexpr auto kRowOf = [] {
-  std::array<std::array<int, kAlgorithms>, kKinds> rows{};
+  std::array<std::array<int, kCollectiveAlgorithms>, kKinds> rows{};
   for (auto& row : rows) row.fill(-1);
   for (size_t i = 0; i < std::size(kRows); ++i) {
     rows[static_cast<int>(kRows[i].kind)][static_cast<int>(kRows[i].algorithm)] =

@@ -71,6 +71,8 @@ void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.latent.value_width = config.whole("v_head_dim");
   model.moe.experts = config.whole("n_routed_experts");
   model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.groups = std::max(1, config.whole_or("n_group", 1));
+  if (model.moe.groups > 1) model.moe.groups_per_token = config.whole("topk_group");
   model.moe.ffn_hidden = config.whole("moe_intermediate_size");
   model.moe.shared_ffn = static_cast<int>(
       std::min<double>(HuggingFaceConfig::kMostOfAll,

@@ -130,6 +130,10 @@ void read_experts(const Arguments& arguments, TransformerSpec& model) {
   if (model.moe.experts == 1) model.moe.experts = 0;  // as Megatron-DeepSpeed says of a dense model
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
+  model.moe.groups = arguments.whole_or("--moe-router-num-groups", 1);
+  if (model.moe.groups > 1) {
+    model.moe.groups_per_token = arguments.whole_or("--moe-router-group-topk", model.moe.groups);
+  }
   model.moe.ffn_hidden = arguments.whole_or("--moe-ffn-hidden-size", model.ffn_hidden);
   model.moe.shared_ffn = arguments.whole_or("--moe-shared-expert-intermediate-size", 0);
   model.moe.latent_width = arguments.whole_or("--moe-latent-size", 0);

@@ -232,6 +232,12 @@ Rows model_part_rows() {
                 range(0, 1e5), example("8"), "of one layer; 0: a dense model"),
       whole_row("model.moe.per_token", sets<&MixtureOfExperts::per_token>, in_every_entry,
                 range(1, 1e5), example("2"), "experts that a token visits"),
+      whole_row("model.moe.groups", sets<&MixtureOfExperts::groups>, in_entry, range(1, 1e5),
+                example("8"),
+                "equal groups of experts, of which a token's come from a few (node-limited "
+                "routing); without a base: 1"),
+      whole_row("model.moe.groups_per_token", sets<&MixtureOfExperts::groups_per_token>, in_entry,
+                range(1, 1e5), example("4"), "how many of them; without a base: 1"),
       whole_row("model.moe.ffn", sets<&MixtureOfExperts::ffn_hidden>, in_every_entry, range(1, 1e6),
                 example("14336"), "width of one matrix of one expert"),
       whole_row("model.moe.shared_ffn", sets<&MixtureOfExperts::shared_ffn>, in_entry,

@@ -139,6 +139,10 @@ Rows host_rows() {
                "all-to-alls of a micro-batch run beside the compute of another"),
       flag_row("software.ep_merged", sets<&Software::ep_merged>,
                "a token goes once to a node, not once to each of its experts there (DeepEP)"),
+      flag_row("software.ep_one_sided", sets<&Software::ep_one_sided>, example("true"),
+               "the GPUs write the experts' all-to-alls themselves, to all at once "
+               "(pplx-garden, DeepEP's low-latency kernels), as they do under "
+               "software.ep_merged; otherwise they are NCCL's"),
       flag_row("software.cuda_graphs", sets<&Software::cuda_graphs>,
                "the host launches no kernels one by one"),
       flag_row("software.dense_graphs", sets<&Software::dense_graphs>, example("true"),

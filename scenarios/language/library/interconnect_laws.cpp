@@ -57,6 +57,11 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     // What the layer leaves of a port is what the host's bridge passes, unless the node states it.
     if (node.host_bridge_Bps.value > 0) law.node_share = share;
   }
+  const auto bound = [](const Parameter& by, Parameter& share) {
+    if (share.value > by.value) share = by;
+  };
+  bound(law.node_share, law.one_sided_node);
+  bound(law.net_share, law.one_sided_net);
   return law;
 }
 

@@ -354,7 +354,7 @@ InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key)
   if (node.kind == DocumentNode::Kind::scalar && node.text == "constants") return law;
   require_map(node, key);
   for (const InterconnectLawField& field : interconnect_law_fields()) {
-    require(node, std::string(field.name));
+    if (field.required) require(node, std::string(field.name));
   }
   read_law_layer(node, law);
   return law;

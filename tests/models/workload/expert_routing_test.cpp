@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <vector>
@@ -25,6 +26,46 @@ TEST(ExpertRouting, StatedImbalanceStands) {
   moe.imbalance = 1.7;
   EXPECT_EQ(expert_load(moe, 8).busiest(), 1.7);
   EXPECT_EQ(expert_load(moe, 1).busiest(), 1);
+}
+
+// Against all choices of groups, and of experts in them with repetition, counted one by one.
+double counted_places(const MixtureOfExperts& moe, int places) {
+  const int of_group = moe.experts / moe.groups;
+  double met = 0;
+  int ways = 0;
+  for (int groups = 0; groups < 1 << moe.groups; ++groups) {
+    if (std::popcount(static_cast<unsigned>(groups)) != moe.groups_per_token) continue;
+    std::vector<int> open;
+    for (int e = 0; e < moe.experts; ++e) {
+      if ((groups >> (e / of_group) & 1) != 0) open.push_back(e);
+    }
+    for (const int first : open) {
+      for (const int second : open) {
+        met += first * places / moe.experts == second * places / moe.experts ? 1 : 2;
+        ++ways;
+      }
+    }
+  }
+  return met / ways;
+}
+
+TEST(ExpertRouting, PlacesThatATokenMeets) {
+  MixtureOfExperts moe = experts(0);
+  moe.groups_per_token = 1;
+  for (const int groups : {1, 2, 4, 8}) {
+    moe.groups = groups;
+    moe.groups_per_token = std::max(1, groups / 2);
+    for (const int places : {1, 2, 4, 8, 16, 64}) {
+      EXPECT_NEAR(places_met(moe, places), counted_places(moe, places), 1e-9)
+          << groups << " groups, " << places << " places";
+    }
+  }
+  // Node-limited routing of DeepSeek-V3: no more than four of eight nodes, however many draws.
+  moe = {.experts = 256, .per_token = 8, .groups = 8, .groups_per_token = 4, .ffn_hidden = 1};
+  EXPECT_NEAR(places_met(moe, 8), 4 * (1 - std::pow(0.75, 8)), 1e-9);
+  moe.per_token = 1000;
+  EXPECT_NEAR(places_met(moe, 8), 4, 1e-9);
+  EXPECT_NEAR(places_met(moe, 2), 2 * (1 - 1. / 70), 1e-9);
 }
 
 // With one expert a rank the fullest has the first: 1 / sum of i^-s, over 1/64.

@@ -317,7 +317,7 @@ TEST(Case, CollectivesThatCannotRunAreRefused) {
   };
   EXPECT_EQ(refused("{all_to_all: tree}"),
             "--set communication.collectives={all_to_all: tree}: unknown algorithm 'tree'; known: "
-            "auto, pairwise, direct, hierarchical");
+            "auto, pairwise, direct, one-sided, hierarchical");
   EXPECT_EQ(refused("{all_gather: hierarchical}"),
             "--set communication.collectives={all_gather: hierarchical}: "
             "communication.collectives: all-gather by hierarchical needs several nodes; this group "

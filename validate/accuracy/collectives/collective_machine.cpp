@@ -221,7 +221,7 @@ CollectiveChoice forced_choice(const std::string& notes) {
   CollectiveChoice choice;
   std::string algorithm = setting(notes, "NCCL_ALGO");
   if (algorithm.empty()) algorithm = setting(notes, "NCCL algorithm requested:");
-  for (int i = 0; i <= static_cast<int>(CollectiveAlgorithm::torus); ++i) {
+  for (int i = 0; i < kCollectiveAlgorithms; ++i) {
     const auto known = static_cast<CollectiveAlgorithm>(i);
     const bool of_nccl = find_nccl_latencies(known) != nullptr;
     if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;

@@ -1,7 +1,6 @@
 // A library's dispatch and combine of tokens is held to a step's all-to-alls (expert_parallel.hpp).
-#include <cstdio>
-
 #include "models/cost/chunk/block_coster.hpp"
+#include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 
@@ -45,27 +44,41 @@ const GpuName& gpu_of(const ExchangeRow& row) {
 
 // What is sent how often, with sources: docs/rows.md.
 std::string exchange_scenario(const ExchangeRow& row) {
-  const bool merged = contains_text(row.library, "DeepEP") && contains_text(row.mode, "training");
-  const int of_node = divide_gpus(row.gpus, row.nodes);
-  const int gpus = contains_text(row.note, "pure RDMA") ? 1 : of_node;
-  double nvlink = 0;
-  std::sscanf(row.network.c_str(), "NVLink %lf GB/s", &nvlink);
+  const bool merged = contains_text(row.mode, "training") && !contains_text(row.library, "pplx");
+  const bool grouped = contains_text(row.note, "top-4 groups");
+  const int gpus = divide_gpus(row.gpus, row.nodes);
   // Behind NVLink, where that is stated too.
   const NetworkText network = read_network(row.network.substr(row.network.find(" + ") + 1));
-  if (network.nic_Bps == 0) throw Error("the speed of the network is not stated");
+  if (network.nic_Bps == 0 && row.nodes > 1) throw Error("the speed of the network is not stated");
+  // Several of a GPU count as one.
+  const int nics = network.nics > 0 ? std::min(network.nics, gpus) : gpus;
+  const double nic_Bps = network.nic_Bps * std::max(1, network.nics / nics);
+  const std::string of_nics =
+      network.nic_Bps > 0 ? fmt::format(", nics: {}, nic: {} B/s", nics, nic_Bps) : "";
   return fmt::format(
       "name: experts\nmodel: {{base: deepseek-v3, hidden: {}, moe: {{experts: {}, per_token: "
-      "{}}}}}\n"
-      "cluster: {{nodes: {}, node: {{base: {}, gpus: {}, nics: {}, nic: {} B/s{}}}, fabric: "
-      "{{base: "
-      "full-bisection, transport: {}}}}}\nlayout: {{ep: {}}}\nbatch: {{global: {}, micro: 1, "
-      "sequence: {}}}\nprecision: bf16\nsoftware: {{ep_merged: {}}}\n{}calibration: {}\n",
-      row.hidden, row.experts, row.per_token, row.gpus / gpus, gpu_of(row).node, gpus,
-      network.nics > 0 ? network.nics * gpus * row.nodes / row.gpus : gpus, network.nic_Bps,
-      nvlink > 0 ? fmt::format(", nvlink: {} GB/s", nvlink) : "",
-      contains_text(row.network, "EFA") ? "efa" : "infiniband", row.gpus, row.gpus, row.tokens,
-      merged, row.dtype == "fp8" ? "compress: [{axis: ep, name: fp8, passes: dispatch}]\n" : "",
+      "{}, groups: {}, groups_per_token: {}}}}}\n"
+      "cluster: {{nodes: {}, node: {{base: {}, gpus: {}{}}}, fabric: {{base: full-bisection, "
+      "transport: {}}}}}\nlayout: {{ep: {}}}\nbatch: {{global: {}, micro: 1, sequence: {}}}\n"
+      "precision: bf16\nsoftware: {{ep_merged: {}, ep_one_sided: true}}\n{}calibration: {}\n",
+      row.hidden, row.experts, row.per_token, grouped ? 8 : 1, grouped ? 4 : 1, row.nodes,
+      gpu_of(row).node, gpus, of_nics, contains_text(row.network, "EFA") ? "efa" : "infiniband",
+      row.gpus, row.gpus, row.tokens, merged,
+      row.dtype == "fp8" ? "compress: [{axis: ep, name: fp8, passes: dispatch}]\n" : "",
       gpu_of(row).calibration);
+}
+
+// Rows that numbers of one-sided all-to-alls were fitted on.
+std::vector<FittedOn> rows_of_one_sided() {
+  std::vector<FittedOn> rows;
+  for (const Transport transport : {Transport::infiniband, Transport::efa}) {
+    const InterconnectLaw law = specified_interconnect_law(find_node("dgx-h100"), transport);
+    for (const Parameter* number : {&law.one_sided_launch_s, &law.one_sided_step_s,
+                                    &law.one_sided_node, &law.one_sided_net}) {
+      rows.insert(rows.end(), number->fitted_on.begin(), number->fitted_on.end());
+    }
+  }
+  return rows;
 }
 
 std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
@@ -101,7 +114,10 @@ MeasuredKind dispatch_kind() {
           "times of sending tokens to experts and back, by library and network",
           {"operation", "tokens", "topk", "experts", "time_us"},
           "library~\"DeepEP\"",
-          judge_with<ExchangeRow, kExchangeColumns, predict_exchange>};
+          [](const KindOptions& options) {
+            return judge_files<ExchangeRow>(options, kExchangeColumns, predict_exchange,
+                                            rows_of_one_sided());
+          }};
 }
 
 }  // namespace windtunnel

@@ -288,16 +288,20 @@ class Mapper {
   }
 
   void set_recompute() {
-    // "full (uniform)", "selective", or modules: "moe_act mla_up_proj".
-    for (const auto& [name, set] : kChoices<Recompute>) {
-      if (!set.searched && contains_text(run_.recompute, name)) job_.recompute = set;
+    // "full (uniform)", "selective", or modules: "moe_act mla_up_proj", "selective (mlp)", "norm,
+    // act" as Megatron-Core's were named before 0.12.
+    std::string text = run_.recompute;
+    for (const char mark : {'(', ')', ',', ':'}) std::ranges::replace(text, mark, ' ');
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (word == "norm") word = "layernorm";
+      if (word == "act") word = "moe_act";
+      if (!has_choice<RecomputeModule>(word)) continue;
+      job_.recompute = job_.recompute.with(value_of<RecomputeModule>(word));
     }
     if (job_.recompute == Recompute::none) {
-      std::istringstream words(run_.recompute);
-      for (std::string word; words >> word;) {
-        if (has_choice<RecomputeModule>(word)) {
-          job_.recompute = job_.recompute.with(value_of<RecomputeModule>(word));
-        }
+      for (const auto& [name, set] : kChoices<Recompute>) {
+        if (!set.searched && contains_text(run_.recompute, name)) job_.recompute = set;
       }
     }
     if (run_.recompute.empty()) assumed_.push_back("recompute none");

@@ -50,6 +50,7 @@ void* part_of(Job& job, const void* type) {
       {&kTypeTag<Job>, &job},
       {&kTypeTag<Recompute>, &job.recompute},
       {&kTypeTag<TransformerSpec>, &job.model},
+      {&kTypeTag<MixtureOfExperts>, &job.model.moe},
       {&kTypeTag<Layout>, &job.layout},
       {&kTypeTag<Software>, &job.software},
       {&kTypeTag<Communication>, &job.communication},
@@ -89,8 +90,8 @@ bool can_set(const Value& value) {
   const void* type = value.field->binding.target;
   // Rows of other axes and of islands have the same type.
   if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
-  const bool size_of_model =
-      type == &kTypeTag<TransformerSpec> && value.field->scalar == ScalarType::integer;
+  const bool of_model = type == &kTypeTag<TransformerSpec> || type == &kTypeTag<MixtureOfExperts>;
+  const bool size_of_model = of_model && value.field->scalar == ScalarType::integer;
   return value.key == kRecomputed || type == &kTypeTag<Training> || type == &kTypeTag<Offload> ||
          (part_of(job, type) != nullptr && !size_of_model);
 }
@@ -146,7 +147,8 @@ std::optional<Value> unset_value(const Value& set) {
   }
   const Binding& binding = set.field->binding;
   const void* part = part_of(job, binding.target);
-  const bool known = part != nullptr && part != &job.model && binding.read != nullptr;
+  const bool of_model = part == &job.model || part == &job.model.moe;
+  const bool known = part != nullptr && !of_model && binding.read != nullptr;
   if (!known || !binding.read(part, value)) return std::nullopt;
   return value;
 }

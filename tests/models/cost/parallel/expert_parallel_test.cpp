@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
@@ -102,6 +103,34 @@ TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
   // lose 20 / 132.
   EXPECT_NEAR(share(kTaken / (kSms - kTaken)), kTaken / kSms, 1e-9);
   EXPECT_NEAR(share(0), 0, 1e-9);
+}
+
+// Two nodes of eight: a token's two experts lie on 1.5 nodes on average, and on 1.94 ranks, to each
+// of which NVLink carries a copy, whichever way it came. Fast NICs and slow ports leave that.
+TEST(ExpertParallel, ANodesCopyGoesOnToEachOfItsRanks) {
+  Job job = expert_job(1e13);
+  job.cluster.node.nvlink_Bps = parameter(1e9);
+  const double each_s = ep_s(job);
+  job.software.ep_merged = true;
+  EXPECT_NEAR(ep_s(job) / each_s, 16 * (1 - std::pow(15. / 16, 2)) / 2, 0.02);
+  job = expert_job(1e9);  // now NICs alone count
+  job.software.ep_merged = true;
+  const double merged_s = ep_s(job);
+  job.software.ep_merged = false;
+  EXPECT_NEAR(merged_s / ep_s(job), 1.5 / 2, 0.01);
+}
+
+// An all-to-all that GPUs write themselves waits for no message to each peer.
+TEST(ExpertParallel, OneSidedExchangesHaveTheirOwnLaw) {
+  Job job = expert_job();
+  job.batch.sequence = 128;
+  job.software.ep_one_sided = true;
+  job.calibration.network.stated = true;  // and its other numbers are none
+  const InterconnectLaw& law = job.calibration.network;
+  const double bytes = 2. * 128 * 2 * job.model.hidden;  // of two copies in bf16
+  const double one_s = law.one_sided_launch_s.value +
+                       bytes / 2 / (job.cluster.node.nic_Bps.value * law.one_sided_net.value);
+  EXPECT_NEAR(ep_s(job), 4 * one_s, 0.02 * 4 * one_s);
 }
 
 // DeepSeek-V3 dispatches in fp8 and combines in bf16: a byte and its scale for every two there, and

@@ -363,6 +363,9 @@ TEST(CollectiveLaw, RestsOnTheFieldsThatItUses) {
   EXPECT_EQ(weak_fields(K::all_to_all, {A::pairwise, P::simple}),
             (Names{"launch", "node.step", "node.share", "net.share", "net.pairs", "net.pair_step",
                    "pairs.overlap", "slow.share", "slow.log"}));
+  EXPECT_EQ(weak_fields(K::all_to_all, A::one_sided),
+            (Names{"one_sided.launch", "one_sided.step", "one_sided.node", "one_sided.net",
+                   "slow.share", "slow.log"}));
   terms.gpus = strided(8, 1);
   EXPECT_EQ(weak_fields(K::all_reduce, {A::nvls, P::simple}),
             (Names{"nvls.launch", "nvls.share", "nvls.overlap"}));

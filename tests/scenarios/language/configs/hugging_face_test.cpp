@@ -340,6 +340,16 @@ TEST(HuggingFace, KindsOfLayersThatAreWrongAreRefused) {
   EXPECT_NE(refusal(start + "[\"a\"]}}").find("config.json:5:83: "), std::string::npos);
 }
 
+TEST(HuggingFace, RoutersMayBeLimitedToGroups) {
+  const std::string config = R"("model_type": "deepseek_v3", "kv_lora_rank": 32,
+    "qk_nope_head_dim": 16, "qk_rope_head_dim": 8, "v_head_dim": 16, "n_routed_experts": 16,
+    "num_experts_per_tok": 4, "moe_intermediate_size": 64)";
+  EXPECT_EQ(model_of(config).moe.groups, 1);
+  const MixtureOfExperts moe = model_of(config + R"(, "n_group": 8, "topk_group": 4)").moe;
+  EXPECT_EQ(moe.groups, 8);
+  EXPECT_EQ(moe.groups_per_token, 4);
+}
+
 TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
   EXPECT_EQ(model_of(R"("model_type": "llama", "max_position_embeddings": 4096)").sequence, 0);
   EXPECT_EQ(model_of_hugging_face(kConfigs[13].text, "c.json").sequence, 1024);

@@ -89,10 +89,13 @@ TEST(MegatronArguments, ExpertsLatentAttentionAndWindows) {
       "--untie-embeddings-and-output-weights --multi-latent-attention --q-lora-rank 1536 "
       "--kv-lora-rank 512 --qk-head-dim 128 --qk-pos-emb-head-dim 64 --v-head-dim 128 "
       "--num-experts 256 --moe-router-topk 8 --moe-ffn-hidden-size 2048 "
-      "--moe-shared-expert-intermediate-size 2048 --moe-layer-freq \"([0]*3+[1]*58)\"";
+      "--moe-shared-expert-intermediate-size 2048 --moe-layer-freq \"([0]*3+[1]*58)\" "
+      "--moe-router-num-groups 8 --moe-router-group-topk 4";
   const TransformerSpec model = model_of_megatron_arguments(text, "v3.args");
   EXPECT_NEAR(model.parameters() / 671.03e9, 1, 0.001);
   EXPECT_EQ(model.moe.dense_layers, 3);
+  EXPECT_EQ(model.moe.groups, 8);
+  EXPECT_EQ(model.moe.groups_per_token, 4);
   const auto sparse = [&](const std::string& freq) {
     return model_of_megatron_arguments(
         "--num-layers 5 --hidden-size 64 --num-attention-heads 4 "

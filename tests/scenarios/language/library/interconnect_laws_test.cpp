@@ -9,7 +9,8 @@ namespace windtunnel {
 namespace {
 
 bool may_be_none(std::string_view name) {
-  return name == "net.small_bytes" || name == "tuner.bandwidth" || name == "tuner.ll128";
+  return name == "net.small_bytes" || name == "tuner.bandwidth" || name == "tuner.ll128" ||
+         name == "one_sided.step";
 }
 
 // Every node of the library over every transport.
@@ -31,6 +32,8 @@ TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
       }
       EXPECT_LE(law.net_share.value, 1) << node.name;
       EXPECT_LE(law.node_share.value, 1) << node.name;
+      EXPECT_LE(law.one_sided_net.value, law.net_share.value) << node.name;
+      EXPECT_LE(law.one_sided_node.value, law.node_share.value) << node.name;
     }
   }
 }

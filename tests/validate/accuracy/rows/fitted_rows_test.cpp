@@ -83,7 +83,9 @@ TEST(FittedRows, EachFitOfTheLibraryStatesItsRows) {
 // A misspelt column would count rows as blind.
 TEST(FittedRows, ExpressionsNameColumnsOfTables) {
   std::vector<CsvTable> tables = training_rows();
-  tables.push_back(CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/exchange_runs.csv"));
+  for (const char* more : {"exchange_runs.csv", "moe_dispatch_2026.csv"}) {
+    tables.push_back(CsvTable::read(WINDTUNNEL_SOURCE_DIR "/tests/data/" + std::string(more)));
+  }
   const auto knows = [&](const FittedOn& rows) {
     const RowFilter filter = RowFilter::parse(rows.where, "fitted_on");
     return std::ranges::any_of(tables,

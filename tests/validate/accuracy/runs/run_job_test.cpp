@@ -54,6 +54,33 @@ TEST(RunJob, AModelOfAnotherWidthIsAnotherModel) {
   EXPECT_EQ(job_of(run).job.model.layers, 40);
 }
 
+// A module that is named counts for itself, whatever set stands beside it.
+TEST(RunJob, RecomputationIsReadByItsWords) {
+  using enum RecomputeModule;
+  TrainingRun run = run_of("Mixtral 8x7B", "");
+  run.source = "Megatron-MoE-ModelZoo";
+  run.sequence = 4096;
+  run.global_batch = 64;
+  run.micro_batch = 1;
+  run.gpus = 64;
+  run.tp = 1;
+  run.pp = 4;
+  run.dp = 16;
+  run.ep = 8;
+  run.precision = "bf16";
+  const auto read = [&](const char* text) {
+    run.recompute = text;
+    return job_of(run).job.recompute;
+  };
+  EXPECT_EQ(read("selective (mlp)"), Recompute::of(mlp));
+  EXPECT_EQ(read("norm, act"), Recompute::of(layernorm, moe_act));
+  EXPECT_EQ(read("selective: moe_act, layernorm"), Recompute::of(layernorm, moe_act));
+  EXPECT_EQ(read("selective"), Recompute::of(core_attn));
+  EXPECT_EQ(read("full (uniform)"), Recompute::full);
+  EXPECT_EQ(read("none"), Recompute::none);
+  EXPECT_TRUE(job_of(run).job.software.ep_merged);  // DeepEP
+}
+
 // Half a second for each message between nodes before the fix: 64 micro-batches of two stages wait
 // for one forward and one backward each.
 TEST(RunJob, NanotronBeforeItsFix) {

@@ -89,6 +89,38 @@ TEST(RunSource, DispatchIsMergedFromTheReleaseOnThatHasIt) {
   EXPECT_TRUE(chosen("Megatron-Bridge 26.04 NeMo Container", 1, 4).software.ep_merged);
 }
 
+// Its recipes for GPT-OSS, which a window tells, have the graph of a whole iteration on racks
+// alone.
+TEST(RunSource, RecipesDifferByGpu) {
+  const auto gpt_oss_on = [](const char* node) {
+    Job job = small_job(1, 1, 2);
+    job.cluster.node = find_node(node);
+    job.model.moe = {.experts = 4, .per_token = 1, .ffn_hidden = 128};
+    job.model.window = 128;
+    job.precision = Precision::mxfp8;
+    return applied(run_of("Megatron-Bridge 26.06 NeMo Container"), job).software;
+  };
+  EXPECT_TRUE(gpt_oss_on("gb300-nvl72").cuda_graphs);
+  EXPECT_TRUE(gpt_oss_on("gb300-nvl72").fused_experts);
+  EXPECT_FALSE(gpt_oss_on("hgx-b300").cuda_graphs);
+  EXPECT_FALSE(gpt_oss_on("hgx-b300").fused_experts);
+  EXPECT_TRUE(gpt_oss_on("hgx-b300").ep_merged);
+  EXPECT_TRUE(gpt_oss_on("hgx-b300").dense_graphs);
+}
+
+TEST(RunSource, ExpertsOfMlperfOverlapTheirExchanges) {
+  Job job = small_job(1, 2, 2);
+  job.cluster.node = find_node("gb200-nvl72");
+  const TrainingRun run = run_of("MLPerf Training v6.0");
+  EXPECT_FALSE(applied(run, job).software.ep_overlap);
+  job.model.moe = {.experts = 4, .per_token = 1, .ffn_hidden = 128};
+  const Software experts = applied(run, job).software;
+  EXPECT_TRUE(experts.ep_overlap && experts.ep_merged && experts.fused_experts);
+  EXPECT_EQ(experts.gradient_bytes, 2);
+  job.cluster.node = find_node("dgx-h100");
+  EXPECT_FALSE(applied(run, job).software.ep_overlap);
+}
+
 TEST(RunSource, WhatTheRowSaysStays) {
   Job job = small_job(2, 1, 2);
   job.layout.sequence_parallel = false;  // as of a row that says nothing, or no
