@@ -31,7 +31,7 @@ LoopInputs inputs_of(RolloutMode mode, double sigma, double token_s = 2e-5) {
   inputs.spec.iterations = 6;
   inputs.engines = {{speed_of(64), 8}};
   inputs.token_s = token_s;
-  inputs.transfer_s = 0.7;
+  inputs.transfer_s = inputs.stop_s = 0.7;
   return inputs;
 }
 
