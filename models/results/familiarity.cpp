@@ -187,7 +187,7 @@ class Mixture {
 };
 
 Mixture mixture_of(const RunTraits& traits, const std::vector<const MeasuredRuns*>& all,
-                   const LeftOut& without) {
+                   const RunsLeftOut& without) {
   std::map<std::string_view, int> rows;  // [publisher]
   for (const MeasuredRuns* run : all) rows[publisher_of(run->family)] += run->rows;
   Mixture mixture;
@@ -218,7 +218,7 @@ void set_deviation(const Mixture& mixture, Familiarity& found) {
   found.deviation = width / width_of(found.freedom, 0.9);
 }
 
-bool is_left_out(const MeasuredRuns& run, const LeftOut& without) {
+bool is_left_out(const MeasuredRuns& run, const RunsLeftOut& without) {
   return !without.family.empty() && publisher_of(run.family) == publisher_of(without.family) &&
          (without.model.empty() || without.model == run.model);
 }
@@ -276,7 +276,7 @@ std::string model_key(const TransformerSpec& model) {
 }
 
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
-                        const LeftOut& without) {
+                        const RunsLeftOut& without) {
   std::vector<const MeasuredRuns*> all;
   std::vector<const MeasuredRuns*> others;  // of other publishers
   for (const MeasuredRuns& run : measured) {

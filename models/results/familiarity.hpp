@@ -77,7 +77,7 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // What a width is judged without: the runs of this model that the family's publisher made, in any
 // of its releases and tables; all that it made where `model` is empty. Empty: nothing.
-struct LeftOut {
+struct RunsLeftOut {
   std::string family;
   std::string model;
 };
@@ -94,6 +94,6 @@ std::string model_key(const TransformerSpec& model);  // MeasuredRuns::model
 // without experts; where fewer than three families are so, of any GPU, then of any bits, then all.
 // That a size or a trait was not measured on this GPU is told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
-                        const LeftOut& without = {});
+                        const RunsLeftOut& without = {});
 
 }  // namespace windtunnel
