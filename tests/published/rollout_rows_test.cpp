@@ -92,7 +92,7 @@ System system_of(const Row& row) {
   if (row.system == "verl") {
     return {.model = qwen7,
             .node = "dgx-h100",
-            .law = "median: 810, sigma: 1",
+            .law = "median: 675, sigma: 1",
             .prompt = 128,
             .passes_colocated = 1,
             .longest = 30720,

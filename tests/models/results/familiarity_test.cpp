@@ -14,6 +14,9 @@ MeasuredRuns runs(const std::string& family, const RunTraits& traits, int rows, 
   return {.family = family, .model = "1x1", .traits = traits, .rows = rows, .deviation = deviation};
 }
 
+// The t law of so many errors that it is all but normal is a little wider at the same deviation.
+constexpr double kNormal = 0.002;
+
 const RunTraits kDense = {.gpu = "x", .gpus = 64, .sequence = 4096};
 const RunTraits kExperts = {.gpu = "x", .experts = true, .gpus = 8, .sequence = 4096};
 const RunTraits kEightBits = {.gpu = "y", .bits = 8, .gpus = 512, .sequence = 8192};
@@ -40,7 +43,7 @@ TEST(Familiarity, TheOtherReleasesOfAPublisherAreLeftOutWithAFamily) {
   EXPECT_EQ(familiarity(kDense, measured).families, 5);
   const Familiarity others = familiarity(kDense, measured, {"Lab v2 / x", ""});
   EXPECT_EQ(others.families, 3);
-  EXPECT_NEAR(others.deviation, 0.1, 1e-6);
+  EXPECT_NEAR(others.deviation, 0.1, kNormal);
 }
 
 // Its runs of other models tell more than those of others: they share software and machines.
@@ -48,7 +51,7 @@ TEST(Familiarity, OfAPublisherTheModelIsLeftOut) {
   std::vector<MeasuredRuns> measured = {runs("Lab v1 / x", kDense, 20, 0.3),
                                         runs("one", kDense, 20, 0.1), runs("two", kDense, 20, 0.1)};
   const double without = familiarity(kDense, measured, {"Lab v2 / x", "1x1"}).deviation;
-  EXPECT_NEAR(without, 0.1, 1e-6);
+  EXPECT_NEAR(without, 0.1, kNormal);
   measured.push_back(runs("Lab v2 / x", kDense, 20, 0.3));
   measured.back().model = "8192x80";
   const double with = familiarity(kDense, measured, {"Lab v2 / x", "1x1"}).deviation;
@@ -67,7 +70,7 @@ TEST(Familiarity, RunsThatWereFittedOnTellWhatWasMeasuredAlone) {
   measured.push_back(runs("fitted", larger, 0, 0));
   EXPECT_TRUE(lacks().empty());
   EXPECT_EQ(familiarity(larger, measured).families, 3);
-  EXPECT_NEAR(familiarity(larger, measured).deviation, 0.1, 1e-6);
+  EXPECT_NEAR(familiarity(larger, measured).deviation, 0.1, kNormal);
 }
 
 TEST(Familiarity, HoldsAgainstTheSameKindOnTheSameGpu) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
@@ -61,6 +63,7 @@ const std::vector<MeasuredRuns>& measured_runs() {
 }
 
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
+  constexpr double kLeast = 0.001;  // 0 would say that there is none
   std::string text = kHead;
   for (const MeasuredRuns& run : runs) {
     text += fmt::format(
@@ -72,7 +75,7 @@ std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
         run.family, run.model, run.traits.gpu, run.traits.gpu_bits, run.traits.bits,
         run.traits.experts, run.traits.adapters, run.traits.small, run.traits.sharded_weights,
         run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
-        run.traits.micro_tokens, run.rows, run.deviation);
+        run.traits.micro_tokens, run.rows, run.rows > 0 ? std::max(run.deviation, kLeast) : 0);
   }
   return text;
 }
