@@ -189,7 +189,7 @@ TextTable not_blind_table(const ValidationReport& report) {
   return table;
 }
 
-// A line for each family and traits.
+// Models are taken together, so that each family and traits has one line.
 std::vector<MeasuredRuns> of_all_models(const std::vector<MeasuredRuns>& measured) {
   std::vector<MeasuredRuns> all;
   for (const MeasuredRuns& run : measured) {

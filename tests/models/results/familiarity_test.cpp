@@ -56,7 +56,7 @@ TEST(Familiarity, OfAPublisherTheModelIsLeftOut) {
   measured.back().model = "8192x80";
   const double with = familiarity(kDense, measured, {"Lab v2 / x", "1x1"}).deviation;
   EXPECT_GT(with, 0.2);
-  // Whoever is no publisher counts all of them once.
+  // A job of no publisher counts all of them once.
   EXPECT_LT(familiarity(kDense, measured).deviation, with);
 }
 
@@ -108,7 +108,7 @@ TEST(Familiarity, WhatIsAlikeDecides) {
   };
   EXPECT_LT(width(kDense), width(adapters));
   EXPECT_LT(width(adapters), width(tiny));
-  // Of those that are alike nine tenths are inside, and the others widen it.
+  // What is not alike makes it wider than what is alike alone would.
   EXPECT_GT(width(kDense), std::exp(1.645 * 0.05));
 }
 

@@ -66,7 +66,7 @@ void add_count_interval(PredictedRow& rate, double expected) {
 
 // Clusters differ more than counts of one do: of 1000 node-days of eight GPUs 6.50 and 2.34
 // failures in RSC-1 and RSC-2 (Kokolis et al., HPCA 2025, arXiv 2410.21680) and 3.79 in Llama 3's
-// (arXiv 2407.21783, table 5): a log standard deviation of 0.51. Of a fourth cluster the mean is
+// (arXiv 2407.21783, table 5): a log standard deviation of 0.51. The mean of a fourth cluster is
 // not known better than of three.
 double cluster_factor() {
   constexpr double kDeviation = 0.51;

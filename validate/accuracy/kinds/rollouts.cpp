@@ -101,11 +101,13 @@ LoopRecipe recipe_of(const LoopRow& row, bool apart) {
   if (contains_text(row.policy, "staleness 0") && !contains_text(row.policy, "staleness 0.")) {
     recipe.asynchrony = "staleness: 0, ";
   }
-  // github.com/volcengine/verl, b178a3cd, verl/experimental/one_step_off_policy/shell.
+  // So verl's scripts say (github.com/volcengine/verl, b178a3cd,
+  // verl/experimental/one_step_off_policy/shell).
   if (contains_text(row.source, "verl")) recipe.memory = 0.8;
   if (!is_of_nemo(row)) return recipe;
-  // github.com/NVIDIA-NeMo/RL, 9dbd9adc, examples/configs: no activation_checkpointing for these
-  // two, gpu_memory_utilization, and in_flight_weight_updates.
+  // The recipes of github.com/NVIDIA-NeMo/RL (9dbd9adc, examples/configs) set no
+  // activation_checkpointing for these two; they set gpu_memory_utilization and
+  // in_flight_weight_updates.
   const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
   if (keeps) recipe.recompute = "none";
   recipe.memory = apart ? 0.8 : 0.6;
