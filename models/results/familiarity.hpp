@@ -13,9 +13,12 @@ namespace windtunnel {
 
 // What of a run decides which other runs tell something of it.
 struct RunTraits {
-  std::string gpu;  // of the library
-  int bits = 16;    // of what the matrix products read
+  std::string gpu;    // of the library
+  int gpu_bits = 16;  // the fewest that its matrix units read: tells generations apart
+  int bits = 16;      // of what the matrix products read
   bool experts = false;
+  bool adapters = false;         // or another part of the model alone is trained
+  bool small = false;            // so few parameters that the host and latencies decide
   bool sharded_weights = false;  // gathered layer by layer (ZeRO-3, FSDP)
   bool context = false;          // sequences are cut over context parallelism
   int gpus = 1;
@@ -29,10 +32,10 @@ bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and 
 // Measured runs of one source that share their traits but for the sizes.
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
+  std::string model;   // "8192x80": width and layers
   RunTraits traits;    // gpus and what stands behind it: the largest among them
   int rows = 0;  // blind ones: 0 where all were fitted on, which tells what was measured alone
-  // Of log(predicted / measured) of their steps' times, from specification: what a normal one would
-  // have of which nine tenths are as small as these.
+  // Of log(predicted / measured) of their steps' times, from specification: root mean square.
   double deviation = 0;
 };
 
@@ -48,14 +51,16 @@ struct Familiarity {
   std::string alike;
   int rows = 0;
   int families = 0;
-  double deviation = 0;  // of log(predicted / measured): the upper quartile over the families
+  // Of log(predicted / measured), and how many errors would tell it as well: Student's t with both
+  // has the 90 % and 95 % intervals of the mixture below.
+  double deviation = 0;
+  int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
   // Of these, what a layout chooses and no run of its kind had on any GPU: whoever looks for the
   // fastest layout goes where nobody has seen what the cost models leave out.
   std::vector<std::string> unlike_layout = {};
 
-  // So many families tell it.
   Parameter error() const;
 };
 
@@ -70,13 +75,25 @@ struct LayoutReach {
 };
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
-// Those of the same GPU, product bits, and with or without experts; where fewer than three families
-// are so, of any GPU, then of any bits, then all. Few runs tell little: their mean square is taken
-// together with that of 30 runs of all models with, or without, experts. Not those of the publisher
-// of the family `without`, whose other releases and tables repeat its runs. That a size or a trait
-// was not measured was found to say nothing of how far a prediction is off (docs/cost.md): it is
-// told, and widens nothing.
+// What a width is judged without: the runs of this model that the family's publisher made, in any
+// of its releases and tables; all that it made where `model` is empty. Empty: nothing.
+struct RunsLeftOut {
+  std::string family;
+  std::string model;
+};
+std::string model_key(const TransformerSpec& model);  // MeasuredRuns::model
+
+// The error of a job is taken to be that of a run drawn from all measured ones, the more alike the
+// likelier: for each of GPU generation, product bits, experts, adapters, sharding of weights and
+// size that differs a run counts a fifth, and five times where its publisher is that of `without`,
+// whose software and machines the job shares. A publisher's n runs count n / (n + 5) together, so
+// that large sets do not decide alone. Intervals are those of this mixture of normal laws: narrow
+// where what is alike was predicted well by all, wide where it was not or little is alike.
+//
+// `alike`, `rows`, `families` and `nearest` name runs of the same GPU, product bits, and with or
+// without experts; where fewer than three families are so, of any GPU, then of any bits, then all.
+// That a size or a trait was not measured on this GPU is told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
-                        const std::string& without = {});
+                        const RunsLeftOut& without = {});
 
 }  // namespace windtunnel

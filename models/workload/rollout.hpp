@@ -28,10 +28,12 @@ inline constexpr Choice<RolloutMode> kChoices<RolloutMode>[] = {
 enum class WeightPath {
   broadcast,  // to the first node of engines, and from node to node on
   direct,     // to every engine from the learner
+  gather,     // tensor by tensor whole to every GPU of the learner, and from each to an engine
 };
 template <>
 inline constexpr Choice<WeightPath> kChoices<WeightPath>[] = {{"broadcast", WeightPath::broadcast},
-                                                              {"direct", WeightPath::direct}};
+                                                              {"direct", WeightPath::direct},
+                                                              {"gather", WeightPath::gather}};
 
 // A copy of the model that writes samples, with continuous batching.
 struct EngineSpec {
@@ -39,6 +41,10 @@ struct EngineSpec {
   // Of a GPU's usable memory, for weights, keys and values, and all else; vLLM's default.
   double memory_share = 0.9;
   int most_sequences = 256;  // that run at once, however much memory there is
+  // What the host takes between two steps of decoding to schedule, sample and take in tokens:
+  // assumed. Engines that return log-probabilities of what they write take longer
+  // (docs/reinforcement-learning.md).
+  double host_step_s = 0.001;
 };
 
 struct RolloutSpec {
@@ -53,6 +59,10 @@ struct RolloutSpec {
   int prompt_length = 1;      // tokens
   LengthDistribution output;  // tokens that an engine writes, the end's included
   double epochs = 1;          // updates over each batch
+  // What updates and passes take, over those of pre-training with the same tokens: heads that give
+  // log-probabilities, many small updates, samples that the driver hands out. Fitted on steps of
+  // NeMo RL, of dense models and one step off policy (docs/reinforcement-learning.md).
+  double update_factor = 1.2;
   double passes = 0;     // forward passes over it besides: reference, reward and former policies
   double reward_s = 0;   // until rewards are there, behind the last sample
   bool offloads = true;  // colocated: the training state is on the host while engines write

@@ -26,6 +26,7 @@ constexpr auto kCheckpointFields = std::to_array<RowField<CheckpointRow>>({
     {"system", &CheckpointRow::system, Needs::column},
     {"gpu_type", &CheckpointRow::gpu_type, Needs::column},
     {"model", &CheckpointRow::model, Needs::column},
+    {"params", &CheckpointRow::parameters},
     {"storage", &CheckpointRow::storage, Needs::cell},
     {"method", &CheckpointRow::method, Needs::cell},
     {"note", &CheckpointRow::note},

@@ -17,7 +17,7 @@ enum class CheckpointEvent { save, load, save_rate };
 struct CheckpointRow {
   std::string id;        // "file:line"
   size_t table_row = 0;  // in RowFile::table
-  std::string source, system, gpu_type, model, storage, method, note;
+  std::string source, system, gpu_type, model, parameters, storage, method, note;
   int gpus = 0;
   CheckpointEvent event = CheckpointEvent::save;
   std::optional<double> bytes;  // of the whole checkpoint

@@ -190,7 +190,7 @@ EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double lo
   speed.base_s.push_back(0);
   for (int b = 1; b <= engine.most_sequences; ++b) {
     // A step of more rows is never faster; tiles and algorithms of collectives rise in steps.
-    speed.base_s.push_back(std::max(speed.base_s.back(), step_s(job, b)));
+    speed.base_s.push_back(std::max(speed.base_s.back(), engine.host_step_s + step_s(job, b)));
   }
   speed.context_s = context_s(job);
   // Two ways to fill a chunk, which differ in attention alone.

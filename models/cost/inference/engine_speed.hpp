@@ -12,8 +12,9 @@
 // Experts: those that b tokens are expected to visit are read, 1 - (1 - k / E)^b of them. Latent
 // attention keeps the latent vector of a token, on every GPU, and reads it as DeepSeek-V2 (arXiv
 // 2405.04434, section 2.1.2) does, its up projections absorbed. CUDA graphs leave no wait for the
-// host. Prompts go through in chunks of kPromptChunk tokens beside decoding (chunked prefill), so
-// that a prompt of t tokens adds prompt_token_s * t + prompt_square_s * t^2.
+// host inside of a step; between two of them it schedules, samples and takes in tokens
+// (EngineSpec::host_step_s). Prompts go through in chunks of kPromptChunk tokens beside decoding
+// (chunked prefill), so that a prompt of t tokens adds prompt_token_s * t + prompt_square_s * t^2.
 #pragma once
 
 #include <vector>

@@ -228,7 +228,39 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
   both.nodes += rollout.nodes;
 }
 
+// Whether ranks that hold different weights share a node.
+bool gathers_in_node(const Job& learner, const RolloutSpec& rollout) {
+  const Layout& layout = learner.layout;
+  const int gpus = learner.cluster.node.gpus;
+  if (!rollout.colocated) return false;
+  if (learner.cluster.nodes == 1) return true;
+  return layout.pp == 1 && layout.sharding != Sharding::zero3 &&
+         std::max(layout.tp, layout.ep) <= gpus;
+}
+
+WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout) {
+  const NodeSpec& node = learner.cluster.node;
+  const Calibration& c = learner.calibration;
+  const bool inside = gathers_in_node(learner, rollout);
+  const double of_nics = node.nic_Bps.value * node.nics / node.gpus;
+  WeightTransfer transfer;
+  transfer.model_bytes = changed_weight_bytes(learner);
+  transfer.sent_bytes = transfer.model_bytes * learner.cluster.gpus();
+  transfer.bound_s = transfer.model_bytes / (inside ? node.nvlink_Bps.value : of_nics);
+  transfer.transfer_s =
+      transfer.bound_s / (inside ? c.nvlink_efficiency.value : c.nic_efficiency.value);
+  transfer.seconds = transfer.transfer_s + kTensor_s * weight_tensors(learner.model);
+  return transfer;
+}
+
 }  // namespace
+
+double weight_tensors(const TransformerSpec& model) {
+  const double of_mlp = model.activation == Activation::swiglu ? 3 : 2;
+  constexpr double kAttention = 8;  // projections and norms
+  const double experts = model.moe_layers() * (model.moe.experts * of_mlp + 1);
+  return model.layers * (kAttention + of_mlp) + experts + 2;
+}
 
 RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
   check_engines(learner, rollout);
@@ -279,6 +311,7 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
 
 WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
                                const RolloutMachine& machine) {
+  if (rollout.weights == WeightPath::gather) return gathered(learner, rollout);
   const Cluster& cluster = machine.cluster;
   const Calibration& c = learner.calibration;
   WeightFlows flows = weight_flows(learner, rollout, machine);

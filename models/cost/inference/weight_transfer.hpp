@@ -6,6 +6,11 @@
 //
 // Pipelined in small pieces, a transfer takes what its busiest link takes for all that crosses it,
 // and the latency of the longest chain of hops.
+//
+// Gathered, as verl and NeMo RL do by default, every GPU of the learner gets each tensor whole
+// under the name that engines know it by, so that the whole model enters each GPU, and every tensor
+// is a collective and some Python of its own: kTensor_s, however small it is. A model of experts
+// has tens of thousands of them.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +41,15 @@ struct WeightFlows {
   std::vector<CollectiveEdge> edges;
   int hops = 1;  // of the longest chain
 };
+// `weights: gather` takes it for each tensor. It and the bandwidth are the two unknowns of the
+// transfer of Qwen3-30B-A3B and Qwen3-235B-A22B, 15.76 and 58.57 s (github.com/volcengine/verl,
+// b178a3cd, docs/advance/fully_async.md: 12.5 GB/s, on a network that is not stated).
+inline constexpr double kTensor_s = 0.58e-3;
+
+// Matrices and vectors as checkpoints of Hugging Face name them, each expert's of its own.
+double weight_tensors(const TransformerSpec& model);
+
+// Not for `weights: gather`, which has no flows between single GPUs.
 WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
                          const RolloutMachine& machine);
 

@@ -33,6 +33,8 @@ Rows loop_rows() {
                 "of each prompt"),
       fact_row("rollout.epochs", sets<&RolloutSpec::epochs>, above(0, 1000),
                "times that updates go over a batch"),
+      fact_row("rollout.update_factor", sets<&RolloutSpec::update_factor>, range(0.1, 100),
+               "time of updates and passes over that of pre-training with the same tokens"),
       fact_row("rollout.passes", sets<&RolloutSpec::passes>, range(0, 1000), example("1"),
                "forward passes over a batch on the job's GPUs besides, as of a model of its size: "
                "reference, critic, the policy that wrote it"),
@@ -41,8 +43,9 @@ Rows loop_rows() {
       flag_row("rollout.offload", sets<&RolloutSpec::offloads>, example("false"),
                "colocated: weights and optimizer state are on the host while engines write"),
       name_row("rollout.weights", sets<&RolloutSpec::weights>, example("direct"),
-               "new weights go to the first node of engines and from node to node on, or to every "
-               "engine from the job's replicas"),
+               "new weights go to the first node of engines and from node to node on, to every "
+               "engine from the job's replicas, or tensor by tensor whole to every GPU of the job, "
+               "and from each to an engine, colocated ones too"),
       whole_row("rollout.iterations", sets<&RolloutSpec::iterations>, range(1, 10000),
                 "that are simulated"),
       whole_row("rollout.seed", sets<&RolloutSpec::seed>, range(0, 1e8),
@@ -91,6 +94,8 @@ Rows engine_rows() {
                "share of a GPU's usable memory for weights, keys, values and framework"),
       whole_row("rollout.engine.sequences", sets<&EngineSpec::most_sequences>, range(1, 4096),
                 "that run at once at most, however much memory there is"),
+      duration_row("rollout.engine.host_step", sets<&EngineSpec::host_step_s>, example("2 ms"),
+                   "what the host takes between two steps of decoding"),
   };
 }
 

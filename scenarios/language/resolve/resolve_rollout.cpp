@@ -68,8 +68,9 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
   for (const char* key : {"rollout.offload", "rollout.weights"}) {
     const bool of_colocated = std::string_view(key) == "rollout.offload";
     if (!values.stated(key) || of_colocated == rollout.colocated) continue;
-    values.fail(key,
-                of_colocated ? "is of colocated engines" : "colocated engines have them there");
+    if (!of_colocated && rollout.weights == WeightPath::gather) continue;
+    values.fail(key, of_colocated ? "is of colocated engines"
+                                  : "colocated engines have them there, but for gather");
   }
 }
 

@@ -149,10 +149,11 @@ std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
   return {{"calibration",
            fmt::format("the prediction reaches beyond what it was held against: {}",
                        fmt::join(familiarity.unfamiliar, ", ")),
-           fmt::format("the most alike are {} runs of {} families, {}, predicted within {:.0f} % "
-                       "(one standard deviation)",
-                       familiarity.rows, familiarity.families, familiarity.alike,
-                       100 * familiarity.deviation)}};
+           fmt::format(
+               "the most alike are {} runs of {} families, {}; all, the more alike the more, were "
+               "predicted within {:.0f} % (one standard deviation)",
+               familiarity.rows, familiarity.families, familiarity.alike,
+               100 * familiarity.deviation)}};
 }
 
 std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report) {

@@ -147,7 +147,7 @@ class AsynchronousLoop {
     while (collect(end_s)) {
     }
     ++version_;
-    pool_.pause(end_s, inputs_.transfer_s, !spec_.keeps_cache);
+    pool_.pause(end_s, inputs_.stop_s, !spec_.keeps_cache);
     begin_batch(end_s + inputs_.transfer_s);
     now_s_ = end_s + inputs_.transfer_s;
   }

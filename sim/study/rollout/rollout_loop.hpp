@@ -21,6 +21,7 @@ struct LoopInputs {
   std::vector<EngineGroup> engines;
   double token_s = 0;     // of the learner, per token of a batch: updates and passes
   double transfer_s = 0;  // both wait for it
+  double stop_s = 0;      // asynchronous: of it, what engines stop for
   double switch_s = 0;    // colocated
 };
 

@@ -167,12 +167,15 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   report.actor_gpus = machine.engines * spec.engine.tp;
   report.gpus = machine.cluster.gpus();
   report.transfer = weight_transfer(job, spec, machine);
-  const LoopInputs inputs = {.spec = spec,
-                             .engines = engines,
-                             .token_s = pace.step_s / tokens_per_step(job) *
-                                        (spec.epochs + spec.passes * pace.forward_share),
-                             .transfer_s = report.transfer.seconds,
-                             .switch_s = switch_s(job, spec, pace)};
+  const LoopInputs inputs = {
+      .spec = spec,
+      .engines = engines,
+      .token_s = spec.update_factor * pace.step_s / tokens_per_step(job) *
+                 (spec.epochs + spec.passes * pace.forward_share),
+      .transfer_s = report.transfer.seconds,
+      // Without a drain engines write on while tensors are collected.
+      .stop_s = spec.keeps_cache ? report.transfer.transfer_s : report.transfer.seconds,
+      .switch_s = switch_s(job, spec, pace)};
   const LoopTimes times = run_loop(inputs);
 
   const double nodes = std::max(1, spec.engine.tp / job.cluster.node.gpus);

@@ -161,9 +161,11 @@ class MachineReader {
   void set_process() {
     const bool several = contains_text(row_.notes + row_.machine, "mpi") ||
                          contains_text(row_.notes + row_.machine, "torch");
+    const bool stated = contains_text(row_.notes, "one process");
     const bool amd = gpu_.kind.starts_with("mi");
-    if (machine_.cluster.nodes > 1 || row_.gpus < 8 || several || amd) return;
+    if (machine_.cluster.nodes > 1 || row_.gpus < 8 || several || (amd && !stated)) return;
     machine_.process_gpus = row_.gpus;
+    if (stated) return;
     machine_.assumed.push_back(fmt::format("one process launches on {} GPUs", row_.gpus));
   }
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <string>
@@ -137,9 +138,16 @@ double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   return drives * kDrive_Bps;
 }
 
+// One process of torch.save pickles for all, slower than storage of any kind that is not named.
+bool writes_alone(const CheckpointRow& row) {
+  return contains_text(row.storage, "not stated") && contains_text(row.method, "torch.save");
+}
+
 Machine machine_of(const CheckpointRow& row) {
   const NodeSpec* instance = named_instance(row.system);
-  const GpuName& gpu = gpu_named(row.gpu_type, false);
+  // Pickling does not feel the GPU.
+  const bool any = row.gpu_type == "not stated" && writes_alone(row);
+  const GpuName& gpu = gpu_named(any ? "A100-80GB" : row.gpu_type, false);
   Machine machine;
   machine.calibration = find_calibration(gpu.calibration);
   Cluster& cluster = machine.cluster;
@@ -154,6 +162,10 @@ Machine machine_of(const CheckpointRow& row) {
   } else if (row.storage_Bps && row.event != CheckpointEvent::save_rate) {
     cluster.storage.write_Bps.value = cluster.storage.read_Bps.value = *row.storage_Bps;
     machine.stated_Bps = *row.storage_Bps;
+  } else if (writes_alone(row)) {
+    constexpr double kAny_Bps = 10e9;  // one process of torch.save never reaches it
+    cluster.storage.write_Bps.value = cluster.storage.read_Bps.value = kAny_Bps;
+    machine.stated_Bps = kAny_Bps;
   } else {
     throw Error(not_stated(row));
   }
@@ -196,13 +208,30 @@ BytesOfRuns told_bytes(const std::vector<CheckpointRows>& files) {
   return bytes;
 }
 
+// "7B"; none: not stated.
+std::optional<double> parameters_of(const CheckpointRow& row) {
+  char* end = nullptr;
+  const double number = std::strtod(row.parameters.c_str(), &end);
+  if (!(number > 0)) return {};
+  if (*end == 'B') return number * 1e9;
+  if (*end == 'M') return number * 1e6;
+  return number > 1e6 ? std::optional(number) : std::nullopt;
+}
+
+// FSDP keeps weights in fp32, and two moments where the row says that the optimizer is saved.
+double bytes_per_parameter(const CheckpointRow& row) {
+  return contains_text(row.model, "optimizer") ? 12 : 4;
+}
+
 double bytes_of(const CheckpointRow& row, const BytesOfRuns& told) {
   constexpr double kOfRate = 1e9;  // a rate is judged by the time of so many
   if (row.event == CheckpointEvent::save_rate) return kOfRate;
   if (row.bytes) return *row.bytes;
   const auto found = told.find(run_of(row));
-  if (found == told.end()) throw Error("the bytes of the checkpoint are not stated");
-  return found->second;
+  if (found != told.end()) return found->second;
+  const std::optional<double> parameters = parameters_of(row);
+  if (!parameters) throw Error("the bytes of the checkpoint are not stated");
+  return *parameters * bytes_per_parameter(row);
 }
 
 std::string place_name(const CheckpointRow& row) {
@@ -252,8 +281,13 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
   const auto predict_row = [&](const CheckpointRow& row) {
     PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
     if (!row.bytes && row.event != CheckpointEvent::save_rate) {
-      whole.family_note = "bytes as its saves over slow storage tell them, which are fitted";
+      whole.family_note =
+          told.contains(run_of(row))
+              ? "bytes as its saves over slow storage tell them, which are fitted"
+              : "bytes as its parameters tell them, 4 of each, 12 with an optimizer";
     }
+    if (writes_alone(row))
+      whole.assumed = {"storage that is faster than the one process that writes"};
     std::vector<PredictedRow> figures = {std::move(whole)};
     if (goes_on_behind(row)) figures.push_back({.row = predict_stall(row, told)});
     return figures;

@@ -16,8 +16,8 @@ struct LoopRow {
   // 0: not stated.
   int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
   double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0, transfer_s = 0;
-  int responses = 1, passes = 1, gen_tp = 1, cp = 1;
-  std::optional<int> tp, ep, pp;
+  int gen_tp = 1, cp = 1;
+  std::optional<int> responses, passes, tp, ep, pp;
   std::optional<double> tokens;  // of a sample with its prompt, on average
 };
 
@@ -63,7 +63,70 @@ bool has_engines_apart(const LoopRow& row) {
          contains_text(row.policy, "asynchronous");
 }
 
-RolloutReport loop_of(const LoopRow& row, double tokens) {
+bool is_of_nemo(const LoopRow& row) {
+  return contains_text(row.source, "NeMo RL");
+}
+
+// Forward passes for log-probabilities: those that the row counts or times. NeMo RL computes the
+// old and the reference policy's (nemo_rl/algorithms/grpo.py, 9dbd9adc).
+int passes_of(const LoopRow& row) {
+  if (row.passes) return *row.passes;
+  if (is_of_nemo(row)) return 2;
+  const int timed = (row.old_s > 0 ? 1 : 0) + (row.reference_s > 0 ? 1 : 0);
+  return std::max(1, timed);
+}
+
+// verl counts prompts in a batch, as "512 prompts x 16 responses" of a note says.
+int responses_of(const LoopRow& row) {
+  if (row.responses) return *row.responses;
+  const std::size_t at = row.note.find("prompts x ");
+  return at == std::string::npos ? 1 : std::max(1, std::atoi(row.note.c_str() + at + 10));
+}
+
+// Fitted with rollout.update_factor on kFittedOn: its engines return log-probabilities of what they
+// write. The factor is what the two updates one step off take, this what is left on policy.
+constexpr double kLogProbStep_ms = 6.5;
+constexpr const char* kFittedOn =
+    "source~'NeMo RL v0.5' && precision=='bf16' && (model=='LLAMA3.1_8B' || model=='Qwen3-32B')";
+
+// What a source's recipes say and its table does not.
+struct LoopRecipe {
+  const char* recompute = "full";
+  double memory = 0.9;  // of a GPU, that engines may use
+  double host_step_ms = 1;
+  const char* asynchrony = "staleness: 1, ";
+};
+LoopRecipe recipe_of(const LoopRow& row, bool apart) {
+  LoopRecipe recipe;
+  if (contains_text(row.policy, "staleness 0") && !contains_text(row.policy, "staleness 0.")) {
+    recipe.asynchrony = "staleness: 0, ";
+  }
+  // So verl's scripts say (github.com/volcengine/verl, b178a3cd,
+  // verl/experimental/one_step_off_policy/shell).
+  if (contains_text(row.source, "verl")) recipe.memory = 0.8;
+  if (!is_of_nemo(row)) return recipe;
+  // The recipes of github.com/NVIDIA-NeMo/RL (9dbd9adc, examples/configs) set no
+  // activation_checkpointing for these two; they set gpu_memory_utilization and
+  // in_flight_weight_updates.
+  const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
+  if (keeps) recipe.recompute = "none";
+  recipe.memory = apart ? 0.8 : 0.6;
+  recipe.host_step_ms = kLogProbStep_ms;
+  recipe.asynchrony = "staleness: 1, keep_cache: true, ";
+  return recipe;
+}
+
+std::string law_text(const LengthDistribution& law) {
+  return fmt::format("{{median: {}, sigma: {}, longest: {}}}", law.median, law.sigma, law.longest);
+}
+
+const char* mode_of(const LoopRow& row, bool apart) {
+  if (!apart) return "synchronous";
+  const bool drains = contains_text(row.policy, "1-step") && !is_of_nemo(row);
+  return drains ? "one-step-off" : "asynchronous";
+}
+
+RolloutReport loop_of(const LoopRow& row, double tokens, int passes) {
   const bool apart = has_engines_apart(row);
   const auto or_half = [&](int stated) {
     return stated > 0 ? stated : apart ? divide_gpus(row.gpus, 2) : row.gpus;
@@ -73,32 +136,48 @@ RolloutReport loop_of(const LoopRow& row, double tokens) {
   const GpuName& gpu = gpu_named(row.gpu_type, false);
   const LengthDistribution output =
       lengths_of_mean(tokens - kPrompt, row.longest - kPrompt, kSigma);
+  const LengthDistribution packed = lengths_of_mean(tokens, row.longest, kSigma);
+  const LoopRecipe recipe = recipe_of(row, apart);
+  const std::string mode = mode_of(row, apart);
+  const bool fsdp =
+      contains_text(row.engine, "FSDP");  // whose ranks get equal shares of the tokens
   const std::string text = fmt::format(
       R"(name: loop
 model: {{base: {}, sequence: {}}}
 cluster: {{nodes: {}, node: {{base: {}, gpus: {}}}}}
-layout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}}}
-batch: {{global: {}, micro: 1, sequence: {}}}
+layout: {{tp: {}, cp: {}, pp: {}, ep: {}, {}sharding: {}, sequence_parallel: {}{}}}
+batch: {{global: {}, micro: 1, sequence: {}, lengths: {}}}
 precision: {}
-recompute: full
+recompute: {}
 schedule: 1f1b
 communication: {{overlap: bucketed}}
 calibration: {}
-rollout: {{{}, mode: {}, prompts: {}, prompt_length: {}, passes: {}, engine: {{tp: {}}},
-  output: {{median: {}, sigma: {}, longest: {}}}, iterations: 2}}
+rollout: {{{}, mode: {}, {}weights: gather, prompts: {}, prompt_length: {}, passes: {},
+  engine: {{tp: {}, memory: {}, host_step: {} ms}}, output: {}, iterations: 2}}
 )",
       model_named(row.model).name, row.longest, divide_gpus(learners, node_gpus), gpu.node,
       node_gpus, row.tp.value_or(1), row.cp, row.pp.value_or(1), row.ep.value_or(1),
-      row.pp.value_or(1) > 1 ? "stages: {balance: auto}, " : "",
-      contains_text(row.engine, "FSDP") ? "zero3" : "zero1", row.tp.value_or(1) > 1,
-      row.batch * row.responses, row.longest, row.precision, gpu.calibration,
+      row.pp.value_or(1) > 1 ? "stages: {balance: auto}, " : "", fsdp ? "zero3" : "zero1",
+      row.tp.value_or(1) > 1, fsdp ? ", length_policy: hdp" : "", row.batch * responses_of(row),
+      row.longest, law_text(packed), row.precision, recipe.recompute, gpu.calibration,
       apart ? fmt::format("nodes: {}", divide_gpus(or_half(row.engine_gpus), node_gpus))
             : "colocated: true",
-      contains_text(row.policy, "1-step") ? "one-step-off"
-      : apart                             ? "asynchronous"
-                                          : "synchronous",
-      row.samples, kPrompt, row.passes, row.gen_tp, output.median, output.sigma, output.longest);
+      mode, mode == "asynchronous" ? recipe.asynchrony : "", row.samples, kPrompt, passes,
+      row.gen_tp, recipe.memory, recipe.host_step_ms, law_text(output));
   return *simulate_row(text).studies.find<RolloutReport>();
+}
+
+// Tokens of a sample at which the update takes what the row says; the row's whole step and its
+// other parts are judged.
+double tokens_told(const LoopRow& row) {
+  const double start = std::sqrt(kShort * kLong);
+  double tokens = start;
+  // Attention makes it grow a little faster than the tokens.
+  for (int i = 0; i < 2; ++i) {
+    tokens *= row.training_s / loop_of(row, tokens, 0).training_s;
+    tokens = std::clamp<double>(tokens, kPrompt + 2, row.longest);
+  }
+  return tokens;
 }
 
 void check_is_stated(const LoopRow& row) {
@@ -121,11 +200,17 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   if (has_engines_apart(row) && row.engine_gpus == 0) {
     assumed.emplace_back("engines have half of the GPUs");
   }
-  if (!row.tokens) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
-  const double tokens = row.tokens.value_or(std::sqrt(kShort * kLong));
-  const RolloutReport middle = loop_of(row, tokens);
-  const RolloutReport low = row.tokens ? middle : loop_of(row, kShort);
-  const RolloutReport high = row.tokens ? middle : loop_of(row, kLong);
+  const bool told = !row.tokens && row.training_s > 0;
+  const bool unknown = !row.tokens && !told;
+  if (told) assumed.emplace_back("samples as long as the update tells");
+  if (unknown) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
+  const double tokens = row.tokens ? *row.tokens
+                        : told     ? tokens_told(row)
+                                   : std::sqrt(kShort * kLong);
+  const int passes = passes_of(row);
+  const RolloutReport middle = loop_of(row, tokens, passes);
+  const RolloutReport low = unknown ? loop_of(row, kShort, passes) : middle;
+  const RolloutReport high = unknown ? loop_of(row, kLong, passes) : middle;
   // 6 N FLOP of a trained token at 40 % of the peak, and 2 N of a written one at 10 %.
   const double peak = peak_flops(find_node(gpu_named(row.gpu_type, false).node).gpu,
                                  row.precision == "fp8" ? Precision::fp8 : Precision::bf16);
@@ -160,7 +245,10 @@ MeasuredKind rollout_kind() {
           "steps of reinforcement learning: engines that write samples, and the learner",
           {"rollout_samples", "train_global_batch", "gen_tp", "step_s"},
           "policy==\"On policy\"",
-          judge_with<LoopRow, kLoopColumns, predict_loop>};
+          [](const KindOptions& options) {
+            return judge_files<LoopRow>(options, kLoopColumns, predict_loop,
+                                        {{.file = "", .where = kFittedOn}});
+          }};
 }
 
 }  // namespace windtunnel

@@ -215,7 +215,8 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
   Calibration calibration = subject.what.job.calibration;
   if (!fits) {  // what was not fitted here is held against the runs of other families
     const RunTraits traits = traits_of(subject.what.job);
-    const Familiarity alike = familiarity(traits, measured_runs(), subject.family);
+    const Familiarity alike =
+        familiarity(traits, measured_runs(), {subject.family, model_key(subject.what.job.model)});
     calibration.step_error = alike.error();
   }
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
@@ -267,20 +268,21 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   return found;
 }
 
-// By family and traits, in the order of their first row.
+// By family, model and traits, in the order of their first row.
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
-  std::vector<std::vector<double>> errors;  // [of all]
+  std::vector<double> squares;  // [of all]
   for (const Subject& subject : subjects) {
     if (!subject.failure.empty() || !subject.run->step_s) continue;
     const RunTraits traits = traits_of(subject.what.job);
+    const std::string model = model_key(subject.what.job.model);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
-      return known.family == subject.family && known.traits.gpu == traits.gpu &&
-             is_like(known.traits, traits);
+      return known.family == subject.family && known.model == model &&
+             known.traits.gpu == traits.gpu && is_like(known.traits, traits);
     });
     if (runs == all.end()) {
-      runs = all.insert(all.end(), {subject.family, traits});
-      errors.emplace_back();
+      runs = all.insert(all.end(), {subject.family, model, traits});
+      squares.push_back(0);
     }
     for (int RunTraits::*size : {&RunTraits::gpus, &RunTraits::sequence, &RunTraits::experts_a_rank,
                                  &RunTraits::micro_tokens}) {
@@ -288,11 +290,11 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
     }
     if (subject.fit || !fitted_by(subject, false).empty()) continue;
     const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
-    errors[runs - all.begin()].push_back(std::abs(error));
+    squares[runs - all.begin()] += error * error;
     ++runs->rows;
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].rows > 0) all[i].deviation = quantile(errors[i], 0.9) / kNormal95;
+    if (all[i].rows > 0) all[i].deviation = std::sqrt(squares[i] / all[i].rows);
   }
   return all;
 }

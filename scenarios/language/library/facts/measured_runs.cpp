@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
@@ -13,8 +15,10 @@ constexpr const char* kHead =
     "others\n"
     "# tell something of them; rows: blind ones, on which no number that predicts them was "
     "fitted;\n"
-    "# deviation: of log(predicted / measured) of their steps' times, its 90 %\n"
-    "# quantile over 1.645 (models/results/familiarity.hpp). Written by `windtunnel validate runs "
+    "# model: width and layers; gpu_bits: the fewest that matrix units of the GPU read; deviation: "
+    "of\n"
+    "# log(predicted / measured) of their steps' times, root mean square\n"
+    "# (models/results/familiarity.hpp). Written by `windtunnel validate runs "
     "FILE... --measured measured_runs.yaml`;\n"
     "# docs/validation.md has the rows' sources.\n";
 
@@ -26,13 +30,18 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   std::vector<MeasuredRuns> all;
   for (const DocumentNode& map : document.items) {
     require_map(map, "measured runs");
-    check_keys(map, {"family", "gpu", "bits", "experts", "sharded_weights", "context", "gpus",
-                     "sequence", "experts_a_rank", "micro_tokens", "rows", "deviation"});
+    check_keys(map, {"family", "model", "gpu", "gpu_bits", "bits", "experts", "adapters", "small",
+                     "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
+                     "micro_tokens", "rows", "deviation"});
     all.push_back(
         {.family = require_text(map, "family"),
+         .model = require_text(map, "model"),
          .traits = {.gpu = require_text(map, "gpu"),
+                    .gpu_bits = count(map, "gpu_bits"),
                     .bits = count(map, "bits"),
                     .experts = flag(map, "experts"),
+                    .adapters = flag(map, "adapters"),
+                    .small = flag(map, "small"),
                     .sharded_weights = flag(map, "sharded_weights"),
                     .context = flag(map, "context"),
                     .gpus = count(map, "gpus"),
@@ -54,15 +63,19 @@ const std::vector<MeasuredRuns>& measured_runs() {
 }
 
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
+  constexpr double kLeast = 0.001;  // 0 would say that there is none
   std::string text = kHead;
   for (const MeasuredRuns& run : runs) {
     text += fmt::format(
-        "- {{family: \"{}\", gpu: {}, bits: {}, experts: {}, sharded_weights: {}, context: {}, "
+        "- {{family: \"{}\", model: {}, gpu: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: "
+        "{}, "
+        "small: {}, sharded_weights: {}, context: {}, "
         "gpus: {}, sequence: {}, experts_a_rank: {}, micro_tokens: {}, rows: {}, deviation: "
         "{:.3f}}}\n",
-        run.family, run.traits.gpu, run.traits.bits, run.traits.experts, run.traits.sharded_weights,
+        run.family, run.model, run.traits.gpu, run.traits.gpu_bits, run.traits.bits,
+        run.traits.experts, run.traits.adapters, run.traits.small, run.traits.sharded_weights,
         run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
-        run.traits.micro_tokens, run.rows, run.deviation);
+        run.traits.micro_tokens, run.rows, run.rows > 0 ? std::max(run.deviation, kLeast) : 0);
   }
   return text;
 }

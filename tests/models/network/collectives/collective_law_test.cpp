@@ -154,6 +154,19 @@ TEST(CollectiveLaw, TheSwitchCountsOnce) {
                0.67);
 }
 
+// On Blackwell the first round of all channels, 4 MiB of each member of a node, is not overlapped;
+// a message is never more than a round of itself.
+TEST(CollectiveLaw, BlackwellsSwitchFillsARoundFirst) {
+  Terms terms;
+  terms.cluster.node.gpu.generation = GpuGeneration::blackwell;
+  const double round = 8.0 * (4 << 20);
+  for (const double bytes : {1e6, 1e7, 1e8, 1e9}) {
+    const LawTerms of_size = terms.of(K::all_reduce, A::nvls, P::simple, bytes);
+    EXPECT_NEAR(of_size.node_efficiency, 0.65 * bytes / (bytes + std::min(bytes, round)), 1e-12);
+    EXPECT_EQ(terms.of(K::all_reduce, A::ring, P::simple, bytes).node_efficiency, 0.8);
+  }
+}
+
 TEST(CollectiveLaw, PairsExchangeWithAllOfANode) {
   Terms terms;
   expect_terms(terms.of(K::all_to_all, A::pairwise, P::simple), 2 * 8.4, 3 * 3.4, 8 * 3, 0.8,

@@ -31,7 +31,7 @@ LoopInputs inputs_of(RolloutMode mode, double sigma, double token_s = 2e-5) {
   inputs.spec.iterations = 6;
   inputs.engines = {{speed_of(64), 8}};
   inputs.token_s = token_s;
-  inputs.transfer_s = 0.7;
+  inputs.transfer_s = inputs.stop_s = 0.7;
   return inputs;
 }
 
@@ -45,7 +45,7 @@ TEST(RolloutLoop, ThePeriodIsTheClosedForm) {
     RandomStream random(seed, RandomPurpose::test, 31);
     LoopInputs inputs = inputs_of(RolloutMode::synchronous, 0, random.uniform() * 2e-4);
     inputs.engines.front().engines = 1 + static_cast<int>(random.below(12));
-    inputs.transfer_s = random.uniform();
+    inputs.transfer_s = inputs.stop_s = random.uniform();
     inputs.spec.reward_s = random.uniform();
     const double generation = equal_generation_s(inputs.engines.front().speed,
                                                  engines_of(inputs.engines), {200, 1000}, 128);

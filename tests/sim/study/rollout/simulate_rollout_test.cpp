@@ -40,9 +40,10 @@ TEST(SimulateRollout, TheParts) {
   EXPECT_EQ(report.gpus, 32);
   EXPECT_EQ(report.actor_gpus, 16);
   const double tokens = 128 * 1256;
-  EXPECT_NEAR(report.training_s, tokens / tokens_per_step(record.job) * record.iteration.time_s,
-              1e-9 * report.training_s);
   const RolloutSpec& spec = report.spec;
+  EXPECT_NEAR(report.training_s,
+              spec.update_factor * tokens / tokens_per_step(record.job) * record.iteration.time_s,
+              1e-9 * report.training_s);
   const LearnerPace pace = learner_pace(record.iteration);
   EXPECT_NEAR(report.generation_s,
               equal_generation_s(engine_speeds(record.job, spec, pace).at(-1), 8, {256, 1000}, 128),
@@ -53,6 +54,46 @@ TEST(SimulateRollout, TheParts) {
   EXPECT_NEAR(report.usd_per_sample, 2.0 / 3600 * 32 / report.samples_per_s,
               1e-9 * report.usd_per_sample);
   EXPECT_EQ(report.lost_share, 0);
+}
+
+// The host's time is that of every step of decoding; the factor that of updates alone.
+TEST(SimulateRollout, HostAndFactorOfUpdates) {
+  const RolloutReport plain = loop_of(kEqual);
+  const RolloutReport slower =
+      loop_of("nodes: 2, update_factor: 2.4, output: {median: 1000, sigma: 0, longest: 2000}");
+  EXPECT_NEAR(slower.training_s, 2 * plain.training_s, 1e-9 * plain.training_s);
+  EXPECT_EQ(slower.generation_s, plain.generation_s);
+  const Record record = run(kEqual);
+  RolloutSpec spec = plain.spec;
+  const LearnerPace pace = learner_pace(record.iteration);
+  const double before_s = engine_speeds(record.job, spec, pace).at(-1).base_s.at(16);
+  spec.engine.host_step_s += 0.004;
+  EXPECT_NEAR(engine_speeds(record.job, spec, pace).at(-1).base_s.at(16), before_s + 0.004, 1e-12);
+}
+
+// Each tensor is a collective: experts make many of them. Colocated engines get them, too.
+TEST(SimulateRollout, GatheredWeights) {
+  const RolloutReport apart = loop_of(std::string(kEqual) + ", weights: gather");
+  const Record record =
+      run("colocated: true, weights: gather, output: {median: 1000, sigma: 0, "
+          "longest: 2000}");
+  const RolloutReport& colocated = *record.studies.find<RolloutReport>();
+  const double tensors_s = kTensor_s * weight_tensors(record.job.model);
+  EXPECT_NEAR(apart.transfer.seconds, apart.transfer.transfer_s + tensors_s, 1e-12);
+  EXPECT_NEAR(apart.transfer.bound_s, apart.transfer.model_bytes / 50e9, 1e-6);
+  EXPECT_LT(colocated.transfer.seconds, apart.transfer.seconds);  // tp 2 shares a node
+  EXPECT_GE(colocated.transfer.seconds, tensors_s);
+  TransformerSpec experts = record.job.model;
+  experts.moe = {.experts = 128, .per_token = 8, .ffn_hidden = 768};
+  EXPECT_GT(weight_tensors(experts), 128 * 3 * experts.layers);
+}
+
+// Engines that take new weights without a drain write on while tensors are collected.
+TEST(SimulateRollout, InFlightWeightsStopEnginesForTheirBytes) {
+  const std::string rest = ", mode: asynchronous, weights: gather";
+  const RolloutReport drained = loop_of(kEqual + rest);
+  const RolloutReport in_flight = loop_of(kEqual + rest + ", keep_cache: true");
+  EXPECT_LT(in_flight.period_s, drained.period_s);
 }
 
 TEST(SimulateRollout, PassesAndEpochsAreTheLearners) {
@@ -101,8 +142,10 @@ TEST(SimulateRollout, ALearnerOfAdapters) {
   EXPECT_EQ(lora.transfer.model_bytes, changed_weight_bytes(record.job));
   EXPECT_LT(lora.transfer.model_bytes, 0.01 * whole.transfer.model_bytes);
   EXPECT_LT(lora.transfer.seconds, whole.transfer.seconds);
-  EXPECT_NEAR(lora.training_s, 128 * 1256 / tokens_per_step(record.job) * record.iteration.time_s,
-              1e-9 * lora.training_s);
+  EXPECT_NEAR(
+      lora.training_s,
+      lora.spec.update_factor * 128 * 1256 / tokens_per_step(record.job) * record.iteration.time_s,
+      1e-9 * lora.training_s);
   EXPECT_GT(lora.generation_s, whole.generation_s);
   EXPECT_NEAR(lora.period_s, lora.generation_s + lora.training_s + lora.transfer.seconds,
               1e-6 * lora.period_s);

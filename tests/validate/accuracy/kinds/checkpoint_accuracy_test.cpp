@@ -64,6 +64,23 @@ TEST(CheckpointAccuracy, ASaveBehindTrainingStallsItForTheCopy) {
   EXPECT_NEAR(report.rows[0].predicted, report.rows[1].predicted + 8, 1e-6);
 }
 
+// A save whose stall is stated: its parameters tell the bytes, and one process of torch.save is
+// slower than storage that is not named.
+TEST(CheckpointAccuracy, ParametersTellBytes) {
+  const ValidationReport report = validate_checkpoints({parse_checkpoint_rows(
+      "source,system,gpus,gpu_type,model,params,checkpoint_bytes,storage,storage_bw_Bps,method,"
+      "event,seconds,blocking_s\n"
+      "s,node,8,not stated,full,7B,,not stated,,\"torch.save, FSDP\",save,50,50\n"
+      "s,node,8,H100,m with optimizer,8B,,NAS,1e9,DCP,save,100,100\n"
+      "s,node,8,H100,m with optimizer,8B,,not stated (NFS),,DCP,save,100,100\n",
+      "times.csv")});
+  ASSERT_EQ(report.rows.size(), 2u) << report.skipped.at(0).reason;
+  EXPECT_NEAR(report.rows[0].predicted, 28e9 / 0.64e9, 0.04 * 28 / 0.64);
+  EXPECT_NEAR(report.rows[1].baselines.at("bytes / bandwidth"), 96, 1e-9);
+  ASSERT_EQ(report.skipped.size(), 1u);
+  EXPECT_NE(report.skipped[0].reason.find("bandwidth of 'not stated (NFS)'"), std::string::npos);
+}
+
 TEST(CheckpointAccuracy, SkipsWithTheReason) {
   const ValidationReport report = validated(
       "s,node,8,A100,m,1e9,FSx for Lustre,,torch.save,save,10\n"

@@ -186,7 +186,7 @@ void check_all_told(const ValidationReport& report, size_t judged, size_t fitted
 TEST(PublishedRows, AreAllTold) {
   const std::string data = std::string(WINDTUNNEL_SOURCE_DIR) + "/tests/data/";
   check_all_told(judged_by("dispatch", data + "moe_dispatch_2026.csv"), 34, 18, 0);
-  check_all_told(published_loops(), 24, 0, 13);
+  check_all_told(published_loops(), 20, 4, 13);
   // The rest of a node's watts is the mean of one of its rows less the GPUs.
   check_all_told(judged_by("power", data + "power_2026.csv"), 1, 1, 0);
   check_all_told(judged_by("failures", data + "failures_2026.csv"), 3, 0, 3);
@@ -196,13 +196,13 @@ TEST(PublishedRows, AreAllTold) {
 TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
   int families = 0;
   for (const ValidationFamily& family : published_loops().families) {
-    if (!family.name.starts_with("NeMo RL")) continue;
+    if (!family.name.starts_with("NeMo RL") || family.rows == 0) continue;
     ++families;
     EXPECT_LT(family.mape, family.baselines.at("tokens at fixed rates")) << family.name;
-    EXPECT_LT(family.median_ape, 0.5) << family.name;
+    EXPECT_LT(family.median_ape, 0.2) << family.name;
     EXPECT_TRUE(family.coverage90) << family.name;
   }
-  EXPECT_EQ(families, 4);
+  EXPECT_EQ(families, 3);
 }
 
 std::string rate_rows(const std::string& rows) {
@@ -226,10 +226,11 @@ TEST(FailureRows, AreThoseOfTheUsualClasses) {
   EXPECT_NEAR(report.rows[0].predicted, per_day, 1e-9);
   EXPECT_NEAR(report.rows[1].predicted, 0.55 / 3.79, 1e-9);
   EXPECT_NEAR(report.rows[2].predicted, 24 / per_day, 1e-9);
-  // 189.5 faults are expected: a normal law's 5 and 95 % are 22.6 away, a Poisson count's nearly
-  // so.
-  EXPECT_NEAR(report.rows[0].low, (189.5 - 22.6) / 100, 0.02);
-  EXPECT_NEAR(report.rows[0].high, (189.5 + 22.6) / 100, 0.02);
+  // Student's t of two degrees, 2.92, times 0.51 sqrt(4/3): clusters differ by a factor of 5.6,
+  // beside which the 12 % of a count of 189.5 are nothing.
+  EXPECT_NEAR(report.rows[0].low, per_day / 5.6, 0.02);
+  EXPECT_NEAR(report.rows[0].high, per_day * 5.6, 0.2);
+  EXPECT_NEAR(report.rows[2].high / report.rows[2].predicted, 5.58, 0.01);
   ASSERT_EQ(report.skipped.size(), 3u);
   EXPECT_NE(report.skipped[0].reason.find("'fans'"), std::string::npos);
   EXPECT_EQ(report.skipped[1].reason, "neither GPUs nor nodes are stated");
@@ -303,6 +304,21 @@ TEST(RolloutRows, LengthsThatAreNotStatedAreOneToFiveThousand) {
   EXPECT_GT(report.rows[0].predicted, report.rows[0].low);
   EXPECT_LT(report.rows[0].predicted, report.rows[0].high);
   EXPECT_EQ(report.families.at(0).assumed.at("samples of 1,000 to 5,000 tokens"), 1);
+}
+
+// The update tells how long samples are; the step and its other parts are judged.
+TEST(RolloutRows, AnUpdateTellsLengths) {
+  const std::string policy = "On policy,8,H100,,";
+  const std::string rest = "1024,1024,1,1,1,Megatron,60,30,,,";
+  const ValidationReport stated = judged_loops(loop_row(policy, "2000," + rest + "1,,1,1") +
+                                               loop_row(policy, "2000," + rest + "1,,1,2"));
+  ASSERT_EQ(stated.rows.size(), 6u) << stated.skipped.at(0).reason;
+  const double update_s = 2 * stated.rows[2].predicted - stated.rows[5].predicted;
+  const ValidationReport told =
+      judged_loops(loop_row(policy, fmt::format(",{}{},,1,1", rest, update_s)));
+  ASSERT_EQ(told.rows.size(), 3u) << told.skipped.at(0).reason;
+  EXPECT_NEAR(told.rows[0].predicted, stated.rows[0].predicted, 0.05 * told.rows[0].predicted);
+  EXPECT_EQ(told.families.at(0).assumed.at("samples as long as the update tells"), 1);
 }
 
 TEST(RolloutRows, SkipWithTheReason) {

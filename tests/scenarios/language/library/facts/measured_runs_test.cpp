@@ -23,7 +23,9 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
 
 TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
   const std::string text = measured_runs_text({{.family = "a / X",
+                                                .model = "512x4",
                                                 .traits = {.gpu = "h100",
+                                                           .gpu_bits = 8,
                                                            .bits = 8,
                                                            .experts = true,
                                                            .gpus = 64,
@@ -33,9 +35,11 @@ TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
                                                 .rows = 3,
                                                 .deviation = 0.1234}});
   EXPECT_NE(
-      text.find("- {family: \"a / X\", gpu: h100, bits: 8, experts: true, sharded_weights: false, "
-                "context: false, gpus: 64, sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
-                "rows: 3, deviation: 0.123}\n"),
+      text.find(
+          "- {family: \"a / X\", model: 512x4, gpu: h100, gpu_bits: 8, bits: 8, experts: true, "
+          "adapters: false, small: false, sharded_weights: false, context: false, gpus: 64, "
+          "sequence: 4096, experts_a_rank: 16, micro_tokens: 8192, "
+          "rows: 3, deviation: 0.123}\n"),
       std::string::npos)
       << text;
 }
