@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -23,20 +24,13 @@
 #include "sim/study/iterations/island_times.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
+#include "sim/study/iterations/smaller_choice.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/iterations/straggler_step.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 
 namespace windtunnel {
 namespace {
-
-// [nodes out - 1] What a job goes on as, as far as it can.
-struct SmallerStep {
-  double iteration_s = 0;
-  RelaidLayout layout = {};
-
-  double rate() const { return layout.progress / iteration_s; }
-};
 
 // With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
 // that lose one after it, so that as many replicas train as nodes are left for.
@@ -117,15 +111,24 @@ class RelaidIterations {
     }
   }
 
+  // All of them, each once, with the nodes that they take.
+  std::vector<SmallerStep> sizes(const Simulations& simulations) const {
+    std::vector<SmallerStep> sizes;
+    for (const Size& size : sizes_) {
+      SmallerStep& step = sizes.emplace_back();
+      step = {simulations.ends(size.place).iteration_s, size.layout};
+      step.layout.step_s = step.iteration_s;
+    }
+    return sizes;
+  }
+
+  // With one node out, two, ...: the fastest.
   std::vector<SmallerStep> steps(const Simulations& simulations) const {
     std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {
       SmallerStep best{.iteration_s = kInfinity};
-      for (const Size& size : sizes_) {
-        const double step_s = simulations.ends(size.place).iteration_s;
-        if (size.layout.nodes > left || step_s >= best.iteration_s) continue;
-        best = {step_s, size.layout};
-        best.layout.step_s = step_s;
+      for (const SmallerStep& size : sizes(simulations)) {
+        if (size.layout.nodes <= left && size.iteration_s < best.iteration_s) best = size;
       }
       if (best.iteration_s == kInfinity) break;
       steps.push_back(best);
@@ -142,48 +145,69 @@ class RelaidIterations {
   std::vector<Size> sizes_;
 };
 
-// How long a job stays as small as a lost node leaves it: until it is repaired, or another is lost.
-double mean_stay_s(const Job& job) {
-  double per_s = 0;
-  double away = 0;
+// Half the time between snapshots is trained again behind a failure.
+double redone_s(const TierTiming& timing, double iteration_s) {
+  const SnapshotTier& tier = timing.tier;
+  return std::max(tier.every_s, tier.every_iterations * iteration_s) / 2 + timing.complete_s;
+}
+
+SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
+  const RecoveryPolicy& recovery = job.recovery;
+  SmallerSetting setting{.nodes = job.cluster.nodes, .iteration_s = table.iteration_s.front()};
+  setting.may_wait = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
+  double again_s = kInfinity;
+  double load_s = 0;
+  for (const TierTiming& timing : table.tiers) {
+    setting.convert_s = std::max(setting.convert_s, timing.convert_s);
+    setting.reshape_s = std::max(setting.reshape_s, timing.reshape_s);
+    again_s = std::min(again_s, redone_s(timing, setting.iteration_s));
+    load_s = std::max(load_s, timing.restore_s);
+  }
+  const double restart_s = recovery.restart_s / recovery.success + load_s;
+  setting.fail_s = recovery.detect_s + restart_s + (table.tiers.empty() ? 0 : again_s);
+  if (const int saver = tier_for_planned_stop(job.snapshots); saver != kNoTier) {
+    setting.grow_s = table.tiers[saver].complete_s + restart_s;
+  }
   for (const FailureClass& one : job.failures) {
     if (one.kind != FailureKind::node) continue;
     const double rate = mean_rate_per_s(one, job.cluster.nodes, job.campaign.length_s);
-    per_s += rate;
-    away += rate * mean_repair_s(one.repair, job.campaign.length_s);
+    setting.failures_per_s += rate;
+    setting.mean_out += rate * mean_repair_s(one.repair, job.campaign.length_s);
   }
-  return per_s > 0 ? std::min(1 / per_s, away / per_s) : 0;
+  return setting;
 }
 
-// Another layout pays where it makes up for two conversions of a copy, to it and back.
-bool is_worth(const Job& job, const SmallerStep& other, const SmallerStep& own,
-              const IterationTable& table) {
-  double dearer_s = 0;
-  for (const TierTiming& timing : table.tiers) {
-    dearer_s = std::max(dearer_s, 2 * (timing.convert_s - timing.reshape_s));
-  }
-  const double gained_s =
-      (other.rate() - own.rate()) * table.iteration_s.front() * mean_stay_s(job);
-  return gained_s > dearer_s;
-}
-
-// With each number of nodes out the own layout with fewer replicas or another one, whichever gets
-// on faster.
 void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
                  const std::vector<SmallerStep>& others, IterationTable& table) {
   const bool told = job.recovery.when_no_spare == WhenNoSpare::relayout;
-  for (std::size_t out = 0; out < std::max(own.size(), others.size()); ++out) {
-    const bool other =
-        out >= own.size() || (out < others.size() && is_worth(job, others[out], own[out], table));
-    const SmallerStep& step = other ? others[out] : own[out];
+  for (const SmallerChoice& chosen : best_smaller(smaller_setting(job, table), own, others)) {
+    const SmallerStep& step = chosen.step;
     table.shrunk_iteration_s.push_back(step.iteration_s);
     table.shrunk_progress.push_back(step.layout.progress);
     if (!told) continue;
     if (table.relaid.empty() || table.relaid.back() != step.layout) {
       table.relaid.push_back(step.layout);
     }
-    table.shrunk_layout.push_back(other ? static_cast<int>(table.relaid.size()) : 0);
+    table.shrunk_layout.push_back(chosen.relaid ? static_cast<int>(table.relaid.size()) : 0);
   }
+}
+
+// Pipeline ranks that share a node, and how many replicas have a rank of one of them there. Ranks
+// in order are taken to fill a node with one.
+std::pair<int, double> stages_on_node(const Job& job) {
+  const Layout& layout = job.layout;
+  const int gpus = job.cluster.node.gpus;
+  const double width = double(layout.tp) * layout.cp;
+  if (job.cluster.ranks.in_order()) return {1, std::max(1.0, gpus / width)};
+  std::set<int> stages;
+  std::set<std::pair<int, int>> replicas;  // of each
+  for (int slot = 0; slot < gpus; ++slot) {
+    const RankCoordinates at = coordinates_of(layout, job.cluster.rank_on(0, slot));
+    stages.insert(at.pp);
+    replicas.insert({at.pp, at.dp});
+  }
+  const auto number = static_cast<int>(stages.size());
+  return {number, static_cast<double>(replicas.size()) / number};
 }
 
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
@@ -192,13 +216,12 @@ void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
 // activations then is not looked at.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
-  const double stage_ranks_per_node =
-      std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
+  const auto [stages_per_node, stage_ranks_per_node] = stages_on_node(job);
   std::vector<BusySeconds> busy;
   for (const RankTimeline& rank : plain.timeline.ranks)
     busy.push_back(busy_seconds(plain.plan, rank));
   for (int out = 1; out < job.cluster.nodes; ++out) {
-    const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
+    const double lost = std::ceil(double(out) * stages_per_node / layout.pp) * stage_ranks_per_node;
     if (lost >= layout.dp) return;
     double longer_s = 0;
     for (const BusySeconds& rank : busy) {
@@ -418,13 +441,6 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step(job.sync, sync, plain.step_s.mean).all_s);
   table.islands = island_table(job, prepared, sync);
-  if (!job.sync.empty() && !table.islands.has_islands() &&
-      (job.recovery.when_no_spare == WhenNoSpare::shrink ||
-       job.recovery.when_no_spare == WhenNoSpare::relayout)) {
-    throw Error::of_key("recovery.when_no_spare",
-                        "says what an island does that lacks a node, but here no island has nodes "
-                        "of its own; take wait");
-  }
   set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
                table);
   if (others == OtherIterations::closed) {
@@ -439,7 +455,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
       table.islands.smaller_pace.push_back(1 + longer_s / table.iteration_s.front());
     }
   } else {
-    add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.steps(simulations),
+    add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.sizes(simulations),
                 table);
   }
   if (job.recovery.elastic.groups > 0) {
