@@ -185,7 +185,7 @@ inline constexpr Feature kSharesToFind = {
       return layout.state == StateShares::automatic && layout.state_of_pool.empty();
     }};
 inline constexpr Feature kStagesToFind = {
-    "layers of stages by time", "layout.balance", [](const Asked& of) {
+    "layers of stages by time", "layout.stages", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return layout.balance == StageBalance::automatic && layout.stage_layers.empty();
     }};

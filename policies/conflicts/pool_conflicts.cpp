@@ -24,7 +24,7 @@ constexpr Conflict kPoolRows[] = {
      "place whole replicas"},
     {kUnevenState, kCopiesOnOnePool,
      ": the ranks that share a copy of the state stand on one pool, all of them",
-     "place replicas on several (layout.place: {dp: [...]})"},
+     "place replicas on several (layout.place.dp)"},
     {kSharesToFind, kMixesOfPools, ": auto knows one mix of pools, and the stages stand on several",
      "list the shares"},
     {kSharesToFind, kMemoryToFind,

@@ -206,7 +206,9 @@ Drawn random_campaign(RandomStream& random) {
           one_of({"0.2 GB/s", "1 GB/s", "20 GB/s"}), one_of({"0.5 GB/s", "50 GB/s"}), tp, pp, dp,
           sharding, dp * (4 + 2 * static_cast<int>(random.below(3))), one_of({"10 min", "1 h"}),
           one_of({"300", "2000", "9000"}), one_of({"20 min", "4 h", "1 d"})),
-      dp % half == 0 && half < dp ? fmt::format("[{{tp: {}, pp: {}, dp: {}}}]", tp, pp, half) : ""};
+      half < dp && dp % half == 0 && tp * pp * half % gpus == 0
+          ? fmt::format("[{{tp: {}, pp: {}, dp: {}}}]", tp, pp, half)
+          : ""};
 }
 
 class AnyLayout : public testing::TestWithParam<int> {};
