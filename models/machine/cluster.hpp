@@ -175,7 +175,7 @@ struct Cluster {
   int node_of(int gpu) const { return ranks.gpu_of(gpu) / node.gpus; }
   int slot_of(int gpu) const { return ranks.gpu_of(gpu) % node.gpus; }  // in its node
   int rank_on(int of_node, int slot) const { return ranks.rank_on(of_node * node.gpus + slot); }
-  // So many ranks from this one on surely share its node.
+  // Returns how many ranks from this one on surely share its node.
   int run_of(int rank) const { return ranks.in_order() ? node.gpus - rank % node.gpus : 1; }
   int fabric_nodes() const { return machine_nodes > 0 ? machine_nodes : nodes; }
   int place_of(int node) const { return places.empty() ? node : places[node]; }

@@ -9,7 +9,7 @@ namespace windtunnel {
 class RankMap {
  public:
   RankMap() = default;
-  // [rank] its GPU, each of the first ones once.
+  // Takes [rank] its GPU; each of the first GPUs stands once.
   explicit RankMap(std::vector<int> gpus);
 
   // Whether each rank runs on the GPU of its number.

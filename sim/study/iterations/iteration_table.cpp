@@ -145,28 +145,11 @@ class RelaidIterations {
   std::vector<Size> sizes_;
 };
 
-// Half the time between snapshots is trained again behind a failure.
-double redone_s(const TierTiming& timing, double iteration_s) {
-  const SnapshotTier& tier = timing.tier;
-  return std::max(tier.every_s, tier.every_iterations * iteration_s) / 2 + timing.complete_s;
-}
-
 SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
-  const RecoveryPolicy& recovery = job.recovery;
   SmallerSetting setting{.nodes = job.cluster.nodes, .iteration_s = table.iteration_s.front()};
-  setting.may_wait = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
-  double again_s = kInfinity;
-  double load_s = 0;
   for (const TierTiming& timing : table.tiers) {
     setting.convert_s = std::max(setting.convert_s, timing.convert_s);
     setting.reshape_s = std::max(setting.reshape_s, timing.reshape_s);
-    again_s = std::min(again_s, redone_s(timing, setting.iteration_s));
-    load_s = std::max(load_s, timing.restore_s);
-  }
-  const double restart_s = recovery.restart_s / recovery.success + load_s;
-  setting.fail_s = recovery.detect_s + restart_s + (table.tiers.empty() ? 0 : again_s);
-  if (const int saver = tier_for_planned_stop(job.snapshots); saver != kNoTier) {
-    setting.grow_s = table.tiers[saver].complete_s + restart_s;
   }
   for (const FailureClass& one : job.failures) {
     if (one.kind != FailureKind::node) continue;
@@ -177,19 +160,48 @@ SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
   return setting;
 }
 
-void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
-                 const std::vector<SmallerStep>& others, IterationTable& table) {
-  const bool told = job.recovery.when_no_spare == WhenNoSpare::relayout;
-  for (const SmallerChoice& chosen : best_smaller(smaller_setting(job, table), own, others)) {
-    const SmallerStep& step = chosen.step;
+// Makes the job go on as that without a spare.
+void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
+  table.shrunk_iteration_s.clear();
+  table.shrunk_progress.clear();
+  table.relaid.clear();
+  table.shrunk_layout.clear();
+  for (const auto& [step, relaid] : choice) {
     table.shrunk_iteration_s.push_back(step.iteration_s);
     table.shrunk_progress.push_back(step.layout.progress);
-    if (!told) continue;
+    if (job.recovery.when_no_spare != WhenNoSpare::relayout) continue;
     if (table.relaid.empty() || table.relaid.back() != step.layout) {
       table.relaid.push_back(step.layout);
     }
-    table.shrunk_layout.push_back(chosen.relaid ? static_cast<int>(table.relaid.size()) : 0);
+    table.shrunk_layout.push_back(relaid ? static_cast<int>(table.relaid.size()) : 0);
   }
+}
+
+bool asks_for_smaller(const Job& job) {
+  const WhenNoSpare then = job.recovery.when_no_spare;
+  const bool smaller = then == WhenNoSpare::shrink || then == WhenNoSpare::relayout;
+  return smaller && job.recovery.elastic.groups == 0;
+}
+
+// What restarts cost beside conversions a campaign knows alone: of all policies that `any` may
+// follow it takes the one whose campaign gets furthest, with the same failures.
+void take_best(const Job& job, const std::vector<SmallerStep>& own,
+               const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
+  const SmallerSetting setting = smaller_setting(job, table);
+  const auto policies = smaller_policies(setting, own, others);
+  const bool any = job.recovery.when_no_spare == WhenNoSpare::relayout &&
+                   job.recovery.relayouts.empty() && job.campaign.length_s > 0;
+  double most = -1;
+  const std::vector<SmallerChoice>* best = &policies.front();
+  for (const auto& policy : policies) {
+    if (!any || policies.front().empty()) break;
+    take(policy, job, table);
+    const double goodput = run_campaign(campaign_inputs(job, table), threads).goodput.mean;
+    if (goodput <= most) continue;
+    most = goodput;
+    best = &policy;
+  }
+  take(*best, job, table);
 }
 
 // Pipeline ranks that share a node, and how many replicas have a rank of one of them there. Ranks
@@ -454,9 +466,6 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
       const double longer_s = std::max(0.0, smaller.iteration_s - plain_s);
       table.islands.smaller_pace.push_back(1 + longer_s / table.iteration_s.front());
     }
-  } else {
-    add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.sizes(simulations),
-                table);
   }
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
@@ -465,6 +474,10 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   }
   slow.fill(simulations, table);
   table.warmup = measure_warmup(job);
+  if (!table.islands.has_islands() && asks_for_smaller(job)) {
+    take_best(job, shrunk_job.steps(simulations, threads, table), relaid_job.sizes(simulations),
+              threads, table);
+  }
   return iterations;
 }
 

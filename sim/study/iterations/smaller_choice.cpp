@@ -20,19 +20,15 @@ double pace(const SmallerSetting& setting, const SmallerChoice& each) {
   return each.step.rate() * setting.iteration_s;
 }
 
-// Per second, between `out` nodes and one more. Who waits loses nothing by another failure, and
-// trains again behind the restart that the first one asks for anyway.
+// Per second, between `out` nodes and one more.
 double lost_between(const SmallerSetting& setting, std::size_t out, const SmallerChoice& from,
                     const SmallerChoice& to) {
-  const bool same = from.relaid && to.relaid && from.step.layout == to.step.layout;
+  if (from.relaid && to.relaid && from.step.layout == to.step.layout) return 0;
   const bool converts = from.relaid || to.relaid;
-  const double each_s = same || to.waits() ? 0 : converts ? setting.convert_s : setting.reshape_s;
-  return share_of_time(setting, out) * setting.failures_per_s *
-         ((setting.fail_s + each_s) * pace(setting, from) +
-          (setting.grow_s + each_s) * pace(setting, to));
+  const double each_s = converts ? setting.convert_s : setting.reshape_s;
+  return share_of_time(setting, out) * setting.failures_per_s * each_s *
+         (pace(setting, from) + pace(setting, to));
 }
-
-const SmallerChoice kWaits = {{.iteration_s = std::numeric_limits<double>::infinity()}, false};
 
 SmallerChoice whole(const SmallerSetting& setting) {
   return {{.iteration_s = setting.iteration_s}, false};
@@ -50,7 +46,6 @@ std::vector<std::vector<SmallerChoice>> candidates(const SmallerSetting& setting
       if (other.layout.nodes <= setting.nodes - out) level.push_back({other, true});
     }
     if (level.empty()) break;
-    if (setting.may_wait) level.push_back(kWaits);
     std::ranges::stable_sort(level, std::ranges::greater(),
                              [](const SmallerChoice& each) { return each.step.rate(); });
     levels.push_back(std::move(level));
@@ -73,7 +68,6 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
   const auto best_next = [&](std::size_t out, const SmallerChoice& from) {
     Next best;
     for (std::size_t i = 0; i < trained.size(); ++i) {
-      if (from.waits() && !levels[out][i].waits()) continue;
       const double value = trained[i] - lost_between(setting, out, from, levels[out][i]);
       if (value > best.trained) best = {i, value};
     }
@@ -93,11 +87,24 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
   }
   std::vector<SmallerChoice> chosen;
   std::size_t at = best_next(0, whole(setting)).at;
-  for (std::size_t level = 0; level < levels.size() && !levels[level][at].waits(); ++level) {
+  for (std::size_t level = 0; level < levels.size(); ++level) {
     chosen.push_back(levels[level][at]);
     if (level + 1 < levels.size()) at = next[level][at];
   }
   return chosen;
+}
+
+std::vector<std::vector<SmallerChoice>> smaller_policies(const SmallerSetting& setting,
+                                                         const std::vector<SmallerStep>& own,
+                                                         const std::vector<SmallerStep>& others) {
+  std::vector<std::vector<SmallerChoice>> all = {best_smaller(setting, own, others)};
+  std::vector<SmallerChoice>& fewer = all.emplace_back();
+  for (const SmallerStep& step : own) fewer.push_back({step, false});
+  for (const SmallerStep& other : others) {
+    all.emplace_back(setting.nodes - other.layout.nodes, SmallerChoice{other, true});
+  }
+  all.emplace_back();
+  return all;
 }
 
 double trained_while_smaller(const SmallerSetting& setting,

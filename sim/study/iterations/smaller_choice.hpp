@@ -3,7 +3,6 @@
 // one number of nodes has another layout than the next.
 #pragma once
 
-#include <cmath>
 #include <vector>
 
 #include "models/results/campaign_report.hpp"
@@ -26,16 +25,11 @@ struct SmallerSetting {
   double reshape_s = 0;       // to another number of replicas of the own layout
   double failures_per_s = 0;  // of nodes
   double mean_out = 0;        // nodes out at a time
-  double fail_s = 0;          // that a failure costs a job that trains, until it trains again
-  double grow_s = 0;          // that it costs to stop and take a node back
-  bool may_wait = false;      // rather than go on, where that costs more than it trains
 };
 
 struct SmallerChoice {
   SmallerStep step;
   bool relaid = false;  // not the own layout
-
-  bool waits() const { return std::isinf(step.iteration_s); }
 };
 
 // [nodes out - 1], as far as the job goes on: the choice with which most is trained. `own`: [nodes
@@ -44,8 +38,14 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
                                         const std::vector<SmallerStep>& own,
                                         const std::vector<SmallerStep>& others);
 
+// What campaigns may tell apart: that choice; fewer replicas as far as they go; each other layout
+// alone, as far as its nodes do; none, to wait for a node.
+std::vector<std::vector<SmallerChoice>> smaller_policies(const SmallerSetting& setting,
+                                                         const std::vector<SmallerStep>& own,
+                                                         const std::vector<SmallerStep>& others);
+
 // Share of a whole job's training that a choice gives beside the time in which no node is out, less
-// what failures and conversions lose.
+// what conversions lose.
 double trained_while_smaller(const SmallerSetting& setting,
                              const std::vector<SmallerChoice>& choice);
 

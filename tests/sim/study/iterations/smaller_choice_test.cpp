@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "models/base/random.hpp"
 
@@ -44,19 +43,16 @@ TEST(SmallerChoice, ConversionsDecideHowOftenALayoutChanges) {
   EXPECT_EQ(nodes(own), (std::vector<int>{0, 0, 1}));
 }
 
-// A node that is back within minutes is not worth two restarts; shrink, which has no choice, goes
-// on all the same.
-TEST(SmallerChoice, WaitsWhereGoingOnCostsMoreThanItTrains) {
-  const std::vector<SmallerStep> own = {own_step(3, 3, 1, 0.75), own_step(2, 2, 1, 0.5)};
-  SmallerSetting setting = kSetting;
-  setting.mean_out = setting.failures_per_s * 200;  // seconds of a repair
-  setting.fail_s = 300;
-  setting.grow_s = 300;
-  EXPECT_EQ(best_smaller(setting, own, {}).size(), 2U);
-  setting.may_wait = true;
-  EXPECT_TRUE(best_smaller(setting, own, {}).empty());
-  setting.mean_out = setting.failures_per_s * 20000;
-  EXPECT_EQ(best_smaller(setting, own, {}).size(), 2U);
+// As one may follow: the best, fewer replicas, each layout alone, and to wait.
+TEST(SmallerChoice, PoliciesAreWhatOneMayFollow) {
+  const std::vector<SmallerStep> own = {own_step(3, 3, 1, 0.75)};
+  const std::vector<SmallerStep> others = {own_step(2, 4, 1.32, 1)};
+  const auto policies = smaller_policies(kSetting, own, others);
+  ASSERT_EQ(policies.size(), 4U);
+  EXPECT_EQ(policies[0].size(), 2U);
+  EXPECT_EQ(policies[1].size(), 1U);
+  EXPECT_EQ(policies[2].size(), 2U);
+  EXPECT_TRUE(policies[3].empty());
 }
 
 // No choice that it has trains more.
@@ -68,9 +64,6 @@ TEST(SmallerChoice, IsTheBestOfAll) {
     setting.reshape_s = setting.convert_s * random.uniform();
     setting.failures_per_s = 1e-3 * random.uniform();
     setting.mean_out = 3 * random.uniform();
-    setting.fail_s = 500 * random.uniform();
-    setting.grow_s = 500 * random.uniform();
-    setting.may_wait = random.below(2) == 0;
     std::vector<SmallerStep> own;
     for (int out = 1; out <= static_cast<int>(random.below(4)); ++out) {
       own.push_back(own_step(4 - out, 4 - out, 1 + 0.1 * random.uniform(), 1 - 0.25 * out));
@@ -82,21 +75,16 @@ TEST(SmallerChoice, IsTheBestOfAll) {
     // As many nodes out as it can do without.
     std::size_t most = own.size();
     for (const SmallerStep& other : others) most = std::max(most, 4UL - other.layout.nodes);
-    const SmallerChoice waits = {{.iteration_s = std::numeric_limits<double>::infinity()}, false};
-    std::vector<SmallerChoice> best = best_smaller(setting, own, others);
-    EXPECT_TRUE(setting.may_wait || best.size() == most);
-    best.resize(most, waits);
+    const std::vector<SmallerChoice> best = best_smaller(setting, own, others);
+    ASSERT_EQ(best.size(), most);
     const double trained = trained_while_smaller(setting, best);
     // All others, by counting through them.
-    const int kinds = static_cast<int>(others.size()) + 2;
+    const int kinds = static_cast<int>(others.size()) + 1;
     for (int number = 0; number < kinds * kinds * kinds; ++number) {
       std::vector<SmallerChoice> choice;
       int rest = number;
       for (std::size_t out = 1; out <= most; ++out, rest /= kinds) {
         const int kind = rest % kinds;
-        const bool waited = !choice.empty() && choice.back().waits();
-        if (kind == kinds - 1 && setting.may_wait) choice.push_back(waits);
-        if (waited || kind == kinds - 1) continue;
         if (kind == 0 && out <= own.size()) choice.push_back({own[out - 1], false});
         if (kind > 0 && others[kind - 1].layout.nodes <= 4 - static_cast<int>(out)) {
           choice.push_back({others[kind - 1], true});
