@@ -61,8 +61,8 @@ struct StridedGroups {
 // Of the ranks of one stage. Only parts and peers ask for the node, or the site in its place.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 // GPUs of the places that node_part and node_peers tell apart: nodes; sites, where the fabric has
-// such of equal size and gradients are compressed across them only. Of ranks out of order as many
-// consecutive ones as always stand in one place.
+// such of equal size and gradients are compressed across them only. Where ranks are out
+// of order it is the number of consecutive ones that always stand in one place.
 int gpus_per_place(const Job& job);
 // Whether a job compresses its gradients across places, or across copies of their shards, only.
 bool compresses_across(const Job& job);

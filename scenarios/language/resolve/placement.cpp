@@ -63,7 +63,7 @@ std::vector<int> resolve_placement(const Values& values, NamedFiles& files,
 
 namespace {
 
-// Of those the layout has to name: all that have several ranks.
+// The layout has to name those that have several ranks.
 constexpr std::array kAxes = {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp};
 
 RankAxis plain(RankAxis axis) {

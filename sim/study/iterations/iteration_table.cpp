@@ -111,7 +111,7 @@ class RelaidIterations {
     }
   }
 
-  // All of them, each once, with the nodes that they take.
+  // Returns each once, with the nodes that it takes.
   std::vector<SmallerStep> sizes(const Simulations& simulations) const {
     std::vector<SmallerStep> sizes;
     for (const Size& size : sizes_) {
@@ -122,7 +122,7 @@ class RelaidIterations {
     return sizes;
   }
 
-  // With one node out, two, ...: the fastest.
+  // Returns the fastest with one node out, two, ...
   std::vector<SmallerStep> steps(const Simulations& simulations) const {
     std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {

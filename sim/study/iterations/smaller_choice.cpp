@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Of the time, with so many nodes out.
+// Returns the share of the time in which `out` nodes are out.
 double share_of_time(const SmallerSetting& setting, std::size_t out) {
   if (setting.mean_out <= 0) return out == 0 ? 1 : 0;
   const auto n = static_cast<double>(out);
@@ -20,7 +20,7 @@ double pace(const SmallerSetting& setting, const SmallerChoice& each) {
   return each.step.rate() * setting.iteration_s;
 }
 
-// Per second, between `out` nodes and one more.
+// Returns what passes between `out` nodes and one more cost, per second.
 double lost_between(const SmallerSetting& setting, std::size_t out, const SmallerChoice& from,
                     const SmallerChoice& to) {
   if (from.relaid && to.relaid && from.step.layout == to.step.layout) return 0;

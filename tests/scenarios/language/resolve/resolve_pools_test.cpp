@@ -65,7 +65,7 @@ TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
     const Cluster cluster = case_of({.layout = layout}).job.cluster;
     return cluster.place_of(cluster.node_of(rank));
   };
-  // The first stage of the second replica, and the second stage of the first.
+  // They are of the first stage of the second replica, and of the second stage of the first.
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 8), 2);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 16), 1);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp], place: {dp: [old, new]}", 8), 0);

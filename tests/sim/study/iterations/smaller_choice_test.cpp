@@ -72,13 +72,13 @@ TEST(SmallerChoice, IsTheBestOfAll) {
     for (int nodes = 1; nodes <= 3; ++nodes) {
       if (random.below(3) > 0) others.push_back(own_step(nodes, 2, 1 + 3 * random.uniform(), 1));
     }
-    // As many nodes out as it can do without.
+    // It can do without as many nodes.
     std::size_t most = own.size();
     for (const SmallerStep& other : others) most = std::max(most, 4UL - other.layout.nodes);
     const std::vector<SmallerChoice> best = best_smaller(setting, own, others);
     ASSERT_EQ(best.size(), most);
     const double trained = trained_while_smaller(setting, best);
-    // All others, by counting through them.
+    // Counting goes through all others.
     const int kinds = static_cast<int>(others.size()) + 1;
     for (int number = 0; number < kinds * kinds * kinds; ++number) {
       std::vector<SmallerChoice> choice;
