@@ -1,9 +1,9 @@
 // What the job runs on: nodes of one NodeSpec or of several pools, a fabric between them, shared
 // storage. Plain values; the library (scenarios/library) fills them, each number with its origin.
 //
-// Rank r runs on GPU r of the job, which numbers its GPUs node by node. Where its nodes stand on
-// the fabric is `places`: NICs, switches and what is slow or broken are numbered as the machine has
-// them.
+// A GPU is called by the rank that runs on it. Which GPU of the job that is, numbered node by node,
+// is `ranks`; where the job's nodes stand on the fabric is `places`: NICs, switches and what is
+// slow or broken are numbered as the machine has them.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "models/base/special_members.hpp"
 #include "models/machine/fabric.hpp"
 #include "models/machine/jitter.hpp"
+#include "models/machine/rank_map.hpp"
 
 namespace windtunnel {
 
@@ -156,6 +157,7 @@ struct Cluster {
   int nodes = 1;  // of the job
   // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
   std::vector<int> places;
+  RankMap ranks;            // on the job's GPUs
   int machine_nodes = 0;    // that the fabric joins; 0: those of the job
   NodeSpec node;            // where there are pools: `shared`, for what does not tell them apart
   std::vector<Pool> pools;  // empty: all nodes are `node`
@@ -171,26 +173,34 @@ struct Cluster {
   std::vector<DegradedNic> degraded_nics;
 
   int gpus() const { return nodes * node.gpus; }
-  int node_of(int gpu) const { return gpu / node.gpus; }
+  int node_of(int gpu) const { return ranks.gpu_of(gpu) / node.gpus; }
+  int slot_of(int gpu) const { return ranks.gpu_of(gpu) % node.gpus; }  // in its node
+  int rank_on(int of_node, int slot) const { return ranks.rank_on(of_node * node.gpus + slot); }
+  // Returns how many ranks from this one on surely share its node.
+  int run_of(int rank) const { return ranks.in_order() ? node.gpus - rank % node.gpus : 1; }
   int fabric_nodes() const { return machine_nodes > 0 ? machine_nodes : nodes; }
   int place_of(int node) const { return places.empty() ? node : places[node]; }
-  // Whether the job has all of the machine, in order, and all nodes are alike: then what a GPU
-  // meets is arithmetic.
-  bool in_order() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
+  // Whether the job has all of the machine and all nodes are alike.
+  bool is_whole() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
+  // And ranks are in order: then what a GPU meets is arithmetic.
+  bool in_order() const { return is_whole() && ranks.in_order(); }
   double slowdown_of(int gpu) const;  // by slow nodes
   // Whether a step is another one each time: stragglers in time, bursts of others' traffic.
   bool is_drawn() const;
 
   // Index of the pool that a node of the machine belongs to; -1: all nodes are alike.
   int pool_of_place(int place) const;
-  int pool_of(int gpu) const { return pools.empty() ? -1 : pool_of_place(place_of(node_of(gpu))); }
+  int pool_of_node(int of_node) const {
+    return pools.empty() ? -1 : pool_of_place(place_of(of_node));
+  }
+  int pool_of(int gpu) const { return pool_of_node(node_of(gpu)); }
   const NodeSpec& node_of_pool(int pool) const {
     if (pool >= 0) return pools[pool].node;
     return pools.empty() ? node : shared;
   }
   bool in_part(int gpu) const;
   const NodeSpec& spec_of(int of_node) const {
-    return pools.empty() ? node : node_of_pool(pool_of_place(place_of(of_node)));
+    return pools.empty() ? node : node_of_pool(pool_of_node(of_node));
   }
   // The most of any node: NICs are numbered place * nics_per_node() + NIC of the node.
   int nics_per_node() const;

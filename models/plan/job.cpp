@@ -11,8 +11,8 @@ double price_usd_per_s(const Job& job) {
     return job.price_usd_per_gpu_s * (cluster.nodes + spares) * cluster.node.gpus;
   }
   double of_nodes = 0;
-  for (int gpu = 0; gpu < cluster.gpus(); gpu += cluster.node.gpus) {
-    const double own = cluster.pools[cluster.pool_of(gpu)].price_usd_per_gpu_s;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const double own = cluster.pools[cluster.pool_of_node(node)].price_usd_per_gpu_s;
     of_nodes += own > 0 ? own : job.price_usd_per_gpu_s;
   }
   return of_nodes * cluster.node.gpus * (1 + spares / cluster.nodes);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "models/machine/fabrics/job_places.hpp"
@@ -64,15 +65,20 @@ Cluster joined(const std::vector<const Cluster*>& clusters) {
   all.machine_nodes = clusters.front()->fabric_nodes();
   all.nodes = 0;
   all.places.clear();
+  std::vector<int> gpus;  // [rank of all jobs]
   for (const Cluster* cluster : clusters) {
     CHECK(cluster->fabric_nodes() == all.machine_nodes, "jobs on machines of {} and {} nodes",
           all.machine_nodes, cluster->fabric_nodes());
     for (int node = 0; node < cluster->nodes; ++node) all.places.push_back(cluster->place_of(node));
+    for (int rank = 0; rank < cluster->gpus(); ++rank) {
+      gpus.push_back(all.gpus() + cluster->ranks.gpu_of(rank));
+    }
     all.nodes += cluster->nodes;
     if (std::ranges::count(pools_in_use(*cluster), true) > 1) {
       all.node = all.shared = cluster->shared;
     }
   }
+  all.ranks = RankMap(std::move(gpus));
   return all;
 }
 

@@ -11,7 +11,7 @@ std::vector<int> ranks_by_pool(const Job& job, int pp) {
   const int members = job.layout.ranks() / job.layout.pp;
   const int end = (pp + 1) * members;
   for (int rank = pp * members; rank < end;) {
-    const int next = std::min(end, (cluster.node_of(rank) + 1) * cluster.node.gpus);
+    const int next = std::min(end, rank + cluster.run_of(rank));
     ranks[cluster.pool_of(rank)] += next - rank;
     rank = next;
   }

@@ -49,7 +49,7 @@ const Alike& highest(const std::vector<Alike>& all) {
 double nodes_idle_W(const PowerSpec& spec, const Cluster& cluster) {
   double idle_W = 0;
   for (int node = 0; node < cluster.nodes; ++node) {
-    const NodePower& own = spec.of_pool(cluster.pool_of(node * cluster.node.gpus));
+    const NodePower& own = spec.of_pool(cluster.pool_of_node(node));
     idle_W += cluster.node.gpus * gpu_watts(spec, own, 0) + own.rest_W.value;
   }
   return idle_W;
@@ -114,9 +114,10 @@ PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Pl
   Kinds node_kinds;
   std::vector<int> kind_of_node;
   for (int node = 0; node < cluster.nodes; ++node) {
-    std::vector<int> parts{std::max(0, cluster.pool_of(node * gpus))};
+    std::vector<int> parts{std::max(0, cluster.pool_of_node(node))};
     const NodePower& own = spec.of_pool(parts.front());
-    for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
+    for (int slot = 0; slot < gpus; ++slot) {
+      const int gpu = cluster.rank_on(node, slot);
       const int recorded = gpu < plan.ranks ? timeline.recorded_as[gpu] : unused;
       parts.push_back(curve_place(parts.front(), recorded));
       auto [at, fresh] = of_gpu.try_emplace(parts.back());

@@ -10,6 +10,7 @@
 #include <initializer_list>
 #include <numeric>
 #include <string_view>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/workload/axes.hpp"
@@ -362,6 +363,71 @@ RankCoordinates coordinates_of(const Layout& layout, int rank) {
 
 int rank_of(const Layout& layout, const RankCoordinates& at) {
   return at.tp + layout.tp * (at.cp + layout.cp * (at.dp + layout.dp * at.pp));
+}
+
+int ranks_along(const Layout& layout, RankAxis axis) {
+  switch (axis) {
+    case RankAxis::tp:
+      return layout.tp;
+    case RankAxis::cp:
+      return layout.cp;
+    case RankAxis::dp:
+      return layout.dp;
+    case RankAxis::pp:
+    case RankAxis::pp_pairs:
+      return layout.pp;
+  }
+  return 1;
+}
+
+namespace {
+
+int& along(RankCoordinates& at, RankAxis axis) {
+  switch (axis) {
+    case RankAxis::tp:
+      return at.tp;
+    case RankAxis::cp:
+      return at.cp;
+    case RankAxis::dp:
+      return at.dp;
+    case RankAxis::pp:
+    case RankAxis::pp_pairs:
+      break;
+  }
+  return at.pp;
+}
+
+}  // namespace
+
+std::vector<RankAxis> all_axes(const Layout& layout) {
+  std::vector<RankAxis> order = layout.order;
+  const bool pairs = std::ranges::find(order, RankAxis::pp_pairs) != order.end();
+  for (const RankAxis axis : {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp}) {
+    if (axis == RankAxis::pp && pairs) continue;
+    if (std::ranges::find(order, axis) == order.end()) order.push_back(axis);
+  }
+  return order;
+}
+
+RankMap rank_map(const Layout& layout) {
+  if (layout.order.empty()) return {};
+  const std::vector<RankAxis> order = all_axes(layout);
+  const bool pairs =
+      layout.pp % 2 == 0 && std::ranges::find(order, RankAxis::pp_pairs) != order.end();
+  std::vector<int> gpus(layout.ranks());
+  RankCoordinates next;
+  for (int gpu = 0; gpu < layout.ranks(); ++gpu) {
+    RankCoordinates at = next;
+    // Every second place of a pipeline is its own from the end: 0, pp - 1, 2, pp - 3, ...
+    if (pairs && at.pp % 2 == 1) at.pp = layout.pp - at.pp;
+    gpus[rank_of(layout, at)] = gpu;
+    for (const RankAxis axis : order) {
+      int& place = along(next, axis);
+      if (++place < ranks_along(layout, axis)) break;
+      place = 0;
+    }
+  }
+  return RankMap(std::move(gpus));
 }
 
 int ranks_in_step(const Layout& layout) {

@@ -1,11 +1,13 @@
 // How the model and the batch are spread over ranks, and which rank has which coordinates.
-// Rank order is Megatron-LM's default: tp fastest, then cp, dp, pp. Rank r runs on GPU r.
+// Rank order is Megatron-LM's default: tp fastest, then cp, dp, pp. Rank r runs on GPU r unless the
+// layout says in which order its axes fill the nodes.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "models/base/choice.hpp"
+#include "models/machine/rank_map.hpp"
 
 namespace windtunnel {
 
@@ -93,6 +95,17 @@ enum class ExpertTokens {
   dropped,
 };
 
+// In layout.order. pp_pairs: the pipeline ranks that hold the same stages in schedules of two
+// directions, d and pp - 1 - d, side by side, as BitPipe's process groups have them
+// (github.com/wuhouming/BitPipe, megatron/core/parallel_state.py).
+enum class RankAxis { tp, cp, dp, pp, pp_pairs };
+template <>
+inline constexpr Choice<RankAxis> kChoices<RankAxis>[] = {{"tp", RankAxis::tp},
+                                                          {"cp", RankAxis::cp},
+                                                          {"dp", RankAxis::dp},
+                                                          {"pp", RankAxis::pp},
+                                                          {"pp-pairs", RankAxis::pp_pairs}};
+
 struct Layout {
   int tp = 1;
   int cp = 1;
@@ -147,6 +160,9 @@ struct Layout {
   // exchange it (DiPaCo: Douillard et al. 2024, arXiv 2403.10616). Two blocks, whose modules times
   // each other are the islands; empty: all islands have the same parameters.
   std::vector<int> path_modules = {};
+  // Axes from the fastest to the slowest, in which ranks fill the nodes; those left out come last.
+  // Empty: tp, cp, dp, pp.
+  std::vector<RankAxis> order = {};
 
   int islands() const;
   // Ranks of an island that share the state of a stage: dp x cp of one island.
@@ -185,6 +201,12 @@ struct RankCoordinates {
 
 RankCoordinates coordinates_of(const Layout& layout, int rank);
 int rank_of(const Layout& layout, const RankCoordinates& at);
+// How many ranks the layout has along an axis.
+int ranks_along(const Layout& layout, RankAxis axis);
+// Layout::order with those axes behind that it leaves out.
+std::vector<RankAxis> all_axes(const Layout& layout);
+// Which GPUs the ranks run on, by Layout::order. An odd number of pipeline ranks has no pairs.
+RankMap rank_map(const Layout& layout);
 // So many neighbours wait for each other in every layer: tp, cp and the experts join them. Of a
 // layout that check_layout() has seen they belong to one pipeline rank.
 int ranks_in_step(const Layout& layout);

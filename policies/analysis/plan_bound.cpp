@@ -126,10 +126,12 @@ class LinkBound {
     const int gpus = cluster_.node.package_gpus;
     if (gpus < 2) return;
     std::vector<int> package_of_rank(plan_.ranks);
-    for (int gpu = 0; gpu < plan_.ranks; ++gpu) package_of_rank[gpu] = gpu / gpus;
+    for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
+      package_of_rank[gpu] = cluster_.ranks.gpu_of(gpu) / gpus;
+    }
     Capacities ports((plan_.ranks - 1) / gpus + 1);
     for (std::size_t package = 0; package < ports.size(); ++package) {
-      const int node = cluster_.node_of(static_cast<int>(package) * gpus);
+      const int node = static_cast<int>(package) * gpus / cluster_.node.gpus;
       const double whole_Bps = gpus * cluster_.spec_of(node).nvlink_Bps.value;
       ports[package] = {whole_Bps, whole_Bps};
     }
@@ -140,12 +142,11 @@ class LinkBound {
 
   // Of all NICs of a node that its GPUs reach.
   double nics_of_node(int node, Resource direction) const {
-    const int gpus = cluster_.node.gpus;
     std::set<LinkId> nics;
     std::vector<LinkId> route;
-    for (int gpu = node * gpus; gpu < (node + 1) * gpus; ++gpu) {
+    for (int slot = 0; slot < cluster_.node.gpus; ++slot) {
       route.clear();
-      links_.append_resource(gpu, direction, route);
+      links_.append_resource(cluster_.rank_on(node, slot), direction, route);
       nics.insert(route.begin(), route.end());
     }
     double capacity = 0;
@@ -180,7 +181,7 @@ class LinkBound {
         networks.push_back(network);
         accesses.emplace_back();
       }
-      if (gpu % cluster_.node.gpus != 0) continue;
+      if (cluster_.slot_of(gpu) != 0) continue;
       accesses[network_of_rank[gpu]].out += cluster_.common.node_Bps.value;
       accesses[network_of_rank[gpu]].in += cluster_.common.node_Bps.value;
     }
@@ -196,7 +197,7 @@ class LinkBound {
     std::vector<double> common_Bps(cut.out_Bps.size(), 0);
     for (int gpu = 0; gpu < plan_.ranks; ++gpu) {
       part_of_rank[gpu] = cut.part_of_node[cluster_.place_of(cluster_.node_of(gpu))];
-      if (gpu % cluster_.node.gpus == 0) {
+      if (cluster_.slot_of(gpu) == 0) {
         common_Bps[part_of_rank[gpu]] += cluster_.common.node_Bps.value;
       }
     }
@@ -274,7 +275,7 @@ class LinkBound {
       if (i > 0 && common.empty()) break;
       std::vector<LinkId>& found = i == 0 ? common : ways;
       found.clear();
-      append_common(node * gpus + i / gpus, other * gpus + i % gpus, found);
+      append_common(cluster_.rank_on(node, i / gpus), cluster_.rank_on(other, i % gpus), found);
       std::erase_if(common, [&](LinkId link) {
         return links_.fabric_link(link) < 0 || std::ranges::find(found, link) == found.end();
       });

@@ -95,6 +95,9 @@ void check_conflicts(std::span<const Conflict> rows, const Asked& asked);
 // Empty: they can.
 std::string why_not(const Offload& offload, const Job& job);
 
+// Whether a search is still to find what of a job lies beside its GPUs' memory.
+bool leaves_open(const Offload& offload);
+
 // The first stage that stands on one pipeline rank with the one before it; 0: none.
 int stage_beside_its_neighbour(const Schedule& schedule);
 

@@ -120,6 +120,13 @@ void check_conflicts(const Asked& asked) {
   }
 }
 
+bool leaves_open(const Offload& offload) {
+  return offload.optimizer == MemoryTier::automatic ||
+         offload.activations == MemoryTier::automatic ||
+         (offload.in_chunks() && offload.chunks.count == 0) ||
+         (offload.hidden && !offload.searched.hidden);
+}
+
 std::string why_not(const Offload& offload, const Job& job) {
   if (!offload.any()) return {};
   const auto refusal = first_refusal(offload_conflicts(), {job, offload});

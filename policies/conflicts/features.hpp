@@ -7,11 +7,13 @@
 #include "models/compression/robust.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
+#include "models/plan/state_shares.hpp"
 #include "models/plan/step_workers.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/exchange/replica_groups.hpp"
+#include "policies/outer/island_nodes.hpp"
 #include "policies/schedules/schedules.hpp"
 
 namespace windtunnel::features {
@@ -187,6 +189,55 @@ inline constexpr Feature kUnevenState = {
     "uneven shares of the training state", "layout.shard_shares", [](const Asked& of) {
       return of.job.layout.state != StateShares::even || states(of, "layout.shard_shares.0");
     }};
+inline constexpr Feature kSharesToFind = {
+    "shares of the training state by room", "layout.shard_shares", [](const Asked& of) {
+      const Layout& layout = of.job.layout;
+      return layout.state == StateShares::automatic && layout.state_of_pool.empty();
+    }};
+inline constexpr Feature kStagesToFind = {
+    "layers of stages by time", "layout.stages", [](const Asked& of) {
+      const Layout& layout = of.job.layout;
+      return layout.balance == StageBalance::automatic && layout.stage_layers.empty();
+    }};
+inline constexpr Feature kMemoryToFind = {
+    "recomputation or offload that a search finds", "recompute",
+    [](const Asked& of) {
+      return of.job.recompute == Recompute::automatic || leaves_open(of.offload);
+    },
+    "offload"};
+// A pipeline rank's, by pool.
+inline bool stands_on_several(const std::vector<int>& ranks) {
+  return std::ranges::count(ranks, 0) < std::ssize(ranks) - 1;
+}
+inline constexpr Feature kSplitOverPools = {"ranks of a layer on several pools", "layout.place",
+                                            [](const Asked& of) {
+                                              for (int pp = 0; pp < of.job.layout.pp; ++pp) {
+                                                for (const int own : ranks_by_pool(of.job, pp)) {
+                                                  if (own % ranks_in_step(of.job.layout) != 0)
+                                                    return true;
+                                                }
+                                              }
+                                              return false;
+                                            }};
+inline constexpr Feature kCopiesOnOnePool = {"copies of the state on one pool each", "layout.place",
+                                             [](const Asked& of) {
+                                               for (int pp = 0; pp < of.job.layout.pp; ++pp) {
+                                                 if (stands_on_several(ranks_by_pool(of.job, pp)))
+                                                   return false;
+                                               }
+                                               return true;
+                                             }};
+inline constexpr Feature kMixesOfPools = {
+    "stages on several mixes of pools", "layout.place", [](const Asked& of) {
+      std::vector<int> mixed;
+      for (int pp = 0; pp < of.job.layout.pp; ++pp) {
+        const std::vector<int> own = ranks_by_pool(of.job, pp);
+        if (!stands_on_several(own)) continue;
+        if (!mixed.empty() && mixed != own) return true;
+        mixed = own;
+      }
+      return false;
+    }};
 
 inline constexpr Feature kPools = {"unlike nodes", "cluster.pools",
                                    [](const Asked& of) { return !of.job.cluster.pools.empty(); }};
@@ -335,19 +386,28 @@ inline constexpr Feature kFewReplicas = {
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
 // Places on unlike nodes may be stated as those that ranks have anyway: one after the other.
 inline bool stand_in_order(const Cluster& cluster) {
-  if (cluster.pools.empty()) return cluster.in_order();
+  if (cluster.pools.empty()) return cluster.is_whole();
   for (std::size_t node = 0; node < cluster.places.size(); ++node) {
     if (cluster.places[node] != static_cast<int>(node)) return false;
   }
   return true;
 }
-inline constexpr Feature kOutOfOrder = {"ranks out of order", "layout.order", [](const Asked& of) {
-                                          return !stand_in_order(of.job.cluster);
-                                        }};
+inline constexpr Feature kOutOfOrder = {
+    "nodes out of order", "layout.placement",
+    [](const Asked& of) { return !stand_in_order(of.job.cluster); }};
 inline constexpr Feature kRelayout = {
     "another layout on fewer nodes", "recovery.when_no_spare",
     [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::relayout; }};
 
+inline constexpr Feature kGoesOnSmaller = {
+    "going on with fewer nodes", "recovery.when_no_spare", [](const Asked& of) {
+      return kRelayout.in(of) || of.job.recovery.when_no_spare == WhenNoSpare::shrink;
+    }};
+inline constexpr Feature kIslandsOnSharedNodes = {
+    "islands without nodes of their own", "sync", [](const Asked& of) {
+      const Job& job = of.job;
+      return !job.sync.empty() && !goes_on_by_islands(job);
+    }};
 inline constexpr Feature kListedLayouts = {
     "listed layouts on fewer nodes", "recovery.relayout",
     [](const Asked& of) { return kRelayout.in(of) && !of.job.recovery.relayouts.empty(); }};

@@ -20,6 +20,19 @@ constexpr Conflict kPoolRows[] = {
      ": experts are divided among ranks of their own, of which unlike shares are not modelled", ""},
     {kUnevenState, kCompressed, ": gradients that are compressed are scattered in equal parts",
      "leave out communication.compressor and compress with axis: dp"},
+    {kUnevenState, kSplitOverPools, ": ranks of tp or cp that share a layer stand on several pools",
+     "place whole replicas"},
+    {kUnevenState, kCopiesOnOnePool,
+     ": the ranks that share a copy of the state stand on one pool, all of them",
+     "place replicas on several (layout.place.dp)"},
+    {kSharesToFind, kMixesOfPools, ": auto knows one mix of pools, and the stages stand on several",
+     "list the shares"},
+    {kSharesToFind, kMemoryToFind,
+     ": auto weighs what ranks hold, which recompute: auto and offload: auto leave open",
+     "state one of them"},
+    {kStagesToFind, kMemoryToFind,
+     ": auto weighs what layers take, which recompute: auto and offload: auto leave open",
+     "state one of them"},
 };
 
 }  // namespace

@@ -47,6 +47,9 @@ constexpr Conflict kCampaignRows[] = {
      ": reroute does not go with redundancy, under which replicas have other work to do than that "
      "of lost ones",
      "take wait or shrink"},
+    {kGoesOnSmaller, kIslandsOnSharedNodes,
+     ": says what an island does that lacks a node, but here no island has nodes of its own",
+     "take wait"},
     {kShrinking, kIslandLevels,
      ": shrink, under which an island that lacks a node drops out, goes with one level of "
      "exchanges",
@@ -55,7 +58,7 @@ constexpr Conflict kCampaignRows[] = {
      ": lists layouts of a job that is one; an island that lacks a node takes the fastest of its "
      "own: any",
      ""},
-    {kRelayout, kOutOfOrder, ": relayout goes with ranks in order", "take shrink or wait"},
+    {kRelayout, kOutOfOrder, ": relayout goes with nodes in order", "take shrink or wait"},
     {kRelayout, kLengths,
      ": which ranks compute which sequences is decided for one layout, and relayout looks for "
      "others with sequences of one length",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <span>
 
@@ -32,17 +33,23 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-// What the slowest NIC of these nodes gives, as a share of one of the pool's.
-double slowest_nic(const Cluster& cluster, int first_node, int last_node, int pool = -1) {
+// What the slowest NIC of the nodes of these ranks gives, as a share of one of the pool's; of ranks
+// out of order, of the ranks' own NICs.
+double slowest_nic(const Cluster& cluster, int first, int last, int pool = -1) {
   if (has_uneven_nics(cluster) || !cluster.in_order()) {
-    const int gpus = cluster.node.gpus;
+    if (cluster.ranks.in_order()) {  // whole nodes
+      first -= cluster.slot_of(first);
+      last += cluster.run_of(last) - 1;
+    }
     double factor = std::numeric_limits<double>::infinity();  // a site's NICs may be faster
-    for (int gpu = first_node * gpus; gpu < (last_node + 1) * gpus; ++gpu) {
+    for (int gpu = first; gpu <= last; ++gpu) {
       factor = std::min(factor, nic_share(cluster, gpu, cluster.node_of_pool(pool)));
     }
     return cluster.node.nics > 0 ? factor : 1;
   }
   const int nics = cluster.node.nics;
+  const int first_node = cluster.node_of(first);
+  const int last_node = cluster.node_of(last);
   double factor = 1;
   for (const DegradedNic& degraded : cluster.degraded_nics) {
     if (degraded.node < first_node || degraded.node > last_node) continue;
@@ -197,8 +204,16 @@ bool compresses_across(const Job& job) {
 }
 
 int gpus_per_place(const Job& job) {
-  const int site = compresses_across(job) ? nodes_per_site(job.cluster.fabric) : 0;
-  return (site > 0 ? site : 1) * job.cluster.node.gpus;
+  const Cluster& cluster = job.cluster;
+  const int site = compresses_across(job) ? nodes_per_site(cluster.fabric) : 0;
+  const int nodes = site > 0 ? site : 1;
+  if (cluster.ranks.in_order()) return nodes * cluster.node.gpus;
+  int together = job.layout.ranks();
+  for (int rank = 1; rank < job.layout.ranks(); ++rank) {
+    if (cluster.node_of(rank) / nodes == cluster.node_of(rank - 1) / nodes) continue;
+    together = std::gcd(together, rank);
+  }
+  return together;
 }
 
 StridedGroups stage_pairs(const Layout& layout, int low, int high) {
@@ -232,7 +247,8 @@ GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
   all.lanes = groups.size() * shape.members_per_node;
   for (int from = 0; from < groups.count; from += shape.members_per_node) {  // node by node
     for (int group = 0; group < groups.size(); ++group) {
-      const std::vector<std::int32_t> members = groups.members(first, group);
+      std::vector<std::int32_t> members = groups.members(first, group);
+      std::ranges::stable_sort(members, {}, [&](int rank) { return cluster.node_of(rank); });
       const auto own = members.begin() + from;
       all.gpus.insert(all.gpus.end(), own, own + shape.members_per_node);
     }
@@ -287,7 +303,7 @@ GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int firs
   worst.load = scaled(worst.load, worst.load.by_rail ? per_nic : per_node);
   worst.ports = first_node_ports(groups, first, per_node, cluster);
   const int last = groups.start_of(groups.size() - 1) + (groups.count - 1) * groups.stride + first;
-  worst.nic_factor = slowest_nic(cluster, cluster.node_of(first), cluster.node_of(last));
+  worst.nic_factor = slowest_nic(cluster, first, last);
   if (!cluster.networks_differ()) worst.own_nic_factor = worst.nic_factor;
   return worst;
 }
@@ -312,7 +328,7 @@ GroupShape world_shape(const Layout& layout, const LinkTable& links) {
   const NodeSpec& node = cluster.node;
   Lanes lanes;
   for (int n = 0; n < cluster.nodes; n += nodes_alike(links, n)) {
-    lanes.gpus.push_back(n * node.gpus);
+    lanes.gpus.push_back(cluster.rank_on(n, 0));
   }
   const LongestWay way = longest_way(lanes, links);
   GroupShape shape;
@@ -322,19 +338,39 @@ GroupShape world_shape(const Layout& layout, const LinkTable& links) {
   shape.fabric_hops = way.hops;
   shape.extra_latency_s = way.extra_latency_s;
   shape.members_per_nic = (node.gpus + std::max(1, node.nics) - 1) / std::max(1, node.nics);
-  shape.nic_factor = slowest_nic(cluster, 0, cluster.nodes - 1);
+  shape.nic_factor = slowest_nic(cluster, 0, cluster.gpus() - 1);
   std::vector<std::int32_t> members(node.gpus);
-  std::iota(members.begin(), members.end(), 0);
+  for (int slot = 0; slot < node.gpus; ++slot) members[slot] = cluster.rank_on(0, slot);
   shape.ports = node_ports(members, 0, cluster);
   return shape;
 }
+
+namespace {
+
+// The most ranks of those from `first` on that send by one NIC, or by one access to the common
+// network.
+int most_at_one_port(const Cluster& cluster, const MessageWay& way, int first, int ranks) {
+  const NodeSpec& node = cluster.node_of_pool(way.pool);
+  if (cluster.ranks.in_order()) {
+    return std::min(ranks, way.apart ? node.gpus : (node.gpus + node.nics - 1) / node.nics);
+  }
+  std::map<int, int> at_port;
+  int most = 0;
+  for (int rank = first; rank < first + ranks; ++rank) {
+    const int port = way.apart ? cluster.node_of(rank) : nic_of(cluster, rank);
+    most = std::max(most, ++at_port[port]);
+  }
+  return most;
+}
+
+}  // namespace
 
 MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp) {
   const Cluster& cluster = links.cluster();
   const int members = layout.tp * layout.cp * layout.dp;
   MessageWay way;
   // Whole nodes: their first GPUs show the way of all, and the first of nodes alike that of these.
-  const bool whole = members % cluster.node.gpus == 0;
+  const bool whole = cluster.ranks.in_order() && members % cluster.node.gpus == 0;
   const auto step = [&](int from, int to) {
     if (!whole) return 1;
     return cluster.node.gpus * std::min(nodes_alike(links, cluster.node_of(from)),
@@ -353,9 +389,9 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
   }
   if (way.in_node) return way;
   const auto slowest_of = [&](int pp) {
-    return slowest_nic(cluster, cluster.node_of(pp * members),
-                       cluster.node_of((pp + 1) * members - 1), way.pool);
+    return slowest_nic(cluster, pp * members, (pp + 1) * members - 1, way.pool);
   };
+  way.at_one_port = most_at_one_port(cluster, way, from_pp * members, members);
   way.nic_factor = std::min(slowest_of(from_pp), slowest_of(to_pp));
   return way;
 }

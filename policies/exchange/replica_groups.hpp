@@ -61,7 +61,8 @@ struct StridedGroups {
 // Of the ranks of one stage. Only parts and peers ask for the node, or the site in its place.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 // GPUs of the places that node_part and node_peers tell apart: nodes; sites, where the fabric has
-// such of equal size and gradients are compressed across them only.
+// such of equal size and gradients are compressed across them only. Where ranks are out
+// of order it is the number of consecutive ones that always stand in one place.
 int gpus_per_place(const Job& job);
 // Whether a job compresses its gradients across places, or across copies of their shards, only.
 bool compresses_across(const Job& job);
@@ -113,6 +114,7 @@ struct MessageWay {
   double nic_factor = 1;       // of the slowest NIC at either end
   int pool = -1;               // of both ends of all; -1: of several, or all nodes are alike
   bool apart = false;          // some take the common network
+  int at_one_port = 1;         // ranks that leave their node by one NIC at a time
   bool operator==(const MessageWay&) const = default;
 };
 MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);

@@ -29,7 +29,6 @@ double boundary_latency_s(const Job& job, const MessageWay& way) {
 }
 
 double boundary_s(const Job& job, const MessageWay& way, double bytes) {
-  const Layout& layout = job.layout;
   const Calibration& c = calibration_of(job, way.pool);
   const NodeSpec& node = job.cluster.node_of_pool(way.pool);
   if (way.in_node) {
@@ -40,17 +39,10 @@ double boundary_s(const Job& job, const MessageWay& way, double bytes) {
         inner_port(node, way.in_package).value * inner_efficiency(c, node).value;
     return c.p2p_launch_s.value + c.nvlink_latency_s.value + bytes / port_Bps;
   }
-  const int members = layout.ranks() / layout.pp;
-  double on_nic = std::min(members, (node.gpus + node.nics - 1) / node.nics);
-  double nic_Bps = node.nic_Bps.value;
-  if (way.apart) {
-    on_nic = std::min(members, node.gpus);
-    nic_Bps = job.cluster.common.node_Bps.value;
-  } else {
-    nic_Bps *= way.nic_factor;
-  }
+  const double nic_Bps =
+      way.apart ? job.cluster.common.node_Bps.value : node.nic_Bps.value * way.nic_factor;
   return c.p2p_launch_s.value + c.nic_latency_s.value + boundary_latency_s(job, way) +
-         bytes * on_nic / (nic_Bps * c.nic_efficiency.value);
+         bytes * way.at_one_port / (nic_Bps * c.nic_efficiency.value);
 }
 
 }  // namespace windtunnel

@@ -20,6 +20,7 @@ Job forward_job(const Job& job, const FillingWork& work) {
   alone.cluster.nodes = 1;
   alone.cluster.node.gpus = 1;
   alone.cluster.places.clear();
+  alone.cluster.ranks = {};
   alone.cluster.pools.clear();
   alone.batch = {.global = work.samples, .micro = work.samples, .sequence = alone.model.sequence};
   alone.precision = job.precision;

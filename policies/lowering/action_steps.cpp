@@ -159,10 +159,24 @@ namespace {
 
 bool stands_on_slow_nodes(const Job& job) {
   if (job.cluster.slow_nodes.empty()) return false;
-  for (int gpu = 0; gpu < job.layout.ranks(); gpu += job.cluster.node.gpus) {
+  for (int gpu = 0; gpu < job.layout.ranks(); gpu += job.cluster.run_of(gpu)) {
     if (job.cluster.slowdown_of(gpu) != 1) return true;
   }
   return false;
+}
+
+// Whether messages from the GPUs of a node may take unlike times: ways by hash or in turn, and
+// single links that are slower. A pass of ranks that share it begins when the last of them has its
+// input.
+bool have_unlike_ways(const Cluster& cluster) {
+  const FabricSpec& fabric = cluster.fabric;
+  const auto of_one_link = [](const BackgroundLoad& load) {
+    return load.in_bursts() || load.links.find(' ') != std::string::npos;
+  };
+  return cluster.nodes > 1 &&
+         (!joins_bundles(fabric.routing) || fabric.variation.sigma != 0 ||
+          fabric.variation.slow_share != 0 || !fabric.faults.empty() ||
+          !cluster.degraded_nics.empty() || std::ranges::any_of(fabric.background, of_one_link));
 }
 
 }  // namespace
@@ -185,7 +199,7 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const bool closed = job.communication.fidelity == Fidelity::closed;
   if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
   const bool all = form == InnerForm::tasks || job.cluster.node.gpu_path == GpuPath::pcie ||
-                   stands_on_slow_nodes(job);
+                   stands_on_slow_nodes(job) || have_unlike_ways(job.cluster);
   InnerTasks tasks;
   for (const ChunkRounds& chunk : units) {
     for (const LayerRounds& layers : chunk) {

@@ -1,6 +1,7 @@
 #include "policies/lowering/expected_pace.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "policies/evaluation/dispatch.hpp"
 #include "policies/evaluation/schedule_stages.hpp"
@@ -13,8 +14,8 @@ std::vector<double> slowdown_by_nodes(const Job& job) {
   const int members = layout.ranks() / layout.pp;
   std::vector<double> slowdown(layout.pp, 1);
   if (job.cluster.slow_nodes.empty()) return slowdown;
-  for (int first = 0; first < layout.ranks(); first += job.cluster.node.gpus) {
-    const int last = std::min(first + job.cluster.node.gpus, layout.ranks()) - 1;
+  for (int first = 0; first < layout.ranks(); first += job.cluster.run_of(first)) {
+    const int last = std::min(first + job.cluster.run_of(first), layout.ranks()) - 1;
     for (int pp = first / members; pp <= last / members; ++pp) {
       slowdown[pp] = std::max(slowdown[pp], job.cluster.slowdown_of(first));
     }
@@ -26,11 +27,21 @@ struct JitterGroups {
   double units = 1;   // GPUs or nodes of a group in step
   double groups = 1;  // of one pipeline rank
 };
+double nodes_of_first(const Cluster& cluster, int ranks) {
+  std::set<int> nodes;
+  for (int rank = 0; rank < ranks; ++rank) nodes.insert(cluster.node_of(rank));
+  return static_cast<double>(nodes.size());
+}
 JitterGroups jitter_groups(const Job& job) {
   const int members = job.layout.ranks() / job.layout.pp;
   const auto ganged = static_cast<double>(gangs(job, 0, members).size());
   const double in_step = ganged > 0 ? members / ganged : ranks_in_step(job.layout);
-  const double unit = job.cluster.jitter.of == JitterOf::node ? job.cluster.node.gpus : 1;
+  const bool by_node = job.cluster.jitter.of == JitterOf::node;
+  if (by_node && !job.cluster.ranks.in_order()) {
+    const double units = nodes_of_first(job.cluster, static_cast<int>(in_step));
+    return {units, std::max(1.0, nodes_of_first(job.cluster, members) / units)};
+  }
+  const double unit = by_node ? job.cluster.node.gpus : 1;
   return {std::max(1.0, in_step / unit), std::max(1.0, members / std::max(in_step, unit))};
 }
 

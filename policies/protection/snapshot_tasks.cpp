@@ -189,11 +189,12 @@ std::vector<GroupSlot> add_code_groups(const Job& job, const SnapshotTier& tier,
   const NodeGroups nodes =
       protection_of(tier, cluster.nodes, same_shard_nodes(job.layout, cluster)).groups;
   const bool all_flows = job.communication.fidelity == Fidelity::flows;
-  if (!all_flows && !is_regular(nodes, job.layout.pp)) return {};
+  const bool folds = cluster.ranks.in_order() && is_regular(nodes, job.layout.pp);
+  if (!all_flows && !folds) return {};
   const auto before = static_cast<std::int32_t>(plan.groups.size());
   plan.groups.resize(before + nodes.groups() * gpus, {Category::snapshot, {}});
   const auto group_of = [&](RankId rank) {
-    return before + nodes.group_of(cluster.node_of(rank)) * gpus + rank % gpus;
+    return before + nodes.group_of(cluster.node_of(rank)) * gpus + cluster.slot_of(rank);
   };
   for (RankId rank = 0; rank < plan.ranks; ++rank) {
     plan.groups[group_of(rank)].members.push_back(rank);

@@ -1,6 +1,8 @@
 #include "policies/protection/snapshot_tiers.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include "models/base/error.hpp"
 #include "models/reliability/snapshot_place.hpp"
@@ -102,9 +104,39 @@ int NodeGroups::members_of(int group) const {
   return members;
 }
 
+namespace {
+
+// Compares what each node holds, where ranks are out of order.
+NodeGroups same_shard_by_rank(const Layout& layout, const Cluster& cluster,
+                              const StridedGroups& copies) {
+  const int members = layout.ranks() / layout.pp;
+  std::vector<std::set<int>> shards(cluster.nodes);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    shards[cluster.node_of(rank)].insert(rank / members * copies.size() +
+                                         copies.group_of(rank % members));
+  }
+  const auto next = std::find(shards.begin() + 1, shards.end(), shards.front());
+  const NodeGroups alone = {cluster.nodes, 1, 1};
+  if (next == shards.end()) return alone;
+  NodeGroups groups = {cluster.nodes, 1, static_cast<int>(next - shards.begin())};
+  while (groups.size * groups.stride < cluster.nodes &&
+         shards[groups.size * groups.stride] == shards.front()) {
+    ++groups.size;
+  }
+  std::map<int, int> first;  // [group] node
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const auto [known, fresh] = first.try_emplace(groups.group_of(node), node);
+    if (!fresh && shards[known->second] != shards[node]) return alone;
+  }
+  return groups;
+}
+
+}  // namespace
+
 NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const StridedGroups copies = state_copies(layout);
+  if (!cluster.ranks.in_order()) return same_shard_by_rank(layout, cluster, copies);
   const int apart = std::max(copies.stride, gpus);
   const int span = copies.stride * copies.count;
   NodeGroups groups{cluster.nodes, 1, 1};

@@ -310,11 +310,7 @@ std::vector<Offload> state_offloads(const Job& job) {
 }
 
 bool leaves_memory_open(const Job& job) {
-  const Offload& offload = offload_of(job);
-  return job.recompute == Recompute::automatic || offload.optimizer == MemoryTier::automatic ||
-         offload.activations == MemoryTier::automatic ||
-         (offload.in_chunks() && offload.chunks.count == 0) ||
-         (offload.hidden && !offload.searched.hidden);
+  return job.recompute == Recompute::automatic || leaves_open(offload_of(job));
 }
 
 Job with_memory_found(const Job& job) {

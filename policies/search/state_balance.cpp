@@ -37,11 +37,8 @@ std::vector<int> mixed_ranks(const Job& job) {
     if (std::ranges::count(own, 0) == std::ssize(own) - 1) continue;
     if (mixed.empty())
       mixed = std::move(own);
-    else if (mixed != own) {
-      throw Error::of_key("layout.shard_shares",
-                          "auto knows one mix of pools, and the stages stand on several: list the "
-                          "shares");
-    }
+    else
+      CHECK(mixed == own, "a pipeline rank on another mix of pools than those before it");
   }
   return mixed;
 }

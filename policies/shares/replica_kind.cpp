@@ -121,7 +121,7 @@ std::vector<int> pools_of_block(const Job& job, int first_member, int ranks) {
     const int first = pp * members + first_member;
     for (int rank = first; rank < first + ranks;) {
       pools[pp] = slower_pool(job, pools[pp], job.cluster.pool_of(rank));
-      rank += job.cluster.node.gpus - rank % job.cluster.node.gpus;  // on to the next node
+      rank += job.cluster.run_of(rank);
     }
   }
   return pools;

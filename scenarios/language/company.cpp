@@ -34,7 +34,6 @@ struct JobText {
   std::vector<int> places;  // as its own layout.placement says
   std::optional<CsvTable> placement;
   bool names_pools = false;  // layout.place
-  bool orders_axes = false;  // layout.order
   // Where it says so: the nodes of the job in the order in which they take nodes of the machine,
   // and, in this order, the pools that they must stand on; empty: any.
   std::vector<int> order;
@@ -114,7 +113,6 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {
     job.names_pools = layout->value_of("place") != nullptr;
-    job.orders_axes = layout->value_of("order") != nullptr;
     const DocumentNode* placement = layout->value_of("placement");
     if (placement != nullptr && placement->kind == DocumentNode::Kind::scalar) {
       NamedFiles own(std::filesystem::path(job.scenario.file).parent_path().string());
@@ -273,16 +271,15 @@ std::vector<NamedFile> files_of_cluster(NamedFiles& files, const Values& cluster
   return given;
 }
 
-// A job that says which of its axes stand where is looked at alone first: which of its nodes take
-// which pools, and in which order.
+// A job that says which of its axes stand on which pools is looked at alone first: which of its
+// nodes take which pools, and in which order.
 void read_axes(const Cluster& machine, JobText& job) {
-  if (!(job.names_pools || job.orders_axes) || !job.places.empty()) return;
+  if (!job.names_pools || !job.places.empty()) return;
   const Cluster alone = resolve_case(job.scenario).job.cluster;
   if (alone.places.empty()) return;
   job.order.resize(alone.places.size());
   std::iota(job.order.begin(), job.order.end(), 0);
   std::ranges::sort(job.order, {}, [&](int node) { return alone.places[node]; });
-  if (!job.names_pools) return;
   for (const int node : job.order) {
     job.pools.push_back(machine.pool_of_place(alone.places[node]));
   }
@@ -368,10 +365,8 @@ Company resolve_company(const ScenarioText& scenario) {
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     ScenarioText& text = jobs[job].scenario;
     text.set.emplace_back("layout.placement", kPlacesFile);
-    if (!jobs[job].order.empty()) {  // which says where they stand by now
-      text.set.emplace_back("layout.place", "{}");
-      text.set.emplace_back("layout.order", "[]");
-    }
+    // Which says where they stand by now.
+    if (!jobs[job].order.empty()) text.set.emplace_back("layout.place", "{}");
     text.files.push_back(
         {.name = kPlacesFile, .text = placement_text(in_order_of_job(jobs[job], places[job]))});
     company.jobs.push_back(resolve_case(text));

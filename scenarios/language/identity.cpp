@@ -62,6 +62,7 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
     digest.add_all(edge.a, edge.b, edge.bandwidth_Bps);
   }
   if (!job.cluster.places.empty()) digest.add(job.cluster.places);
+  if (!job.cluster.ranks.in_order()) digest.add(job.cluster.ranks.gpus());
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }

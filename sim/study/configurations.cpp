@@ -1,9 +1,11 @@
 #include "sim/study/configurations.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -37,9 +39,17 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
   set.emplace_back(key, value);
 }
 
+// All axes: another layout may have ranks along those that the scenario leaves out.
+std::string order_text(const Layout& layout) {
+  std::vector<std::string_view> names;
+  for (const RankAxis axis : all_axes(layout)) names.push_back(name_of(axis));
+  return fmt::format("[{}]", fmt::join(names, ", "));
+}
+
 Configuration with_layout(const Configuration& base, const Layout& layout) {
   Configuration next = base;
   next.job.layout = layout;
+  next.job.cluster.ranks = rank_map(layout);
   const auto put_number = [&](const char* key, int value) {
     put(next.set, key, std::to_string(value));
   };
@@ -51,6 +61,7 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
     put_number("layout.shard_ranks", layout.shard_ranks);
   }
   if (layout.ep != base.job.layout.ep) put_number("layout.ep", layout.ep);
+  if (!layout.order.empty()) put(next.set, "layout.order", order_text(next.job.layout));
   put(next.set, "layout.sharding", std::string(name_of(layout.sharding)));
   put(next.set, "layout.sequence_parallel", layout.sequence_parallel ? "true" : "false");
   return next;
@@ -138,8 +149,8 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   }
   if (!job.cluster.pools.empty() && !job.cluster.places.empty()) {
     throw Error::about(
-        {"layout.place", "layout.order", "layout.placement", "cluster.pools"},
-        "cluster.pools: layout.place, order and placement say where one layout has its "
+        {"layout.place", "layout.placement", "cluster.pools"},
+        "cluster.pools: layout.place and placement say where one layout has its "
         "ranks, and --over layout takes ranks in their own order: leave them out, or "
         "compare layouts of yours with compare --vary");
   }

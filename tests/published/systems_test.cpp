@@ -207,7 +207,7 @@ TEST_P(Systems, ArePredictedWithinWhatIsPublishedOrWithAReason) {
       << own.line;
 }
 
-constexpr int kSystems = 11;
+constexpr int kSystems = 13;
 INSTANTIATE_TEST_SUITE_P(Rows, Systems, testing::Range(0, kSystems));
 
 TEST(SystemsPage, PrintsAllRows) {

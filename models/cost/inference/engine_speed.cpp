@@ -37,6 +37,7 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   job.software.portable_attention = learner.software.portable_attention;
   job.cluster = learner.cluster;
   job.cluster.places.clear();
+  job.cluster.ranks = {};
   const int gpus = job.cluster.node.gpus;
   job.cluster.nodes = std::max(1, engine.tp / gpus);
   job.layout.tp = engine.tp;

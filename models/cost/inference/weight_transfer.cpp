@@ -142,7 +142,10 @@ class FlowBuilder {
   WeightFlows take() { return std::move(flows_); }
 
  private:
-  int gpu_of(int engine, int part) const { return machine_.first_gpu + engine * tp_ + part; }
+  // By its rank: engines fill the nodes one after the other.
+  int gpu_of(int engine, int part) const {
+    return machine_.cluster.ranks.rank_on(machine_.first_gpu + engine * tp_ + part);
+  }
 
   void add(int from, int to, double bytes) {
     if (from != to && bytes > 0) flows_.edges.push_back({from, to, bytes});
@@ -187,9 +190,9 @@ void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
     return std::pair(gpu.memory_Bps.value, peak_flops(gpu, engine_precision(learner)));
   };
   for (int engine = 0; engine < machine.engines && !cluster.pools.empty(); ++engine) {
-    int slowest = cluster.pool_of(engine * tp);
+    int slowest = cluster.pool_of_node(engine * tp / cluster.node.gpus);
     for (int gpu = engine * tp; gpu < (engine + 1) * tp; gpu += cluster.node.gpus) {
-      const int own = cluster.pool_of(gpu);
+      const int own = cluster.pool_of_node(gpu / cluster.node.gpus);
       if (pace(own) < pace(slowest)) slowest = own;
     }
     machine.pools.push_back(slowest);

@@ -134,13 +134,17 @@ TierMemory tier_of_node(const Job& job, const std::vector<GpuMemory>& memory, Me
   CHECK(part != nullptr, "tier {} is beside no GPU", static_cast<int>(tier));
   const int gpus = job.cluster.node.gpus;
   const int members = job.layout.tp * job.layout.cp * job.layout.dp;  // of a pipeline rank
+  const RankMap& ranks = job.cluster.ranks;
   TierMemory most;
   for (int first = 0; first < job.layout.ranks(); first += gpus) {
     TierMemory node;
     const int end = std::min(first + gpus, job.layout.ranks());
-    for (int rank = first / members; rank * members < end; ++rank) {
-      const int own = std::min(end, (rank + 1) * members) - std::max(first, rank * members);
-      add(memory[rank].*part, own, node);
+    for (int gpu = first; gpu < end;) {
+      const int rank = ranks.rank_on(gpu);
+      const int of_stage = members - rank % members;  // and the next ones, where ranks are in order
+      const int own = ranks.in_order() ? std::min(end - gpu, of_stage) : 1;
+      add(memory[rank / members].*part, own, node);
+      gpu += own;
     }
     if (node.total() > most.total()) most = node;
   }

@@ -18,11 +18,15 @@ Parameter assumed(double value, double low, double high, const char* source) {
 // PyTorch's recipe of asynchronous saving does; torchsnapshot's users wait for PendingSnapshot
 // likewise. Megatron-LM appends to a queue of calls, each a forked process
 // (core/dist_checkpointing/strategies/async_utils.py, core_v0.12.0, TemporalAsyncCaller; its
-// persistent worker stages the next only when it is through, which blocks). DLRover skips where it
-// does not get the lock of shared memory (dlrover/trainer/torch/flash_checkpoint/engine.py,
-// save_state_dict_to_memory).
-const std::array<NamedWriter, 5>& writer_table() {
-  static const std::array<NamedWriter, 5> kWriters = {{
+// persistent worker stages the next only when it is through, which blocks); NeMo has the same queue
+// (nemo/utils/callbacks/dist_ckpt_io.py, AsyncFinalizableCheckpointIO). DeepSpeed's decoupled
+// engine writes in a process of its own, which has to be through before the next optimizer step
+// (deepspeed/runtime/checkpoint_engine/decoupled_checkpoint_engine.py, commit, which the engine's
+// step calls), so that training waits at the latest when the next snapshot is due. DLRover skips
+// where it does not get the lock of shared memory
+// (dlrover/trainer/torch/flash_checkpoint/engine.py, save_state_dict_to_memory).
+const std::array<NamedWriter, 7>& writer_table() {
+  static const std::array<NamedWriter, 7> kWriters = {{
       {"torch-save",
        published(0.64e9, 0.45e9, 1.1e9, "32 s for 20 GB on drives, torchsnapshot, one GPU"),
        published(1.54e9, 1.1e9, 3e9, "9.3 s for 13.5 GB on drives, DLRover, DDP"),
@@ -51,6 +55,20 @@ const std::array<NamedWriter, 5>& writer_table() {
        {},
        WritingRanks::all,
        WhenBusy::queue},
+      {"nemo",
+       assumed(0.64e9, 0.45e9, 2e9, "torch.distributed.checkpoint: its files as torch.save's"),
+       assumed(1.54e9, 1.1e9, 3e9, "torch.distributed.checkpoint: its files as torch.save's"),
+       {},
+       {},
+       WritingRanks::all,
+       WhenBusy::queue},
+      {"deepspeed-decoupled",
+       published(0, 0, 0, "as fast as the drives: FastPersist, arXiv 2406.13768"),
+       published(1.54e9, 1.1e9, 3e9, "read by torch.load: as torch-save"),
+       {},
+       {},
+       WritingRanks::all,
+       WhenBusy::block},
       {"flash-checkpoint",
        assumed(0.64e9, 0.45e9, 2e9, "behind training, by torch.save"),
        published(3.65e9, 1.9e9, 4.6e9, "3.7 s for 13.5 GB in memory, DLRover, DDP"),

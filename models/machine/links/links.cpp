@@ -77,10 +77,10 @@ int nic_of(const Cluster& cluster, int gpu) {
   const int node = cluster.node_of(gpu);
   if (cluster.pools.empty()) {
     const int nics = cluster.node.nics;
-    return cluster.place_of(node) * nics + gpu % gpus * nics / gpus;
+    return cluster.place_of(node) * nics + cluster.slot_of(gpu) * nics / gpus;
   }
   return cluster.place_of(node) * cluster.nics_per_node() +
-         gpu % gpus * cluster.spec_of(node).nics / gpus;
+         cluster.slot_of(gpu) * cluster.spec_of(node).nics / gpus;
 }
 
 int pod_of(const Cluster& cluster, int gpu) {
@@ -98,7 +98,7 @@ int nodes_of_pod(const Cluster& cluster, int pod) {
 
 bool in_one_package(const Cluster& cluster, int gpu, int other) {
   const int gpus = cluster.node.package_gpus;
-  return gpus > 1 && gpu / gpus == other / gpus;
+  return gpus > 1 && cluster.ranks.gpu_of(gpu) / gpus == cluster.ranks.gpu_of(other) / gpus;
 }
 
 const Parameter& inner_port(const NodeSpec& node, bool in_package) {
@@ -299,10 +299,9 @@ std::optional<LinkId> LinkTable::find(std::string_view wanted) const {
 
 int LinkTable::exit_gpu(int src_gpu, int dst_gpu) const {
   if (cluster_->fabric.topology != Topology::rail_only) return src_gpu;
-  const int gpus = cluster_->node.gpus;
   const int nics = cluster_->nics_per_node();
   if (nic_of(*cluster_, src_gpu) % nics == nic_of(*cluster_, dst_gpu) % nics) return src_gpu;
-  return src_gpu / gpus * gpus + dst_gpu % gpus;
+  return cluster_->rank_on(cluster_->node_of(src_gpu), cluster_->slot_of(dst_gpu));
 }
 
 void LinkTable::append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const {

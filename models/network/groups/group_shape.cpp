@@ -51,7 +51,7 @@ class MembersByNode {
 int most_behind_one_nic(std::span<const std::int32_t> of_node, const Cluster& cluster) {
   if (of_node.size() == 1) return 1;
   std::vector<std::int32_t> members(of_node.begin(), of_node.end());
-  std::ranges::sort(members);
+  std::ranges::sort(members, {}, [&](std::int32_t gpu) { return cluster.slot_of(gpu); });
   int most = 0;
   int behind = 0;
   int last_nic = -1;

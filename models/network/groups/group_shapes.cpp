@@ -50,13 +50,16 @@ bool GroupShapes::alike(std::span<const std::int32_t> known,
 bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();
-  const int distance = gpus.front() - known.front();
+  const auto apart = [&](int gpu, int other) {
+    return cluster.ranks.gpu_of(gpu) - cluster.ranks.gpu_of(other);
+  };
+  const int distance = apart(gpus.front(), known.front());
   const bool by_nodes = distance % cluster.node.gpus == 0;
   const int nics_apart = nic_of(cluster, gpus.front()) - nic_of(cluster, known.front());
   const int nodes_apart = cluster.node_of(gpus.front()) - cluster.node_of(known.front());
   int last_node = -1;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (gpus[i] - known[i] != distance) return false;
+    if (apart(gpus[i], known[i]) != distance) return false;
     if (cluster.pool_of(gpus[i]) != cluster.pool_of(known[i])) return false;
     if (by_nodes) continue;
     const int node = cluster.node_of(known[i]);

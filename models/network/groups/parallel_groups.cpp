@@ -62,7 +62,8 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
 }  // namespace
 
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
-  if (layout.tp > 1 && cluster.node.gpus % layout.tp == 0) {  // inside a node all are alike
+  const bool in_nodes = cluster.ranks.in_order() && cluster.node.gpus % layout.tp == 0;
+  if (layout.tp > 1 && in_nodes) {  // there all are alike
     std::vector<std::int32_t> group(layout.tp);
     std::iota(group.begin(), group.end(), cluster.part.empty() ? 0 : cluster.part.front().first);
     return group_shape(group, cluster);

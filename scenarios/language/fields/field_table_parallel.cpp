@@ -24,14 +24,17 @@ Rows context_rows() {
 
 Rows place_rows() {
   return {
-      text_row("layout.placement", example("places.csv"),
-               "on which nodes of the cluster the job's ranks stand: a CSV file beside the "
-               "scenario with one column, node, and a row for each block of ranks that shares a "
-               "node; left out: in order from node 0"),
+      text_row(
+          "layout.placement", example("places.csv"),
+          "on which nodes of the cluster the job's ranks stand: a CSV file beside the "
+          "scenario with one column, node, and a row for each node of the job, in the order in "
+          "which ranks fill them; left out: in order from node 0"),
       list_row("layout.order", by_default("[]"), example("[tp, cp, pp, dp]"),
-               "which ranks are neighbours: axes from the fastest to the slowest; whole nodes "
-               "move, so that what shares a node keeps tp, cp, dp, pp; left out: [tp, cp, dp, pp]"),
-      name_row("layout.order.*", names({"tp", "cp", "dp", "pp"}), example("pp"), "an axis"),
+               "in which order ranks fill the nodes: axes from the fastest to the slowest; left "
+               "out: [tp, cp, dp, pp]"),
+      name_row("layout.order.*", names({"tp", "cp", "dp", "pp", "pp-pairs"}), example("pp"),
+               "an axis; pp-pairs: pipeline ranks that hold the same stages in schedules of two "
+               "directions side by side"),
       map_row("layout.place", example("{pp: [new, new, new, old]}"),
               "which pools the stages (pp), or the replicas (dp), stand on"),
       list_row("layout.place.pp", by_default("[]"), example("[new, new, new, old]"),

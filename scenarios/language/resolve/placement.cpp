@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include "models/base/find_named.hpp"
 
@@ -61,87 +63,36 @@ std::vector<int> resolve_placement(const Values& values, NamedFiles& files,
 
 namespace {
 
-struct RankAxis {
-  std::string_view name;
-  int Layout::*ranks;
-  int RankCoordinates::*coordinate;
-};
-constexpr std::array kRankAxes = {RankAxis{"tp", &Layout::tp, &RankCoordinates::tp},
-                                  RankAxis{"cp", &Layout::cp, &RankCoordinates::cp},
-                                  RankAxis{"dp", &Layout::dp, &RankCoordinates::dp},
-                                  RankAxis{"pp", &Layout::pp, &RankCoordinates::pp}};
+// The layout has to name those that have several ranks.
+constexpr std::array kAxes = {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp};
 
-// Fastest first. Axes that are left out have one rank.
-std::vector<RankAxis> stated_order(const Values& values, const Layout& layout) {
-  const std::string key = "layout.order";
-  const int length = values.length(key);
-  if (length == 0) return {kRankAxes.begin(), kRankAxes.end()};
-  std::vector<RankAxis> order;
-  for (int i = 0; i < length; ++i) {
-    const std::string at = fmt::format("{}.{}", key, i);
-    const auto axis = std::ranges::find(kRankAxes, values.text(at), &RankAxis::name);
-    if (std::ranges::find(order, axis->name, &RankAxis::name) != order.end()) {
-      values.fail(at, fmt::format("{} stands twice", axis->name));
-    }
-    order.push_back(*axis);
-  }
-  for (const RankAxis& axis : kRankAxes) {
-    if (layout.*axis.ranks == 1) continue;
-    if (std::ranges::find(order, axis.name, &RankAxis::name) != order.end()) continue;
-    values.fail(
-        key, fmt::format("has no {}, of which the layout has {}", axis.name, layout.*axis.ranks));
-  }
-  return order;
-}
-
-// [place in the order] the nodes of the job, each with the ranks that the layout's own order gives
-// it.
-std::vector<int> nodes_in_order(const Values& values, const std::vector<RankAxis>& order,
-                                const Layout& layout, int gpus) {
-  std::vector<int> nodes;
-  RankCoordinates at;
-  for (int position = 0; position < layout.ranks(); ++position) {
-    const int rank = rank_of(layout, at);
-    if (position % gpus == 0) {
-      nodes.push_back(rank / gpus);
-    }
-    if (rank / gpus != nodes.back() || rank % gpus != position % gpus) {
-      values.fail("layout.order",
-                  fmt::format("a node of {} GPUs would hold other ranks than those of order [tp, "
-                              "cp, dp, pp]; whole nodes move: begin with the axes that fill one",
-                              gpus));
-    }
-    for (const RankAxis& axis : order) {
-      if (++(at.*axis.coordinate) < layout.*axis.ranks) break;
-      at.*axis.coordinate = 0;
-    }
-  }
-  return nodes;
+RankAxis plain(RankAxis axis) {
+  return axis == RankAxis::pp_pairs ? RankAxis::pp : axis;
 }
 
 // Which pool an axis says that a node's ranks stand on; empty: any.
 struct PlacedAxis {
-  const RankAxis* axis = nullptr;
+  std::optional<RankAxis> axis;  // pp or dp
   std::string key;
   std::vector<int> pools;  // [run of its ranks]
 };
 
 PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluster& cluster) {
   PlacedAxis placed;
-  for (const RankAxis& axis : kRankAxes) {
-    const std::string key = fmt::format("layout.place.{}", axis.name);
-    const bool placeable = axis.name == "pp" || axis.name == "dp";
-    const int length = placeable ? values.length(key) : 0;
+  for (const RankAxis axis : {RankAxis::dp, RankAxis::pp}) {
+    const std::string key = fmt::format("layout.place.{}", name_of(axis));
+    const int length = values.length(key);
+    const int ranks = ranks_along(layout, axis);
     if (length == 0) continue;
     if (cluster.pools.empty()) values.fail(key, "there are no cluster.pools to stand on");
-    if (placed.axis != nullptr) {
+    if (placed.axis) {
       values.fail(key, fmt::format("{} says where ranks stand, too; keep one of them", placed.key));
     }
-    placed = {&axis, key, {}};
-    if (layout.*axis.ranks % length != 0) {
+    placed = {axis, key, {}};
+    if (ranks % length != 0) {
       values.fail(key, fmt::format("lists {} pools for {} ranks of {}; list one for each, or for "
                                    "runs of equal length",
-                                   length, layout.*axis.ranks, axis.name));
+                                   length, ranks, name_of(axis)));
     }
     std::vector<std::string> names;
     for (const Pool& pool : cluster.pools) names.push_back(pool.name);
@@ -157,58 +108,75 @@ PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluste
   return placed;
 }
 
-int pool_of_node(const Values& values, const PlacedAxis& placed, const Layout& layout, int node,
-                 int gpus) {
-  const int ranks = layout.*placed.axis->ranks;
-  const auto pool_of = [&](int rank) {
-    const int at = coordinates_of(layout, rank).*placed.axis->coordinate;
-    return placed.pools[at * std::ssize(placed.pools) / ranks];
+int pool_of_node(const Values& values, const PlacedAxis& placed, const Layout& layout,
+                 const Cluster& cluster, int node) {
+  const int ranks = ranks_along(layout, *placed.axis);
+  const auto pool_of = [&](int slot) {
+    const RankCoordinates at = coordinates_of(layout, cluster.rank_on(node, slot));
+    const int place = placed.axis == RankAxis::pp ? at.pp : at.dp;
+    return placed.pools[place * std::ssize(placed.pools) / ranks];
   };
-  const int pool = pool_of(node * gpus);
-  for (int rank = node * gpus; rank < (node + 1) * gpus; ++rank) {
-    if (pool_of(rank) == pool) continue;
-    values.fail(placed.key, fmt::format("ranks {} to {} share a node, and it places them on "
+  const int pool = pool_of(0);
+  for (int slot = 1; slot < cluster.node.gpus; ++slot) {
+    if (pool_of(slot) == pool) continue;
+    values.fail(placed.key, fmt::format("ranks {} and {} share a node, and it places them on "
                                         "different pools",
-                                        node * gpus, (node + 1) * gpus - 1));
+                                        cluster.rank_on(node, 0), cluster.rank_on(node, slot)));
   }
   return pool;
 }
 
 }  // namespace
 
-std::vector<int> placed_by_axes(const Values& values, const Layout& layout,
-                                const Cluster& cluster) {
-  const bool ordered = values.length("layout.order") > 0;
+std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) {
+  const std::string key = "layout.order";
+  std::vector<RankAxis> order;
+  const auto listed = [&](RankAxis axis) {
+    return std::ranges::find(order, axis, plain) != order.end();
+  };
+  for (int i = 0; i < values.length(key); ++i) {
+    const std::string at = fmt::format("{}.{}", key, i);
+    const auto axis = value_of<RankAxis>(values.text(at));
+    if (listed(plain(axis))) values.fail(at, fmt::format("{} stands twice", name_of(plain(axis))));
+    if (axis == RankAxis::pp_pairs && layout.pp % 2 != 0) {
+      values.fail(at, fmt::format("the layout has {} pipeline ranks, which are no pairs; take pp",
+                                  layout.pp));
+    }
+    order.push_back(axis);
+  }
+  for (const RankAxis axis : kAxes) {
+    const int ranks = ranks_along(layout, axis);
+    if (order.empty() || ranks == 1 || listed(axis)) continue;
+    values.fail(key, fmt::format("has no {}, of which the layout has {}", name_of(axis), ranks));
+  }
+  return order;
+}
+
+void place_ranks(const Values& values, const Layout& layout, Cluster& cluster) {
   const PlacedAxis placed = stated_place(values, layout, cluster);
-  if (!ordered && placed.axis == nullptr) return {};
-  const std::string key = ordered ? "layout.order" : placed.key;
-  if (values.has("layout.placement")) {
-    values.fail(key, "layout.placement says where ranks stand, too; keep one of them");
+  if (placed.axis && values.has("layout.placement")) {
+    values.fail(placed.key, "layout.placement says where ranks stand, too; keep one of them");
   }
-  const int gpus = cluster.node.gpus;
-  if (layout.ranks() != cluster.gpus()) return {};  // which is an error of its own
-  const std::vector<int> nodes = nodes_in_order(values, stated_order(values, layout), layout, gpus);
-  // [pool] its next free node; without places all nodes in turn.
-  std::vector<int> next = {0};
-  std::vector<int> end = {cluster.fabric_nodes()};
-  if (placed.axis != nullptr) {
-    next.clear();
-    end.clear();
-    for (const Pool& pool : cluster.pools) {
-      next.push_back(end.empty() ? 0 : end.back());
-      end.push_back(next.back() + pool.nodes);
-    }
+  if (layout.ranks() != cluster.gpus()) return;  // which is an error of its own
+  cluster.ranks = rank_map(layout);
+  if (!placed.axis) return;
+  // [pool] its next free node.
+  std::vector<int> next;
+  std::vector<int> end;
+  for (const Pool& pool : cluster.pools) {
+    next.push_back(end.empty() ? 0 : end.back());
+    end.push_back(next.back() + pool.nodes);
   }
-  std::vector<int> places(nodes.size());
-  for (const int node : nodes) {
-    const int pool = placed.axis == nullptr ? 0 : pool_of_node(values, placed, layout, node, gpus);
+  std::vector<int> places;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    const int pool = pool_of_node(values, placed, layout, cluster, node);
     if (next[pool] == end[pool]) {
-      values.fail(key, fmt::format("asks for more nodes of pool '{}' than its {}",
-                                   cluster.pools[pool].name, cluster.pools[pool].nodes));
+      values.fail(placed.key, fmt::format("asks for more nodes of pool '{}' than its {}",
+                                          cluster.pools[pool].name, cluster.pools[pool].nodes));
     }
-    places[node] = next[pool]++;
+    places.push_back(next[pool]++);
   }
-  return places;
+  cluster.places = std::move(places);
 }
 
 }  // namespace windtunnel

@@ -1,5 +1,6 @@
-// Where the nodes of a job stand on the fabric, as a CSV file says: one column, `node`, and a row
-// for each block of ranks that shares a node, in the order of the ranks.
+// On which GPUs the ranks of a job run, and where its nodes stand on the fabric: as the order of
+// the layout's axes, pools for some of them, or a CSV file says: one column, `node`, and a row for
+// each node of the job, in the order in which ranks fill them.
 #pragma once
 
 #include <vector>
@@ -19,9 +20,12 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
 // Cluster::places, as `layout.placement` says; empty without.
 std::vector<int> resolve_placement(const Values& values, NamedFiles& files, const Cluster& cluster);
 
-// The same as `layout.order` and `layout.place` say of a layout on the cluster; empty without.
-// Throws Error where the axes are not those of a layout, a node would hold ranks that belong apart,
-// or a pool has too few nodes.
-std::vector<int> placed_by_axes(const Values& values, const Layout& layout, const Cluster& cluster);
+// Layout::order, as `layout.order` says; empty without. Throws Error where an axis stands twice or
+// is missing.
+std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout);
+
+// Sets Cluster::ranks by the layout's order, and Cluster::places as `layout.place` says. Throws
+// Error where a node would hold ranks of several pools, or a pool has too few nodes.
+void place_ranks(const Values& values, const Layout& layout, Cluster& cluster);
 
 }  // namespace windtunnel

@@ -324,23 +324,6 @@ void check_unlike_nodes(const Values& values, Job& job) {
   check_prices(values, job);
 }
 
-// Why the ranks of a job cannot share its training state out unevenly; empty: they can.
-std::string why_even_state(const Job& job) {
-  const Layout& layout = job.layout;
-  bool mixed = false;
-  for (int pp = 0; pp < layout.pp; ++pp) {
-    const std::vector<int> ranks = ranks_by_pool(job, pp);
-    mixed |= std::ranges::count(ranks, 0) < std::ssize(ranks) - 1;
-    for (const int own : ranks) {
-      if (own % ranks_in_step(layout) == 0) continue;
-      return "ranks of tp or cp that share a layer stand on several pools; place whole replicas";
-    }
-  }
-  if (mixed) return {};
-  return "the ranks that share a copy of the state stand on one pool, all of them; place replicas "
-         "on several (layout.place: {dp: [...]})";
-}
-
 void resolve_state_shares(const Values& values, Job& job) {
   const std::string key = "layout.shard_shares";
   std::vector<double>& shares = job.layout.state_of_pool;
@@ -349,14 +332,7 @@ void resolve_state_shares(const Values& values, Job& job) {
   }
   if (!shares.empty()) job.layout.state = StateShares::stated;
   if (job.layout.state == StateShares::even) return;
-  if (const std::string why = why_even_state(job); !why.empty()) values.fail(key, why);
   if (job.layout.state == StateShares::automatic) {
-    if (leaves_memory_open(job)) {
-      values.fail(
-          key,
-          "auto weighs what ranks hold, which recompute: auto and offload: auto leave open; "
-          "state one of them");
-    }
     shares = balanced_state(job);
     return;
   }
@@ -420,8 +396,8 @@ Job resolve_parts(const Values& values, const EvidenceList& evidence, NamedFiles
   job.cluster = resolve_cluster(values, evidence, files);
   job.schedule = resolve_schedule(values, files, own.schedules);
   job.layout = resolve_layout(values, job.cluster.gpus(), job.schedule);
-  const std::vector<int> places = placed_by_axes(values, job.layout, job.cluster);
-  if (!places.empty()) job.cluster.places = places;
+  job.layout.order = resolve_order(values, job.layout);
+  place_ranks(values, job.layout, job.cluster);
   keep_to_pools_in_use(job.cluster);
   job.batch = resolve_batch(values, job.model);
   check_precision(values, job);
@@ -451,11 +427,6 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   asked.stated = [&](std::string_view key) { return values.stated(key); };
   check_conflicts(asked);
   if (balances) {
-    if (leaves_memory_open(job)) {
-      values.fail("layout.balance",
-                  "auto weighs what layers take, which recompute: auto and offload: auto leave "
-                  "open; state one of them");
-    }
     job.layout.stage_layers = balanced_layers(values, job);
     check_layers(job);
   }

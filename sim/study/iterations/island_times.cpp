@@ -5,37 +5,16 @@
 #include <map>
 #include <numeric>
 
+#include "models/base/error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/plan/job_collective.hpp"
 #include "policies/exchange/job_geometry.hpp"
+#include "policies/outer/island_nodes.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 
 namespace windtunnel {
 namespace {
-
-// [node] The first of the islands that share it, directly or by way of others.
-std::vector<int> first_islands(const Job& job) {
-  std::vector<int> of_node(job.cluster.nodes, -1);
-  std::vector<int> first(job.layout.islands());
-  std::iota(first.begin(), first.end(), 0);
-  const auto root = [&](int island) {
-    while (first[island] != island) island = first[island];
-    return island;
-  };
-  const auto ranks = island_ranks(job.layout);
-  for (int island = 0; island < std::ssize(ranks); ++island) {
-    for (const int rank : ranks[island]) {
-      int& owner = of_node[job.cluster.node_of(rank)];
-      if (owner < 0) owner = island;
-      const int one = root(owner);
-      const int other = root(island);
-      first[std::max(one, other)] = std::min(one, other);
-    }
-  }
-  for (int& owner : of_node) owner = owner < 0 ? 0 : root(owner);
-  return of_node;
-}
 
 double stream_s(const Job& job, const PreparedIteration& prepared, int level) {
   std::vector<double> bytes =
@@ -57,7 +36,7 @@ double stream_s(const Job& job, const PreparedIteration& prepared, int level) {
 IslandTable island_table(const Job& job, const PreparedIteration& prepared,
                          const std::vector<SyncSeconds>& seconds) {
   IslandTable table;
-  if (job.sync.empty() || job.recovery.elastic.groups > 0) return table;
+  if (job.sync.empty() || !goes_on_by_islands(job)) return table;
   std::vector<int> of_node = first_islands(job);
   std::map<int, int> number;  // by first island
   for (const int island : of_node) number.try_emplace(island, 0);
@@ -91,11 +70,11 @@ IslandTable island_table(const Job& job, const PreparedIteration& prepared,
     if (table.levels.size() == 1) table.fragments = of_level.fragments;
     table.own_parts |= of_level.parameters == SyncParameters::dense;
   }
-  const bool whole = table.count > 1 && job.layout.islands() % table.count == 0 &&
-                     !table.levels.empty() && table.levels.back().members == table.count &&
-                     table.levels.front().missing < table.levels.front().members;
   if (!job.layout.path_modules.empty()) table.far_modules = job.layout.path_modules.back();
-  if (!whole || (table.far_modules > 0 && merged > 1)) return {};
+  CHECK(table.levels.back().members == table.count &&
+            table.levels.front().missing < table.levels.front().members,
+        "{} islands, {} left out of {}", table.count, table.levels.front().missing,
+        table.levels.front().members);
   table.of_node = std::move(of_node);
   return table;
 }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -23,20 +24,13 @@
 #include "sim/study/iterations/island_times.hpp"
 #include "sim/study/iterations/pool_state.hpp"
 #include "sim/study/iterations/relaid_jobs.hpp"
+#include "sim/study/iterations/smaller_choice.hpp"
 #include "sim/study/iterations/smaller_jobs.hpp"
 #include "sim/study/iterations/straggler_step.hpp"
 #include "sim/study/iterations/sync_window.hpp"
 
 namespace windtunnel {
 namespace {
-
-// [nodes out - 1] What a job goes on as, as far as it can.
-struct SmallerStep {
-  double iteration_s = 0;
-  RelaidLayout layout = {};
-
-  double rate() const { return layout.progress / iteration_s; }
-};
 
 // With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
 // that lose one after it, so that as many replicas train as nodes are left for.
@@ -117,15 +111,24 @@ class RelaidIterations {
     }
   }
 
+  // Returns each once, with the nodes that it takes.
+  std::vector<SmallerStep> sizes(const Simulations& simulations) const {
+    std::vector<SmallerStep> sizes;
+    for (const Size& size : sizes_) {
+      SmallerStep& step = sizes.emplace_back();
+      step = {simulations.ends(size.place).iteration_s, size.layout};
+      step.layout.step_s = step.iteration_s;
+    }
+    return sizes;
+  }
+
+  // Returns the fastest with one node out, two, ...
   std::vector<SmallerStep> steps(const Simulations& simulations) const {
     std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {
       SmallerStep best{.iteration_s = kInfinity};
-      for (const Size& size : sizes_) {
-        const double step_s = simulations.ends(size.place).iteration_s;
-        if (size.layout.nodes > left || step_s >= best.iteration_s) continue;
-        best = {step_s, size.layout};
-        best.layout.step_s = step_s;
+      for (const SmallerStep& size : sizes(simulations)) {
+        if (size.layout.nodes <= left && size.iteration_s < best.iteration_s) best = size;
       }
       if (best.iteration_s == kInfinity) break;
       steps.push_back(best);
@@ -142,48 +145,81 @@ class RelaidIterations {
   std::vector<Size> sizes_;
 };
 
-// How long a job stays as small as a lost node leaves it: until it is repaired, or another is lost.
-double mean_stay_s(const Job& job) {
-  double per_s = 0;
-  double away = 0;
+SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
+  SmallerSetting setting{.nodes = job.cluster.nodes, .iteration_s = table.iteration_s.front()};
+  for (const TierTiming& timing : table.tiers) {
+    setting.convert_s = std::max(setting.convert_s, timing.convert_s);
+    setting.reshape_s = std::max(setting.reshape_s, timing.reshape_s);
+  }
   for (const FailureClass& one : job.failures) {
     if (one.kind != FailureKind::node) continue;
     const double rate = mean_rate_per_s(one, job.cluster.nodes, job.campaign.length_s);
-    per_s += rate;
-    away += rate * mean_repair_s(one.repair, job.campaign.length_s);
+    setting.failures_per_s += rate;
+    setting.mean_out += rate * mean_repair_s(one.repair, job.campaign.length_s);
   }
-  return per_s > 0 ? std::min(1 / per_s, away / per_s) : 0;
+  return setting;
 }
 
-// Another layout pays where it makes up for two conversions of a copy, to it and back.
-bool is_worth(const Job& job, const SmallerStep& other, const SmallerStep& own,
-              const IterationTable& table) {
-  double dearer_s = 0;
-  for (const TierTiming& timing : table.tiers) {
-    dearer_s = std::max(dearer_s, 2 * (timing.convert_s - timing.reshape_s));
-  }
-  const double gained_s =
-      (other.rate() - own.rate()) * table.iteration_s.front() * mean_stay_s(job);
-  return gained_s > dearer_s;
-}
-
-// With each number of nodes out the own layout with fewer replicas or another one, whichever gets
-// on faster.
-void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
-                 const std::vector<SmallerStep>& others, IterationTable& table) {
-  const bool told = job.recovery.when_no_spare == WhenNoSpare::relayout;
-  for (std::size_t out = 0; out < std::max(own.size(), others.size()); ++out) {
-    const bool other =
-        out >= own.size() || (out < others.size() && is_worth(job, others[out], own[out], table));
-    const SmallerStep& step = other ? others[out] : own[out];
+// Makes the job go on as that without a spare.
+void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
+  table.shrunk_iteration_s.clear();
+  table.shrunk_progress.clear();
+  table.relaid.clear();
+  table.shrunk_layout.clear();
+  for (const auto& [step, relaid] : choice) {
     table.shrunk_iteration_s.push_back(step.iteration_s);
     table.shrunk_progress.push_back(step.layout.progress);
-    if (!told) continue;
+    if (job.recovery.when_no_spare != WhenNoSpare::relayout) continue;
     if (table.relaid.empty() || table.relaid.back() != step.layout) {
       table.relaid.push_back(step.layout);
     }
-    table.shrunk_layout.push_back(other ? static_cast<int>(table.relaid.size()) : 0);
+    table.shrunk_layout.push_back(relaid ? static_cast<int>(table.relaid.size()) : 0);
   }
+}
+
+bool asks_for_smaller(const Job& job) {
+  const WhenNoSpare then = job.recovery.when_no_spare;
+  const bool smaller = then == WhenNoSpare::shrink || then == WhenNoSpare::relayout;
+  return smaller && job.recovery.elastic.groups == 0;
+}
+
+// What restarts cost beside conversions a campaign knows alone: of all policies that `any` may
+// follow it takes the one whose campaign gets furthest, with the same failures.
+void take_best(const Job& job, const std::vector<SmallerStep>& own,
+               const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
+  const SmallerSetting setting = smaller_setting(job, table);
+  const auto policies = smaller_policies(setting, own, others);
+  const bool any = job.recovery.when_no_spare == WhenNoSpare::relayout &&
+                   job.recovery.relayouts.empty() && job.campaign.length_s > 0;
+  double most = -1;
+  const std::vector<SmallerChoice>* best = &policies.front();
+  for (const auto& policy : policies) {
+    if (!any || policies.front().empty()) break;
+    take(policy, job, table);
+    const double goodput = run_campaign(campaign_inputs(job, table), threads).goodput.mean;
+    if (goodput <= most) continue;
+    most = goodput;
+    best = &policy;
+  }
+  take(*best, job, table);
+}
+
+// Pipeline ranks that share a node, and how many replicas have a rank of one of them there. Ranks
+// in order are taken to fill a node with one.
+std::pair<int, double> stages_on_node(const Job& job) {
+  const Layout& layout = job.layout;
+  const int gpus = job.cluster.node.gpus;
+  const double width = double(layout.tp) * layout.cp;
+  if (job.cluster.ranks.in_order()) return {1, std::max(1.0, gpus / width)};
+  std::set<int> stages;
+  std::set<std::pair<int, int>> replicas;  // of each
+  for (int slot = 0; slot < gpus; ++slot) {
+    const RankCoordinates at = coordinates_of(layout, job.cluster.rank_on(0, slot));
+    stages.insert(at.pp);
+    replicas.insert({at.pp, at.dp});
+  }
+  const auto number = static_cast<int>(stages.size());
+  return {number, static_cast<double>(replicas.size()) / number};
 }
 
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
@@ -192,13 +228,12 @@ void add_smaller(const Job& job, const std::vector<SmallerStep>& own,
 // activations then is not looked at.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
-  const double stage_ranks_per_node =
-      std::max(1.0, double(job.cluster.node.gpus) / (double(layout.tp) * layout.cp));
+  const auto [stages_per_node, stage_ranks_per_node] = stages_on_node(job);
   std::vector<BusySeconds> busy;
   for (const RankTimeline& rank : plain.timeline.ranks)
     busy.push_back(busy_seconds(plain.plan, rank));
   for (int out = 1; out < job.cluster.nodes; ++out) {
-    const double lost = std::ceil(double(out) / layout.pp) * stage_ranks_per_node;
+    const double lost = std::ceil(double(out) * stages_per_node / layout.pp) * stage_ranks_per_node;
     if (lost >= layout.dp) return;
     double longer_s = 0;
     for (const BusySeconds& rank : busy) {
@@ -418,13 +453,6 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   sync = measure_sync(job, prepared, plain);
   table.iteration_s.push_back(mean_step(job.sync, sync, plain.step_s.mean).all_s);
   table.islands = island_table(job, prepared, sync);
-  if (!job.sync.empty() && !table.islands.has_islands() &&
-      (job.recovery.when_no_spare == WhenNoSpare::shrink ||
-       job.recovery.when_no_spare == WhenNoSpare::relayout)) {
-    throw Error::of_key("recovery.when_no_spare",
-                        "says what an island does that lacks a node, but here no island has nodes "
-                        "of its own; take wait");
-  }
   set_restores(table.islands.has_islands() ? one_island(job, table.islands.count) : job, prepared,
                table);
   if (others == OtherIterations::closed) {
@@ -438,9 +466,6 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
       const double longer_s = std::max(0.0, smaller.iteration_s - plain_s);
       table.islands.smaller_pace.push_back(1 + longer_s / table.iteration_s.front());
     }
-  } else {
-    add_smaller(job, shrunk_job.steps(simulations, threads, table), relaid_job.steps(simulations),
-                table);
   }
   if (job.recovery.elastic.groups > 0) {
     add_groups_out(job, table);
@@ -449,6 +474,10 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   }
   slow.fill(simulations, table);
   table.warmup = measure_warmup(job);
+  if (!table.islands.has_islands() && asks_for_smaller(job)) {
+    take_best(job, shrunk_job.steps(simulations, threads, table), relaid_job.sizes(simulations),
+              threads, table);
+  }
   return iterations;
 }
 

@@ -113,6 +113,7 @@ Job relaid(const Job& job, const RelayoutSize& size) {
   other.layout.dp = size.dp;
   keep_shards_whole(job.layout, other.layout);
   other.cluster = with_nodes(job, nodes_of(job, size));
+  other.cluster.ranks = rank_map(other.layout);
   return other;
 }
 

@@ -84,8 +84,8 @@ std::vector<int> places_left(const Job& job, const Job& smaller, const std::vect
   const Cluster& cluster = job.cluster;
   std::vector<int> places;
   std::set<int> left;
-  for (int rank = 0; rank < smaller.layout.ranks(); ++rank) {
-    RankCoordinates at = coordinates_of(smaller.layout, rank);
+  for (int gpu = 0; gpu < smaller.layout.ranks(); ++gpu) {
+    RankCoordinates at = coordinates_of(smaller.layout, smaller.cluster.ranks.rank_on(gpu));
     at.dp = kept[at.dp];
     const int before = rank_of(job.layout, at);
     const int place = cluster.place_of(cluster.node_of(before));
@@ -128,6 +128,18 @@ std::vector<int> slowest_first(const Job& job) {
   return pools;
 }
 
+// How many replicas have ranks on a node.
+int replicas_of_node(const Job& job) {
+  const int gpus = job.cluster.node.gpus;
+  const int width = job.layout.tp * job.layout.cp;
+  if (job.cluster.ranks.in_order()) return std::max(1, gpus / width);
+  std::set<int> replicas;
+  for (int slot = 0; slot < gpus; ++slot) {
+    replicas.insert(coordinates_of(job.layout, job.cluster.rank_on(0, slot)).dp);
+  }
+  return static_cast<int>(replicas.size());
+}
+
 // The replicas that are left when `missing` are not. Which ones fail is not known: of unlike nodes
 // each kind keeps its share, rounded in favour of the slower ones. Where a kind does not fill whole
 // nodes, the first replicas stay.
@@ -138,8 +150,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   const std::vector<ReplicaKind> kinds = replica_kinds(job);
   if (kinds.size() == 1) return kept;
   // Replicas that share a node go together.
-  const int width = job.layout.tp * job.layout.cp;
-  const int unit = std::max(1, job.cluster.node.gpus / width);
+  const int unit = replicas_of_node(job);
   std::vector<std::size_t> order(kinds.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<int> pools = slowest_first(job);
@@ -216,7 +227,7 @@ std::vector<size_t> doubling_places(size_t sizes) {
 // Whether shrunk() leaves pods of the very size that they have in proportion.
 bool keeps_pods(const Job& job, int missing) {
   const std::int64_t pod = job.cluster.fabric.nodes_per_pod;
-  if (!job.cluster.in_order() || has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) {
+  if (!job.cluster.is_whole() || has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) {
     return true;
   }
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;
@@ -284,13 +295,15 @@ Job with_replicas(const Job& job, const std::vector<int>& kept) {
   smaller.batch.global = job.batch.global / job.layout.dp * smaller.layout.dp;
   const int gpus = smaller.layout.ranks();
   const int nodes = (gpus + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
-  if (!job.cluster.in_order()) {
+  smaller.cluster.ranks = rank_map(smaller.layout);
+  if (!job.cluster.is_whole()) {
     smaller.cluster.places = places_left(job, smaller, kept, nodes);
     smaller.cluster.machine_nodes = job.cluster.fabric_nodes();
     smaller.cluster.nodes = nodes;
     return smaller;
   }
   smaller.cluster = with_nodes(job, nodes);
+  smaller.cluster.ranks = rank_map(smaller.layout);
   if (has_fixed_nodes(job.cluster.fabric)) return smaller;
   const double share = double(smaller.layout.dp) / job.layout.dp;
   int& nodes_per_pod = smaller.cluster.fabric.nodes_per_pod;

@@ -172,6 +172,8 @@ std::vector<Note> whole_job_notes(const Job& job, const PreparedIteration& prepa
   std::string why;
   if (relaid) {
     relaid_jobs(job, &why);
+    if (why.empty())
+      why = "to go on and grow back costs more than it trains until the node is there";
   } else {
     why = why_no_smaller(job, prepared);
   }

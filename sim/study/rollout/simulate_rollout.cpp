@@ -41,6 +41,7 @@ Job on_pool_alone(const Job& job, int pool) {
   Job own = on_pool(job, pool);
   own.cluster.pools.clear();
   own.cluster.places.clear();
+  own.cluster.ranks = {};
   return own;
 }
 

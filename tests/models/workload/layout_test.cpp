@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -17,6 +19,35 @@ TEST(Layout, RanksRunThroughTpThenCpThenDpThenPp) {
   for (int rank = 0; rank < layout.ranks(); ++rank) {
     EXPECT_EQ(rank_of(layout, coordinates_of(layout, rank)), rank);
   }
+}
+
+TEST(Layout, OrderSaysWhichRanksAreNeighbours) {
+  Layout layout{.tp = 2, .cp = 3, .pp = 4, .dp = 5};
+  EXPECT_TRUE(rank_map(layout).in_order());
+  layout.order = {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp};
+  EXPECT_TRUE(rank_map(layout).in_order());
+  layout.order = {RankAxis::tp, RankAxis::pp};  // and then cp and dp
+  const RankMap map = rank_map(layout);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const RankCoordinates at = coordinates_of(layout, rank);
+    EXPECT_EQ(map.gpu_of(rank), at.tp + 2 * (at.pp + 4 * (at.cp + 3 * at.dp)));
+  }
+}
+
+// BitPipe's process groups: the pipeline ranks d and pp - 1 - d, which hold the same stages, are
+// neighbours, and each direction of the pipeline passes all of them.
+TEST(Layout, PairsOfPipelineRanksStandSideBySide) {
+  Layout layout{.tp = 2, .pp = 8, .dp = 4};
+  layout.order = {RankAxis::tp, RankAxis::dp, RankAxis::pp_pairs};
+  const RankMap map = rank_map(layout);
+  const auto place = [&](int pp) { return map.gpu_of(rank_of(layout, {.pp = pp})) / 8; };
+  std::vector<int> places;
+  for (int pp = 0; pp < 8; ++pp) places.push_back(place(pp));
+  EXPECT_EQ(places, (std::vector<int>{0, 7, 2, 5, 4, 3, 6, 1}));
+  for (int pp = 0; pp < 4; ++pp) EXPECT_EQ(place(pp) / 2, place(7 - pp) / 2);
+  layout.pp = 3;
+  layout.order = {RankAxis::tp, RankAxis::dp, RankAxis::pp_pairs};
+  EXPECT_TRUE(rank_map(layout).in_order());
 }
 
 TEST(Layout, LayersAreSplitEvenlyUnevenlyOrAsListed) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <ranges>
 
 #include "models/base/random.hpp"
 #include "policies/iteration.hpp"
@@ -34,7 +36,24 @@ Job random_job(RandomStream& random) {
   if (cluster.nodes == first) fabric.sites.pop_back();
   fabric.wan_Bps = spec(1e9);
   fabric.wan_latency_s = spec(1e-3);
+  if (random.below(3) == 0) {
+    job.layout.order = {RankAxis::tp, RankAxis::pp, RankAxis::dp};
+    if (random.below(2) == 0) std::ranges::reverse(job.layout.order);
+    cluster.ranks = rank_map(job.layout);
+  }
   return job;
+}
+
+// Ranks of a stage that send by one NIC; in order they are taken to fill NICs.
+int most_at_one_nic(const Job& job, int pp) {
+  const int members = job.layout.ranks() / job.layout.pp;
+  const NodeSpec& node = job.cluster.node;
+  if (job.cluster.ranks.in_order()) return std::min(members, node.gpus / node.nics);
+  std::map<int, int> senders;
+  for (int rank = pp * members; rank < (pp + 1) * members; ++rank) {
+    ++senders[nic_of(job.cluster, rank)];
+  }
+  return std::ranges::max(senders | std::views::values);
 }
 
 // Of every rank of the stage to the one of equal place.
@@ -50,6 +69,7 @@ MessageWay way_of_all(const Job& job, int from_pp, int to_pp) {
     way.hops = std::max(way.hops, links.switch_hops(from, to));
     way.extra_latency_s = std::max(way.extra_latency_s, links.extra_latency_s(from, to));
   }
+  if (!way.in_node) way.at_one_port = most_at_one_nic(job, from_pp);
   return way;
 }
 
@@ -68,7 +88,8 @@ TEST(JobGeometry, WaysAreTheLongestOfAllRanks) {
     }
     int hops = 1;
     for (int node = 1; node < job.cluster.nodes; ++node) {
-      hops = std::max(hops, geometry.links().switch_hops(0, node * job.cluster.node.gpus));
+      hops = std::max(hops, geometry.links().switch_hops(job.cluster.rank_on(0, 0),
+                                                         job.cluster.rank_on(node, 0)));
     }
     EXPECT_GE(geometry.world().fabric_hops, hops);
     if (job.cluster.fabric.topology <= Topology::clos) {

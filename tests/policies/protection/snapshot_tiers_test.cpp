@@ -106,13 +106,14 @@ TEST(NodeGroups, HoldEveryNodeOnceInGroupsOfTheirSizeOrMore) {
 
 // (stage, tp, position in the shard) of what a rank holds of the dense parameters; experts likewise
 // by their place in the ep group.
-std::set<std::array<int, 3>> shards_of_node(const Layout& layout, int node, int gpus,
+std::set<std::array<int, 3>> shards_of_node(const Layout& layout, const Cluster& cluster, int node,
                                             bool experts) {
   std::set<std::array<int, 3>> shards;
   const int replicas = layout.cp * layout.dp;
   int shard = layout.sharding == Sharding::none ? 1 : layout.shard_ranks;
   if (shard == 0) shard = replicas;
-  for (int rank = node * gpus; rank < (node + 1) * gpus; ++rank) {
+  for (int slot = 0; slot < cluster.node.gpus; ++slot) {
+    const int rank = cluster.rank_on(node, slot);
     const int members = layout.tp * replicas;
     const int pp = rank / members;
     const int at = rank % members;
@@ -126,7 +127,8 @@ std::set<std::array<int, 3>> shards_of_node(const Layout& layout, int node, int 
 TEST(NodeGroups, OfTheSameShardHoldTheSame) {
   RandomStream random(4, RandomPurpose::test, 0);
   int found = 0;
-  for (int round = 0; round < 400; ++round) {
+  int found_out_of_order = 0;
+  for (int round = 0; round < 800; ++round) {
     Layout layout;
     layout.tp = 1 << random.below(4);
     layout.cp = 1 << random.below(2);
@@ -141,21 +143,28 @@ TEST(NodeGroups, OfTheSameShardHoldTheSame) {
     }
     const int gpus = 4;
     if (layout.ranks() % gpus != 0) continue;
-    const Cluster cluster = small_cluster(layout.ranks() / gpus, gpus);
+    Cluster cluster = small_cluster(layout.ranks() / gpus, gpus);
+    if (random.below(2) == 0) {
+      layout.order = {RankAxis::tp, RankAxis::pp, RankAxis::cp, RankAxis::dp};
+      if (random.below(2) == 0) std::ranges::reverse(layout.order);
+      cluster.ranks = rank_map(layout);
+    }
     const NodeGroups groups = same_shard_nodes(layout, cluster);
     found += groups.size > 1;
+    found_out_of_order += groups.size > 1 && !cluster.ranks.in_order();
     std::map<int, int> first;  // group -> its first node
     for (int node = 0; node < cluster.nodes; ++node) {
       const int leader = first.try_emplace(groups.group_of(node), node).first->second;
       for (const bool experts : {false, true}) {
-        EXPECT_EQ(shards_of_node(layout, node, gpus, experts),
-                  shards_of_node(layout, leader, gpus, experts))
+        EXPECT_EQ(shards_of_node(layout, cluster, node, experts),
+                  shards_of_node(layout, cluster, leader, experts))
             << "tp " << layout.tp << " cp " << layout.cp << " pp " << layout.pp << " dp "
             << layout.dp << " ep " << layout.ep << " shard " << layout.shard_ranks;
       }
     }
   }
   EXPECT_GT(found, 50);
+  EXPECT_GT(found_out_of_order, 50);
 }
 
 TEST(NodeGroups, OfKnownLayouts) {

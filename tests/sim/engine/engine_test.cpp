@@ -378,5 +378,40 @@ TEST(Engine, AFasterKernelMayLengthenAStep) {
   EXPECT_NEAR(makespan_s(2, true), 10, 1e-6);
 }
 
+// Replicas in lockstep: two ranks behind one NIC take turns of a kernel of 2 s and a message that
+// has the NIC for 2 s alone. `first_s`: the first kernel of the second one.
+Plan two_replicas(double first_s) {
+  Plan plan;
+  plan.ranks = 4;
+  for (const RankId rank : {0, 1}) {
+    std::vector<Task> tasks;
+    for (TaskIndex round = 0; round < 3; ++round) {
+      const double kernel_s = rank == 1 && round == 0 ? first_s : 2;
+      const std::vector<TaskIndex> last =
+          round == 0 ? std::vector<TaskIndex>{} : std::vector<TaskIndex>{2 * round - 1};
+      tasks.push_back(compute("kernel", 0, kernel_s, last));
+      tasks.push_back(send("message", 1, 0, round, 20, {2 * round}));
+    }
+    plan.classes.push_back({"sender", {rank}, streams(2), std::move(tasks), {}, {{rank + 2}}});
+  }
+  for (const RankId rank : {2, 3}) {
+    std::vector<Task> tasks;
+    for (TaskIndex round = 0; round < 3; ++round) {
+      tasks.push_back(recv("message", 0, 0, round, 20));
+    }
+    plan.classes.push_back({"receiver", {rank}, streams(0, 1), std::move(tasks), {}, {{rank - 2}}});
+  }
+  return plan;
+}
+
+// docs/schedules.md: fair shares keep ranks in lockstep, so that all wait for the NIC and then the
+// NIC for all. Where one is late, each sends while the other computes.
+TEST(Engine, FairSharesMayLengthenAStepOfRanksInLockstep) {
+  Cluster cluster = small_cluster(2);
+  cluster.node.nics = 1;
+  EXPECT_NEAR(run(two_replicas(2), cluster).makespan_s, 3 * (2 + 4), 1e-6);
+  EXPECT_NEAR(run(two_replicas(4), cluster).makespan_s, 4 + 2 + 2 * (2 + 2), 1e-6);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -93,20 +93,9 @@ bool writes_page() {
   return std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
 }
 
-// The features that the program does not have: each is refused by itself, and so beside all others.
-// Layout::order moves whole nodes only, and this one asks for other ranks within a node.
-const std::map<std::string, std::string> kNotModelled = {
-    {"pipeline inside nodes", "layout.order: a node of 8 GPUs would hold other ranks"}};
-
 TEST(Features, EachRunsByItself) {
   for (std::size_t i = 0; i < count_of_features(); ++i) {
     const Combination one = combine({&i, 1});
-    const auto missing = kNotModelled.find(name_of(i));
-    if (missing != kNotModelled.end()) {
-      EXPECT_EQ(one.together, Together::refused) << name_of(i) << " is modelled now";
-      EXPECT_EQ(one.why.find(missing->second), 0U) << name_of(i) << ": " << one.why;
-      continue;
-    }
     EXPECT_EQ(one.together, Together::works) << name_of(i) << ": " << one.why;
     EXPECT_EQ(one.broken, std::vector<std::string>{}) << name_of(i);
   }
@@ -236,18 +225,6 @@ TEST(PairsPage, NineTenthsOfThoseAskedForWork) {
       << fmt::format("{}", fmt::join(refused, "\n"));
 }
 
-// Without those of kNotModelled, which say nothing beside others.
-const std::vector<std::size_t>& running_features() {
-  static const std::vector<std::size_t> running = [] {
-    std::vector<std::size_t> all;
-    for (std::size_t i = 0; i < count_of_features(); ++i) {
-      if (!kNotModelled.contains(name_of(i))) all.push_back(i);
-    }
-    return all;
-  }();
-  return running;
-}
-
 constexpr int kTriples = 3000;
 constexpr int kInBlock = 50;
 
@@ -264,8 +241,7 @@ TEST_P(Triples, RunOrAreRefusedByARow) {
     do {
       features.clear();
       while (features.size() < 3) {
-        const std::vector<std::size_t>& running = running_features();
-        const std::size_t next = running[random.below(running.size())];
+        const std::size_t next = random.below(count_of_features());
         if (std::ranges::count(features, next) == 0) features.push_back(next);
       }
       std::ranges::sort(features);

@@ -149,7 +149,10 @@ class Draw {
   // Which of them has what.
   std::string placing() {
     std::string text;
-    if (chance(0.3)) text += ", order: [tp, cp, pp, dp]";
+    if (chance(0.3)) {
+      text += fmt::format(", order: {}",
+                          one_of({"[tp, cp, pp, dp]", "[pp, dp, tp, cp]", "[dp, pp, cp, tp]"}));
+    }
     if (chance(0.3)) text += ", stages: auto";
     if (!experts_ && chance(0.8)) text += ", shard_shares: [3, 1]";
     const std::string_view where =

@@ -60,7 +60,16 @@ TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
   EXPECT_EQ(places("tp: 8, pp: 2"), std::vector<int>());
   EXPECT_EQ(places("tp: 8, pp: 2, place: {pp: [old, new]}"), (std::vector<int>{2, 3, 0, 1}));
   EXPECT_EQ(places("tp: 8, pp: 2, place: {dp: [new, old]}"), (std::vector<int>{0, 2, 1, 3}));
-  EXPECT_EQ(places("tp: 8, pp: 2, order: [tp, pp, dp]"), (std::vector<int>{0, 2, 1, 3}));
+  EXPECT_EQ(places("tp: 8, pp: 2, order: [tp, pp, dp]"), std::vector<int>());
+  const auto place_of = [](const std::string& layout, int rank) {
+    const Cluster cluster = case_of({.layout = layout}).job.cluster;
+    return cluster.place_of(cluster.node_of(rank));
+  };
+  // They are of the first stage of the second replica, and of the second stage of the first.
+  EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 8), 2);
+  EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 16), 1);
+  EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp], place: {dp: [old, new]}", 8), 0);
+  EXPECT_EQ(place_of("tp: 4, pp: 2, order: [tp, pp, dp]", 16), 0);
   EXPECT_EQ(places("tp: 8, pp: 4, place: {pp: [new, old]}"), (std::vector<int>{0, 1, 2, 3}));
 }
 
@@ -103,15 +112,17 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
       "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each, or for runs of "
       "equal length");
   expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
-         "4:32: layout.place.dp: ranks 0 to 7 share a node, and it places them on different pools");
+         "4:32: layout.place.dp: ranks 0 and 4 share a node, and it places them on different "
+         "pools");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
          "4:32: layout.place.pp: layout.place.dp says where ranks stand, too; keep one of them");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
          "4:24: layout.order: has no dp, of which the layout has 2");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"}, "4:40: layout.order.2: pp stands twice");
-  expect({.layout = "tp: 4, pp: 2, order: [pp, tp, dp]"},
-         "4:24: layout.order: a node of 8 GPUs would hold other ranks than those of order [tp, cp, "
-         "dp, pp]; whole nodes move: begin with the axes that fill one");
+  expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp-pairs]"},
+         "4:40: layout.order.2: pp stands twice");
+  expect({.cluster = "nodes: 3, node: dgx-h100", .layout = "tp: 8, pp: 3, order: [tp, pp-pairs]"},
+         "4:36: layout.order.1: the layout has 3 pipeline ranks, which are no pairs; take pp");
   expect({.layout = "tp: 8, pp: 2, stages: {first: -1, balance: auto}"},
          "4:24: layout.stages: auto finds what the first and the last stage get, too");
   expect({.layout = "tp: 8, pp: 1, stages: auto"},
