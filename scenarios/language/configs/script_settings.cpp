@@ -531,7 +531,8 @@ class ScriptReader {
             {setting_name(word.text.substr(0, equals)), word.text.substr(equals + 1), value});
       } else if (is_argument(word)) {
         const std::size_t first = i + 1;
-        while (i + 1 < words.size() && !is_argument(words[i + 1]) &&
+        const bool module = word.text == "-m";  // of Python, which takes one name
+        while (i + 1 < words.size() && !(module && i + 1 > first) && !is_argument(words[i + 1]) &&
                !is_stated_by_name(words[i + 1].text)) {
           ++i;
         }

@@ -26,6 +26,8 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("Qwen/Qwen-7B").name, "qwen1.5-7b");
   EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B").name, "qwen2.5-7b");
   EXPECT_EQ(model_named("meta-llama/Llama-3.3-70B-Instruct").name, "llama3.1-70b");
+  EXPECT_EQ(model_named("microsoft/phi-4").name, "phi4-14b");
+  EXPECT_EQ(model_named("microsoft/Phi-4-mini-instruct").name, "phi4-mini");
 }
 
 }  // namespace
