@@ -275,9 +275,7 @@ TEST_F(ImportFolder, SaysWhatToDoWhereDegreesMakeAnotherNumberOfGpus) {
 }
 
 TEST_F(ImportFolder, FindsANamedFileBelowAFolderAboveTheOneThatNamesIt) {
-  write(
-      "configs/zero2.json",
-      R"({"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}, "train_batch_size": "auto"})");
+  write("configs/zero2.json", R"({"train_batch_size": "auto", "zero_optimization": {"stage": 2}})");
   const std::string text =
       "base_model: Llama-3.1-8B\nsequence_len: 512\nmicro_batch_size: 1\n"
       "deepspeed: configs/zero2.json\n";

@@ -22,7 +22,7 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("google/gemma-2-2b").name, "gemma2-2b");
   EXPECT_EQ(model_named("google/gemma-2b").name, "gemma-2b");
   EXPECT_EQ(model_named("stabilityai/stablelm-2-1_6b").name, "stablelm-2-1.6b");
-  // Of a family's later members the dimensions of those before.
+  // Later members of a family have the dimensions of earlier ones.
   EXPECT_EQ(model_named("Qwen/Qwen-7B").name, "qwen1.5-7b");
   EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1-Distill-Qwen-7B").name, "qwen2.5-7b");
   EXPECT_EQ(model_named("meta-llama/Llama-3.3-70B-Instruct").name, "llama3.1-70b");
