@@ -518,7 +518,8 @@ class ScriptReader {
     return result;
   }
 
-  // "--name value", "--name=value", "-N 4", and "name=value" as Hydra has it.
+  // "--name value", "--name=value", "-N 4", "name=value" as Hydra has it, and the configuration
+  // that stands alone before them ("train.py base.yml steps=10"), here "yaml_file".
   void add_arguments(const std::vector<ScriptWord>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const ScriptWord& word = words[i];
@@ -530,11 +531,14 @@ class ScriptReader {
             {setting_name(word.text.substr(0, equals)), word.text.substr(equals + 1), value});
       } else if (is_argument(word)) {
         const std::size_t first = i + 1;
-        while (i + 1 < words.size() && !is_argument(words[i + 1]) &&
+        const bool module = word.text == "-m";  // of Python, which takes one name
+        while (i + 1 < words.size() && !(module && i + 1 > first) && !is_argument(words[i + 1]) &&
                !is_stated_by_name(words[i + 1].text)) {
           ++i;
         }
         add_argument(word, std::span(words).subspan(first, i + 1 - first));
+      } else if (word.text.ends_with(".yml") || word.text.ends_with(".yaml")) {
+        settings_.push_back({"yaml_file", word.text, word.where});
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "scenarios/language/imports/configuration_table.hpp"
 #include "scenarios/language/imports/named_model.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
+#include "scenarios/language/library/facts/model_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/scenario_text.hpp"
@@ -42,8 +43,11 @@ class ScenarioImport {
     }
     for (const auto& [key, value] : request_.set) set_by_request(key, value);
     for (const AssumedSetting& each : assumed_by_tables_) {
-      if (!keys_.contains(each.key)) assume(each.key, each.value, each.why);
+      const bool of_named = each.key.starts_with("model.") && names_model();
+      if (!keys_.contains(each.key) && !of_named) assume(each.key, each.value, each.why);
     }
+    set_adapter();
+    set_recompute();
     set_precision();
     set_machine();
     set_model();
@@ -111,6 +115,7 @@ class ScenarioImport {
       return;
     }
     const std::vector<MeantKey>* meaning = meaning_of(*row, setting);
+    if (meaning == nullptr && is_variable(setting.value) && requested(key_of(*row))) return;
     if (meaning == nullptr) {
       if (reason_of(table, setting) == nullptr) throw unknown_value(*row, setting);
       leave_out(table, setting);
@@ -121,8 +126,8 @@ class ScenarioImport {
     }
   }
 
-  // By the whole value; by one of its words, "[float8, mx]" or "full_shard auto_wrap"; for 0 and 1
-  // as for "false" and "true". Null: the row has no such case.
+  // By the whole value; by one of its words, "[float8, mx]", "full_shard auto_wrap" or
+  // "configs/base.yml"; for 0 and 1 as for "false" and "true". Null: the row has no such case.
   static const std::vector<MeantKey>* meaning_of(const MeantSetting& row, const Setting& setting) {
     const std::string value = in_lower_case(setting.value);
     const auto find = [&](std::string_view wanted) -> const std::vector<MeantKey>* {
@@ -131,7 +136,7 @@ class ScenarioImport {
       return found == row.cases.end() ? nullptr : &found->second;
     };
     if (const auto* meant = find(value)) return meant;
-    constexpr std::string_view kBetween = "[], ";
+    constexpr std::string_view kBetween = "[], /";
     for (std::size_t begin = 0; begin < value.size();) {
       const std::size_t end = std::min(value.find_first_of(kBetween, begin), value.size());
       const auto* meant = end > begin ? find(value.substr(begin, end - begin)) : nullptr;
@@ -143,16 +148,29 @@ class ScenarioImport {
   }
 
   static Error unknown_value(const MeantSetting& row, const Setting& setting) {
-    if (setting.value.find('$') != std::string::npos) return unset_variable(setting);
+    if (is_variable(setting.value)) return unset_variable(setting, key_of(row));
     std::vector<std::string> known;
     for (const auto& [name, meant] : row.cases) known.push_back(name);
     return {setting.where, fmt::format("{}: '{}' is none of {}", setting.name, setting.value,
                                        fmt::join(known, ", "))};
   }
-  static Error unset_variable(const Setting& setting) {
-    return {setting.where, fmt::format("{}: '{}' is a variable that the file does not set; write "
-                                       "its value",
-                                       setting.name, setting.value)};
+  // The key that a row decides first; empty: none.
+  static std::string key_of(const MeantSetting& row) {
+    for (const auto& [value, meant] : row.cases) {
+      if (meant.empty()) continue;
+      const std::string& key = meant.front().first;
+      return key.substr(key.starts_with('!') ? 1 : 0);
+    }
+    return "";
+  }
+  static bool is_variable(const std::string& value) { return value.find('$') != std::string::npos; }
+  static Error unset_variable(const Setting& setting, const std::string& key) {
+    const bool settable = find_field(key) != nullptr;
+    return {setting.where,
+            fmt::format("{}: '{}' is a variable that the file does not set; {}", setting.name,
+                        setting.value,
+                        settable ? fmt::format("give its value as --set {}=VALUE", key)
+                                 : std::string("write its value"))};
   }
 
   // Why a setting that is left out may matter. Null: the table does not say.
@@ -184,15 +202,17 @@ class ScenarioImport {
   // The later file, and the later place in a file, decides; but of two settings of a file that
   // shard the training state, the one that shards more.
   void state(const std::string& key, const std::string& value, const Setting& from) {
-    const bool variable = value.find('$') != std::string::npos;
+    const bool variable = is_variable(value);
+    const std::string plain_key = key.substr(key.starts_with('!') ? 1 : 0);
+    if (variable && requested(plain_key)) return;
     if (variable && (key.starts_with(".") || key.starts_with("--"))) {
       made_.left_out.push_back({from, "a variable that the file does not set"});
       return;
     }
-    if (variable) throw unset_variable(from);
+    if (variable) throw unset_variable(from, plain_key);
     if (key.starts_with('!')) {
-      firm_.insert(key.substr(1));
-      state_key(key.substr(1), value, from);
+      firm_.insert(plain_key);
+      state_key(plain_key, value, from);
     } else if (!firm_.contains(key)) {
       state_key(key, value, from);
     }
@@ -207,7 +227,8 @@ class ScenarioImport {
     if (!shards_less) keys_[key] = {key, value, from};
   }
 
-  // A further file of the request of that name, or one that lies there.
+  // A further file of the request of that name, or one that lies there: beside the file that names
+  // it, or below a folder above that one, as programs are started at the top of their repository.
   void read_named_file(const Setting& setting, int depth) {
     std::vector<fs::path> paths;
     for (const std::string& file : request_.files) {
@@ -216,13 +237,19 @@ class ScenarioImport {
     paths.push_back(fs::path(setting.where.file).parent_path() / setting.value);
     paths.emplace_back(setting.value);
     std::error_code ignored;
+    fs::path folder = fs::absolute(setting.where.file, ignored).parent_path();
+    while (folder.has_relative_path()) {
+      folder = folder.parent_path();
+      paths.push_back(folder / setting.value);
+    }
     for (const fs::path& path : paths) {
       if (depth >= kDeepest || !fs::is_regular_file(path, ignored)) continue;
       if (!files_read_.contains(path.string())) read_file(path.string(), depth + 1);
       return;
     }
-    if (setting.value.find('$') != std::string::npos) {
+    if (is_variable(setting.value)) {
       made_.left_out.push_back({setting, "names a file by a variable; give the file besides"});
+      unread_ = setting;
       return;
     }
     throw Error(setting.where,
@@ -265,6 +292,16 @@ class ScenarioImport {
     return found == keys_.end() ? Location{request_.files.front()} : found->second.from.where;
   }
 
+  // A file that was named and is not here may say it.
+  Error unsaid(std::string what) const {
+    if (!unread_.value.empty()) {
+      what += fmt::format("; {}:{} names '{}', which is not here: give it besides",
+                          fs::path(unread_.where.file).filename().string(), unread_.where.line,
+                          fs::path(unread_.value).filename().string());
+    }
+    return {Location{request_.files.front()}, what};
+  }
+
   // What follows from the key `by`, if that is stated.
   void set(const std::string& key, const std::string& value, const std::string& by = "") {
     if (requested(key)) return;
@@ -297,6 +334,24 @@ class ScenarioImport {
     std::erase(order_, key);
   }
 
+  // A rank alone is of an adapter that is turned off.
+  void set_adapter() {
+    const std::string rank = "train.adapter.rank";
+    if (keys_.contains("train.adapter.kind") || !keys_.contains(rank) || requested(rank)) return;
+    made_.without_effect.push_back(keys_.at(rank).from);
+    drop(rank);
+  }
+
+  // No layer whose every part is computed again.
+  void set_recompute() {
+    if (requested("recompute.layers") || number("recompute.layers") != 0.0) return;
+    made_.without_effect.push_back(keys_.at("recompute.layers").from);
+    drop("recompute.layers");
+    if (text("recompute.modules") != "full" || requested("recompute.modules")) return;
+    keys_.at("recompute.modules").value = "none";
+    if (!requested("recompute.method")) drop("recompute.method");
+  }
+
   // Products in fewer bits go before the type of all else.
   void set_precision() {
     if (!keys_.contains(".low") || requested("precision")) return;
@@ -319,9 +374,9 @@ class ScenarioImport {
              fmt::format("the usual node of {}; another one: --cluster", text(".gpu")));
     }
     if (node.empty()) {
-      throw Error(Location{request_.files.front()},
-                  "does not say on which machine it runs; give it as --cluster, say --cluster "
-                  "'16 x dgx-h100' (`windtunnel list nodes`)");
+      throw unsaid(
+          "does not say on which machine it runs; give it as --cluster, say --cluster "
+          "'16 x dgx-h100' (`windtunnel list nodes`)");
     }
     const double ranks =
         count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
@@ -331,7 +386,8 @@ class ScenarioImport {
       gpus = *count("layout.dp") * ranks;
       by = "layout.dp";
     }
-    std::optional<double> nodes = count(".nodes");
+    std::optional<double> nodes;
+    if (!requested("cluster.nodes")) nodes = count(".nodes");
     double per_node = find_node(node).gpus;
     if (const auto stated = count(".gpus_per_node")) per_node = *stated;
     if (gpus && !requested("cluster.nodes")) {
@@ -345,13 +401,14 @@ class ScenarioImport {
     }
     if (requested("cluster.nodes")) nodes = count("cluster.nodes");
     if (!nodes) {
-      throw Error(Location{request_.files.front()},
-                  fmt::format("does not say how many nodes it takes; give them, say --cluster "
-                              "'{:.0f} x {}'",
-                              std::ceil(ranks / per_node), node));
+      throw unsaid(
+          fmt::format("does not say how many nodes it takes; give them, say --cluster "
+                      "'{:.0f} x {}'",
+                      std::ceil(ranks / per_node), node));
     }
     gpus_ = *nodes * per_node;
     gpus_of_node_ = per_node;
+    check_replicas(ranks, node);
     set("cluster.nodes", *nodes, by);
     if (per_node == find_node(node).gpus) return set("cluster.node", node);
     drop("cluster.node");
@@ -359,7 +416,23 @@ class ScenarioImport {
     set("cluster.node.gpus", per_node, keys_.contains(".gpus_per_node") ? ".gpus_per_node" : by);
   }
 
+  // A file that says every degree says how many GPUs there are.
+  void check_replicas(double ranks, const std::string& node) const {
+    const std::optional<double> dp = count("layout.dp");
+    if (!dp || requested("layout.dp") || !requested("cluster.nodes")) return;
+    if (*dp * ranks == gpus_ || std::fmod(gpus_, ranks) != 0) return;
+    throw Error(
+        place("layout.dp"),
+        fmt::format("{}: its degrees make {:.0f} GPUs, and the cluster has {:.0f}; give the "
+                    "node alone, --cluster {}, or other replicas, --set layout.dp={:.0f}",
+                    keys_.at("layout.dp").from.name, *dp * ranks, gpus_, node, gpus_ / ranks));
+  }
+
   // --- The model ---
+
+  bool names_model() const {
+    return requested("model") || (keys_.contains(".model") && !is_given_by_dimensions());
+  }
 
   void set_model() {
     if (requested("model")) {
@@ -368,7 +441,7 @@ class ScenarioImport {
       }
       return;
     }
-    if (keys_.contains(".model")) {
+    if (names_model()) {
       set_named_model();
     } else if (model_is_ == StatedModel::hugging_face) {
       set("model", quoted_path(model_file_.path));
@@ -377,9 +450,20 @@ class ScenarioImport {
     }
     const bool stated = keys_.contains("model") || keys_.contains("model.layers");
     if (!stated) {
-      throw Error(Location{request_.files.front()},
-                  "does not say which model it trains; give it as --model, a name of `windtunnel "
-                  "list models` or a config.json");
+      throw unsaid(
+          "does not say which model it trains; give it as --model, a name of `windtunnel "
+          "list models` or a config.json");
+    }
+  }
+
+  // Files may call a model as they like and state its dimensions.
+  bool is_given_by_dimensions() const {
+    if (!keys_.contains("model.layers") || !keys_.contains("model.hidden")) return false;
+    try {
+      model_named(text(".model"));
+      return false;
+    } catch (const Error&) {
+      return true;
     }
   }
 
@@ -464,6 +548,11 @@ class ScenarioImport {
       }
       set("layout.vpp", chunks);
     }
+    // One of a pipeline that is not there.
+    if (pp == 1 && keys_.contains("schedule") && !requested("schedule")) {
+      made_.without_effect.push_back(keys_.at("schedule").from);
+      drop("schedule");
+    }
     if (pp > 1 && !keys_.contains("schedule")) {
       set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
     }
@@ -488,10 +577,18 @@ class ScenarioImport {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
-    if (const auto each = count(".device_batch")) {
+    // Half a sequence of a device is one of two that share it.
+    if (const auto each = number(".device_batch"); each && *each > 0) {
       by = ".device_batch";
-      if (!global) global = *each * gpus_ * steps;
-      if (!micro) micro = *each * gpus_ / dp_;
+      const double shared = *each * gpus_ / dp_;
+      if (shared != std::floor(shared)) {
+        throw Error(place(by),
+                    fmt::format("{}: {} of each of the {:.0f} GPUs that share a sequence "
+                                "are no whole sequences",
+                                keys_.at(by).from.name, *each, gpus_ / dp_));
+      }
+      if (!global) global = shared * dp_ * steps;
+      if (!micro) micro = shared;
     }
     if (const auto each = count(".replica_batch")) {
       by = ".replica_batch";
@@ -502,14 +599,14 @@ class ScenarioImport {
       global = *micro * steps * dp_;
     }
     if (!global) {
-      throw Error(Location{request_.files.front()},
-                  "does not say how many sequences a step has; give them, say --set "
-                  "batch.global=1024");
+      throw unsaid(
+          "does not say how many sequences a step has; give them, say --set "
+          "batch.global=1024");
     }
     if (!count("batch.sequence")) {
-      throw Error(Location{request_.files.front()},
-                  "does not say how many tokens a sequence has; give them, say --set "
-                  "batch.sequence=4096");
+      throw unsaid(
+          "does not say how many tokens a sequence has; give them, say --set "
+          "batch.sequence=4096");
     }
     if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);
     if (!keys_.contains("batch.global")) set("batch.global", *global, by);
@@ -599,6 +696,7 @@ class ScenarioImport {
   std::set<std::string> firm_;  // keys that are stated with '!'
   std::vector<AssumedSetting> assumed_by_tables_;
   ConfigurationFile model_file_;
+  Setting unread_;  // names a file that is not here
   StatedModel model_is_ = StatedModel::keys;
   double gpus_ = 0;
   double gpus_of_node_ = 0;

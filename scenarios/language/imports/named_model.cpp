@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "scenarios/language/library/facts/model_names.hpp"
@@ -16,14 +19,18 @@ namespace fs = std::filesystem;
 constexpr const char* kWayOn =
     "give it as --model, a name of `windtunnel list models` or its config.json";
 
-// A name that says "16B" is not of a model with 671 B parameters.
-void check_size(const TransformerSpec& model, const std::string& name, const Setting& from) {
-  constexpr double kAlike = 0.3;  // names round, and some leave embeddings out
+// Sizes that a name states in billions of parameters: "8B", "1.6b" and "1_6b".
+std::vector<double> stated_sizes(const std::string& name) {
   const std::string plain = in_lower_case(name);
   const auto is_of = [&](std::size_t at, int (*kind)(int)) {
     return kind(static_cast<unsigned char>(plain[at])) != 0;
   };
-  bool stated = false;
+  std::vector<double> sizes;
+  const auto add = [&](const std::string& digits) {
+    double size = 0;
+    const char* end = digits.data() + digits.size();
+    if (std::from_chars(digits.data(), end, size).ec == std::errc()) sizes.push_back(size);
+  };
   for (std::size_t b = plain.find('b'); b != std::string::npos; b = plain.find('b', b + 1)) {
     if (b + 1 < plain.size() && is_of(b + 1, std::isalnum)) continue;
     std::size_t begin = b;
@@ -31,11 +38,29 @@ void check_size(const TransformerSpec& model, const std::string& name, const Set
     // "A3B" counts active ones, "8x7B" those of an expert.
     const bool of_part = begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x');
     if (begin == b || of_part) continue;
-    stated = true;
-    const double said = std::stod(plain.substr(begin, b - begin)) * 1e9;
-    if (std::abs(model.parameters() / said - 1) < kAlike) return;
+    const std::string size = plain.substr(begin, b - begin);
+    if (!is_of(begin, std::isdigit)) continue;
+    add(size);
+    if (begin > 1 && plain[begin - 1] == '_' && is_of(begin - 2, std::isdigit)) {
+      add(fmt::format("{}.{}", plain[begin - 2], size));
+    }
   }
-  if (!stated) return;
+  return sizes;
+}
+
+// A name that says "16B" is not of a model with 671 B parameters, unless the library calls it so:
+// some names leave embeddings out, or count what is active of a model with experts.
+void check_size(const TransformerSpec& model, const std::string& name, const Setting& from) {
+  constexpr double kAlike = 0.3;  // names round
+  std::vector<double> known = stated_sizes(model.name);
+  known.push_back(model.parameters() / 1e9);
+  known.push_back(model.active_parameters() / 1e9);
+  const std::vector<double> stated = stated_sizes(name);
+  const auto is_known = [&](double size) {
+    return std::ranges::any_of(
+        known, [&](double other) { return std::abs(other - size) < kAlike * size; });
+  };
+  if (stated.empty() || std::ranges::any_of(stated, is_known)) return;
   throw Error(from.where,
               fmt::format("'{}': the nearest model of the library, {}, has {:.3g} B parameters; {}",
                           name, model.name, model.parameters() / 1e9, kWayOn));

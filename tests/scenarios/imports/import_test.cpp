@@ -207,7 +207,7 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
             "run.sh:3:32: tensor_model_parallel_size: 'many' is not a number");
   EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size $TP")),
             "run.sh:3:32: tensor_model_parallel_size: '$TP' is a variable that the file does not "
-            "set; write its value");
+            "set; give its value as --set layout.tp=VALUE");
   EXPECT_EQ(refusal("run.sh", with("--pipeline-model-parallel-size 3")),
             "run.sh:3:34: 16 GPUs are no multiple of tp x pp x cp = 3");
   EXPECT_EQ(refusal("run.sh", with("--pipeline-model-parallel-size 4 "
@@ -236,6 +236,85 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
                       {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
               testing::StartsWith("run.yaml:4:12: deepspeed: there is no file "
                                   "'configs/zero3.json'; give it besides"));
+}
+
+TEST_F(ImportFolder, TakesWhatIsSetForVariablesAndForWordsInPlaceOfNumbers) {
+  write("run.sh", "#SBATCH --nodes=your_nodes\n" +
+                      kScript.substr(std::string("torchrun --nnodes 2 ").size()) +
+                      " --tensor-model-parallel-size $TP --recompute-granularity ${HOW}\n");
+  const auto refused = [&](const Overrides& set) {
+    return error_of(
+        [&] { import_scenario({.files = {path("run.sh")}, .kind = "megatron-lm", .set = set}); });
+  };
+  Overrides set = {{"cluster.node", "dgx-h100"}};
+  EXPECT_THAT(refused(set), testing::HasSubstr("give its value as --set layout.tp=VALUE"));
+  set.emplace_back("layout.tp", "2");
+  EXPECT_THAT(refused(set), testing::HasSubstr("give its value as --set recompute.modules=VALUE"));
+  set.emplace_back("recompute.modules", "full");
+  EXPECT_THAT(refused(set), testing::HasSubstr("sbatch.nodes: 'your_nodes' is not a number"));
+  set.emplace_back("cluster.nodes", "4");
+  const std::string text =
+      import_scenario({.files = {path("run.sh")}, .kind = "megatron-lm", .set = set}).text;
+  EXPECT_THAT(text, testing::HasSubstr("nodes: 4"));
+  EXPECT_THAT(text, testing::HasSubstr("tp: 2"));
+}
+
+TEST_F(ImportFolder, SaysWhatToDoWhereDegreesMakeAnotherNumberOfGpus) {
+  const std::string text =
+      "parallelism: {dp: 2, pp: 1, tp: 2}\n"
+      "tokens: {micro_batch_size: 1, sequence_length: 1024, batch_accumulation_per_replica: 4}\n"
+      "model: {model_config: {hidden_size: 1024, num_hidden_layers: 8, num_attention_heads: 8,\n"
+      "  num_key_value_heads: 8, intermediate_size: 4096, vocab_size: 50257}}\n";
+  Overrides set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "4"}};
+  EXPECT_EQ(refusal("run.yaml", text, set),
+            "run.yaml:1:19: parallelism.dp: its degrees make 4 GPUs, and the cluster has 32; give "
+            "the node alone, --cluster dgx-h100, or other replicas, --set layout.dp=16");
+  set.emplace_back("layout.dp", "16");
+  EXPECT_EQ(refusal("run.yaml", text, set), "no error");
+  EXPECT_EQ(refusal("run.yaml", text), "no error");
+}
+
+TEST_F(ImportFolder, FindsANamedFileBelowAFolderAboveTheOneThatNamesIt) {
+  write("configs/zero2.json", R"({"train_batch_size": "auto", "zero_optimization": {"stage": 2}})");
+  const std::string text =
+      "base_model: Llama-3.1-8B\nsequence_len: 512\nmicro_batch_size: 1\n"
+      "deepspeed: configs/zero2.json\n";
+  const Overrides machine = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}};
+  EXPECT_EQ(refusal("examples/llama/run.yaml", text, machine), "no error");
+  const ImportRequest request{
+      .files = {path("examples/llama/run.yaml")}, .kind = "", .set = machine};
+  EXPECT_THAT(import_scenario(request).text, testing::HasSubstr("sharding: zero2"));
+}
+
+TEST_F(ImportFolder, NamesTheFileThatIsNotHereAndMaySayIt) {
+  EXPECT_THAT(refusal("run.sh",
+                      "python3 train.py \"${PWD}\"/models/gpu/own.yml run_name=two \\\n"
+                      "  dcn_data_parallelism=2 ici_fsdp_parallelism=8 model_name=llama2-7b\n",
+                      {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}}),
+              testing::EndsWith("; run.sh:1 names 'own.yml', which is not here: give it besides"));
+}
+
+TEST_F(ImportFolder, LeavesOutTheScheduleOfAPipelineThatIsNotThere) {
+  write("run.yaml",
+        "step_scheduler: {global_batch_size: 64, local_batch_size: 4}\n"
+        "distributed: {pp_size: 1, pipeline: {pp_schedule: interleaved1f1b, layers_per_stage: 2}}\n"
+        "model: {_target_: a.b, pretrained_model_name_or_path: Qwen/Qwen3-8B}\n"
+        "dataset: {seq_len: 4096}\n");
+  const ImportRequest request{.files = {path("run.yaml")},
+                              .kind = "",
+                              .set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}};
+  const ImportedScenario imported = import_scenario(request);
+  EXPECT_THAT(imported.text, testing::Not(testing::HasSubstr("schedule")));
+  EXPECT_NO_THROW(check_imported(imported));
+}
+
+TEST_F(ImportFolder, RefusesPartsOfSequencesThatDevicesDoNotShare) {
+  EXPECT_THAT(
+      refusal("run.yaml",
+              "model_name: llama2-7b\nper_device_batch_size: 0.3\nmax_target_length: 2048\n",
+              {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
+      testing::HasSubstr("run.yaml:2:24: per_device_batch_size: 0.3 of each of the 1 GPUs "
+                         "that share a sequence are no whole sequences"));
 }
 
 TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {

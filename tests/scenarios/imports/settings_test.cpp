@@ -36,7 +36,7 @@ TEST(ScriptSettings, ArgumentsAndFlags) {
   EXPECT_EQ(of_script("train --a 1 > log 2>&1 | tee -a out.txt"), "a=1");
   EXPECT_EQ(of_script("mkdir -p out; echo --not-this; cd --nor-this"), "");
   EXPECT_EQ(of_script("python -m x.train base.yml steps=5 tp=8"),
-            "m=[x.train, base.yml]; steps=5; tp=8");
+            "m=x.train; yaml_file=base.yml; steps=5; tp=8");
 }
 
 TEST(ScriptSettings, LinesThatGoOnAndComments) {

@@ -9,7 +9,8 @@
 namespace windtunnel {
 
 // The longest name that stands somewhere in the text, whatever is between its letters and digits.
-// Throws Error where the text names none.
+// Where two differ by the point of a number, the text's own points decide. Throws Error where the
+// text names none.
 const TransformerSpec& model_named(const std::string& text);
 
 }  // namespace windtunnel
