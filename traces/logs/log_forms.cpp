@@ -9,6 +9,7 @@ namespace {
 #define TIMER R"( \.+: *\(?([^\s,)]+)(?:, *([^\s,)]+))?)"
 
 constexpr double kMs = 1e-3;
+constexpr double kTqdm = 0.3;  // its default `smoothing`, which the Trainer leaves
 
 // Where the texts come from, by repository and file:
 // - Megatron-LM: NVIDIA/Megatron-LM megatron/training/training.py (training_log),
@@ -19,8 +20,8 @@ constexpr double kMs = 1e-3;
 // - torchtitan: pytorch/torchtitan torchtitan/components/metrics.py (MetricsProcessor.log).
 // - DeepSpeed: deepspeedai/DeepSpeed deepspeed/utils/timer.py (ThroughputTimer),
 //   deepspeed/runtime/engine.py (wall_clock_breakdown); its GB are GiB.
-// - Trainer: the progress bar of tqdm/tqdm, and huggingface/transformers trainer_utils.py
-//   (speed_metrics).
+// - Trainer: the progress bar of tqdm/tqdm (tqdm/std.py, class EMA and update()), which draws "?"
+//   before the first step.
 // - MLPerf: mlcommons/training_policies, training rules, structured logging (:::MLLOG).
 // - MaxText: AI-Hypercomputer/maxtext metric_logger.py. nanotron: huggingface/nanotron trainer.py.
 constexpr LogForm kLogForms[] = {
@@ -59,8 +60,10 @@ constexpr LogForm kLogForms[] = {
     {"deepspeed", "| bwd_allreduce:", R"(\| bwd_allreduce: *([^\s|]+))", LogQuantity::gradients_s,
      kMs},
     {"trainer", "<", R"((\d+)/\d+ \[[\d:]+<)", LogQuantity::iteration},
-    {"trainer", "s/it", R"(/\d+ \[[\d:]+<[^,\]]*, *([^\s,\]]+?)s/it)", LogQuantity::step_s},
-    {"trainer", "it/s", R"(/\d+ \[[\d:]+<[^,\]]*, *([^\s,\]]+?)it/s)", LogQuantity::steps_per_s},
+    {"trainer", "s/it", R"(/\d+ \[[\d:]+<[^,\]]*, *([^\s,\]?]+?)s/it)", LogQuantity::step_s, 1,
+     kTqdm},
+    {"trainer", "it/s", R"(/\d+ \[[\d:]+<[^,\]]*, *([^\s,\]?]+?)it/s)", LogQuantity::steps_per_s, 1,
+     kTqdm},
     {"mlperf", ":::MLLOG", R"(:::MLLOG .*"step": *(\d+))", LogQuantity::iteration},
     {"mlperf", ":::MLLOG", R"(:::MLLOG .*"train_step_time": *([^\s,}]+))", LogQuantity::step_s},
     {"mlperf", ":::MLLOG", R"(:::MLLOG .*"throughput": *([^\s,}]+))", LogQuantity::samples_per_s},

@@ -17,7 +17,7 @@ enum class LogQuantity {
   tflops_per_gpu,   // model FLOPs
   wall_s,           // of a clock; its differences are step times
   allocated_bytes,  // the most of a GPU's memory that tensors took
-  reserved_bytes,   // likewise, with what the allocator holds besides
+  reserved_bytes,   // the most that the allocator held, with what no tensor took
   forward_s,        // all forward passes of a rank in a step
   backward_s,
   gradients_s,  // that a rank waits for gradients to be reduced
@@ -34,6 +34,9 @@ struct LogForm {
   const char* value;
   LogQuantity quantity;
   double unit = 1;  // of the number, in base units
+  // Above 0: the number is an exponential mean of a progress bar, in which the steps since it was
+  // last drawn weigh this share; the reader takes the mean apart.
+  double newest = 0;
 };
 
 // In the order in which a line is asked; of two that give the same quantity the later counts.

@@ -101,6 +101,47 @@ const std::vector<ReadyForm>& ready_forms() {
   return forms;
 }
 
+// Counts all, and keeps the first ones.
+template <class What>
+void note_fault(TrainingLog& log, int line, int column, const What& what) {
+  if (++log.unreadable <= kMostFaults) log.faults.push_back({{log.file, line, column}, what()});
+}
+
+// Undoes the exponential mean of a progress bar. The bar divides the mean of the seconds between
+// two drawings by the mean of the steps between them; a drawing adds its own with the weight
+// `newest`.
+class ProgressBar {
+ public:
+  // Makes the pace of `step` what the steps since the last drawing took, in seconds of a step.
+  void take_apart(LoggedStep& step, double newest) {
+    auto& seconds = step.values[static_cast<std::size_t>(LogQuantity::step_s)];
+    auto& rate = step.values[static_cast<std::size_t>(LogQuantity::steps_per_s)];
+    const double mean_s = rate ? 1 / rate->high : seconds->high;
+    const int over = step.iteration - iteration_;
+    double step_s = mean_s;
+    if (iteration_ >= 0 && over > 0) {
+      const double kept_s = (1 - newest) * mean_s_ * steps_;
+      steps_ = newest * over + (1 - newest) * steps_;
+      step_s = (mean_s * steps_ - kept_s) / (newest * over);
+      // What is printed is rounded: of steps much shorter than the mean nothing may be left.
+      if (step_s <= 0) step_s = mean_s;
+    } else {
+      // Its first drawing, or one of a log that begins later, whose earlier steps are taken as
+      // like.
+      steps_ = step.iteration == 1 ? newest : 1;
+    }
+    iteration_ = step.iteration;
+    mean_s_ = mean_s;
+    rate.reset();
+    seconds = {step_s, step_s};
+  }
+
+ private:
+  int iteration_ = -1;
+  double mean_s_ = 0;
+  double steps_ = 0;  // the mean of steps between drawings
+};
+
 class LogReader {
  public:
   explicit LogReader(std::string file) { log_.file = std::move(file); }
@@ -123,6 +164,7 @@ class LogReader {
   struct Found {
     LogQuantity quantity;
     LoggedValue value;
+    double newest;
   };
 
   void plain(std::string_view text, int number) {
@@ -142,9 +184,18 @@ class LogReader {
       flush();
     }
     if (now_.line == 0) now_.line = number;
-    for (const Found& each : found) {
-      now_.values[static_cast<std::size_t>(each.quantity)] = each.value;
+    for (const Found& each : found) take(each);
+  }
+
+  // Of a pace the last one counts; of memory and timers several ranks tell each its own.
+  void take(const Found& each) {
+    auto& value = now_.values[static_cast<std::size_t>(each.quantity)];
+    if (value && !is_pace(each.quantity) && each.quantity != LogQuantity::iteration) {
+      value = {std::min(value->low, each.value.low), std::max(value->high, each.value.high)};
+    } else {
+      value = each.value;
     }
+    if (is_pace(each.quantity)) newest_ = each.newest;
   }
 
   void match(const ReadyForm& ready, std::string_view text, int number, std::vector<Found>& found) {
@@ -164,24 +215,30 @@ class LogReader {
       return fault(number, static_cast<int>(bad.data() - text.data()) + 1, form, bad);
     }
     ++values_of_[form.software];
-    found.push_back({form.quantity, {*low * form.unit, *high * form.unit}});
+    found.push_back({form.quantity, {*low * form.unit, *high * form.unit}, form.newest});
   }
 
   void fault(int line, int column, const LogForm& form, std::string_view bad) {
-    if (log_.faults.size() >= kMostFaults) return;
-    log_.faults.push_back({{log_.file, line, column},
-                           fmt::format("'{}' behind '{}' is no number that a step has",
-                                       excerpt(std::string(bad)), form.text)});
+    note_fault(log_, line, column, [&] {
+      return fmt::format("'{}' behind '{}' is no number that a step has", excerpt(std::string(bad)),
+                         form.text);
+    });
   }
 
   // Lines that give no pace belong to no step: the arguments of the run, or a table.
   void flush() {
-    if (!is_empty(now_) && has_pace(now_)) log_.steps.push_back(now_);
+    if (!is_empty(now_) && has_pace(now_)) {
+      if (newest_ > 0) bar_.take_apart(now_, newest_);
+      log_.steps.push_back(now_);
+    }
     now_ = {};
+    newest_ = 0;
   }
 
   TrainingLog log_;
   LoggedStep now_;
+  double newest_ = 0;  // LogForm::newest of the step's pace
+  ProgressBar bar_;
   std::map<std::string, int> values_of_;
 };
 
@@ -222,7 +279,9 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
   const CsvTable table = CsvTable::parse(text, file, &faulty);
   const auto columns = columns_of(table.header());
   TrainingLog log{.file = file, .software = {"a table"}, .steps = {}, .faults = {}};
-  for (const CsvFault& fault : faulty) log.faults.push_back({{file, fault.line, 1}, fault.what});
+  for (const CsvFault& fault : faulty) {
+    note_fault(log, fault.line, 1, [&] { return fault.what; });
+  }
   for (std::size_t row = 0; row < table.rows(); ++row) {
     LoggedStep step{.line = table.line(row), .iteration = -1, .values = {}};
     for (const auto& [quantity, column] : columns) {
@@ -230,9 +289,10 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
       if (trimmed(cell).empty()) continue;
       const auto number = logged_number(trimmed(cell), quantity);
       if (!number) {
-        log.faults.push_back({{file, step.line, static_cast<int>(column.first) + 1},
-                              fmt::format("column '{}': '{}' is no number that a step has",
-                                          table.header()[column.first], excerpt(cell))});
+        note_fault(log, step.line, static_cast<int>(column.first) + 1, [&] {
+          return fmt::format("column '{}': '{}' is no number that a step has",
+                             table.header()[column.first], excerpt(cell));
+        });
         continue;
       }
       const double value = *number * column.second;
@@ -248,7 +308,8 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
 // What reads a file that is no log of a training, or nothing.
 std::string way_on(std::string_view head) {
   if (contains_text(head, "nccl-tests") || contains_text(head, "out-of-place")) {
-    return "it is a log of nccl-tests, which `windtunnel validate collectives` judges";
+    return "it is a log of nccl-tests, which `windtunnel expect COLLECTIVE --cluster MACHINE --log "
+           "FILE` reads";
   }
   if (head.starts_with("SQLite format 3") || contains_text(head, "\"traceEvents\"")) {
     return "it is a profiler's trace, which `windtunnel trace import` reads";
@@ -260,7 +321,7 @@ std::string way_on(std::string_view head) {
   if (!log.faults.empty()) {
     throw Error(log.faults.front().where,
                 fmt::format("{}; {} such places, and no step whose time can be read",
-                            log.faults.front().what, log.faults.size()));
+                            log.faults.front().what, log.unreadable));
   }
   const std::string way = way_on(head);
   if (!way.empty()) throw Error(Location{log.file, 1, 1}, way);
@@ -276,7 +337,7 @@ std::string way_on(std::string_view head) {
 }
 
 void check_log(const TrainingLog& log, std::string_view head) {
-  if (log.steps.empty() || log.faults.size() > log.steps.size()) refuse(log, head);
+  if (log.steps.empty() || log.unreadable > log.steps.size()) refuse(log, head);
 }
 
 }  // namespace

@@ -40,13 +40,16 @@ struct TrainingLog {
   std::string file;
   std::vector<std::string> software;  // whose lines were read, those with the most values first
   std::vector<LoggedStep> steps;      // as they were printed; each has a pace
-  std::vector<LogFault> faults;
+  std::vector<LogFault> faults;       // the first ones
+  std::size_t unreadable = 0;         // all of them
 };
 
 // Terminal colours are skipped, and so are time stamps and ranks before what is printed. A line
-// that a carriage return parts is several. Throws Error: the file cannot be read; it says of no
-// step how long it took (with what does read it, where it is a log of nccl-tests or a trace), or
-// of fewer steps than numbers are damaged, with the place of the first such number.
+// that a carriage return parts is several. What several ranks print in one step is one range from
+// the least to the largest. The mean of a progress bar is taken apart into the steps that it is of.
+// Throws Error: the file cannot be read; it says of no step how long it took (with what does read
+// it, where it is a log of nccl-tests or a trace), or of fewer steps than numbers are damaged, with
+// the place of the first such number.
 TrainingLog read_training_log(const std::string& path);
 // The same of a text.
 TrainingLog parse_training_log(std::string_view text, const std::string& file);

@@ -58,7 +58,7 @@ TEST(TrainingLog, ReadsWhatProgramsPrint) {
        "MaxMemAllocated=19.5GB\n",
        samples_per_s, 61.5, 61.5, "deepspeed"},
       {" 12%|#2        | 12/100 [00:39<04:41,  3.20s/it]\n", step_s, 3.2, 3.2, "trainer"},
-      {" 12%|#2        | 12/100 [00:05<00:39,  2.25it/s]\n", steps_per_s, 2.25, 2.25, "trainer"},
+      {" 12%|#2        | 12/100 [00:05<00:39,  2.25it/s]\n", step_s, 1 / 2.25, 1 / 2.25, "trainer"},
       {":::MLLOG {\"namespace\": \"\", \"time_ms\": 17, \"event_type\": \"POINT_IN_TIME\", "
        "\"key\": "
        "\"tracked_stats\", \"value\": {\"throughput\": 30.75}, \"metadata\": {\"step\": 172}}\n",
@@ -117,13 +117,58 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   };
   EXPECT_TRUE(refused("", "run.log:1:1: no line says how long a step took"));
   EXPECT_TRUE(refused("hello\n", "megatron-lm, megatron-bridge, nemo, torchtitan, deepspeed"));
-  EXPECT_TRUE(refused("# nThread 1\n# out-of-place  in-place\n", "validate collectives"));
+  EXPECT_TRUE(refused("# nThread 1\n# out-of-place  in-place\n",
+                      "expect COLLECTIVE --cluster MACHINE --log FILE"));
   EXPECT_TRUE(refused("{\"traceEvents\": []}", "windtunnel trace import"));
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {
     EXPECT_TRUE(refused(
         "\n  iteration 3/ 9 | elapsed time per iteration (ms): " + std::string(bad) + " |\n",
         "run.log:2:53: '" + std::string(bad) + "' behind 'elapsed time"))
         << bad;
+  }
+}
+
+// tqdm's mean of steps of 2, 2, 5 and 0.5 seconds, by hand: seconds 0.6, 1.02, 2.214, 1.6998 over
+// steps 0.3, 0.51, 0.657, 0.7599. Before the first step it draws no number.
+TEST(TrainingLog, TakesTheMeanOfAProgressBarApart) {
+  const TrainingLog log = parse_training_log(
+      "  0%|          | 0/4 [00:00<?, ?it/s]\r 25%|##| 1/4 [00:02<00:06,  2.00s/it]\r"
+      " 50%|##| 2/4 [00:04<00:04,  2.00s/it]\r 75%|##| 3/4 [00:09<00:03,  3.3699s/it]\r"
+      "100%|##| 4/4 [00:09<00:00,  2.2369s/it]\n",
+      "run.log");
+  EXPECT_EQ(log.unreadable, 0U);
+  ASSERT_EQ(log.steps.size(), 4U);
+  const double seconds[] = {2, 2, 5, 0.5};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_NEAR(log.steps[i].of(step_s)->high, seconds[i], 0.001) << i;
+  }
+}
+
+TEST(TrainingLog, TakesTheRanksOfAStepTogether) {
+  const std::string memory = "(after 2 iterations) memory (MB) | max allocated: ";
+  const TrainingLog log = parse_training_log(
+      "iteration 2/ 9 | elapsed time per iteration (ms): 2500.5 |\n[Rank 8] " + memory +
+          "300.0 | max reserved: 900.0\n[Rank 0] " + memory + "200.0 | max reserved: 800.0\n",
+      "run.log");
+  EXPECT_EQ(value(log, allocated_bytes), 300 * 1048576.0);
+  EXPECT_EQ(log.steps.front().of(allocated_bytes)->low, 200 * 1048576.0);
+  EXPECT_EQ(value(log, reserved_bytes), 900 * 1048576.0);
+}
+
+TEST(TrainingLog, CountsAllDamageAndKeepsTheFirst) {
+  std::string lines;
+  std::string table = "step,step_time\n";
+  for (int i = 1; i <= 4000; ++i) {
+    const bool damaged = i % 8 < 3;
+    lines += "iteration " + std::to_string(i) +
+             "/ 4000 | elapsed time per iteration (ms): " + (damaged ? "58[Ra" : "5800.5") + " |\n";
+    table += std::to_string(i) + (damaged ? ",x\n" : ",5.8\n");
+  }
+  for (const std::string& text : {lines, table}) {
+    const TrainingLog log = parse_training_log(text, "run.log");
+    EXPECT_EQ(log.unreadable, 1500U);
+    EXPECT_EQ(log.faults.size(), 1000U);
+    EXPECT_EQ(log.steps.size(), 2500U);
   }
 }
 

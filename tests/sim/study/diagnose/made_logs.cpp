@@ -147,11 +147,17 @@ std::string trainer_log(const MadeRun& run) {
   std::string text;
   const std::size_t steps = run.step_s.size();
   double passed_s = 0;
+  double mean_s = 0;  // tqdm's, without what makes the weights sum to 1
+  double mean_steps = 0;
   for (std::size_t i = 0; i < steps; ++i) {
     passed_s += printed(run, i);
-    text += fmt::format("{}  5%|5         | {}/{} [{:02.0f}:{:02.0f}<09:59, {:.3f}s/it]",
-                        i == 0 ? "" : "\r", i + 1, steps, std::floor(passed_s / 60),
-                        std::floor(std::fmod(passed_s, 60)), printed(run, i));
+    mean_s = 0.3 * printed(run, i) + 0.7 * mean_s;
+    mean_steps = 0.3 + 0.7 * mean_steps;
+    const double pace_s = mean_s / mean_steps;
+    text += fmt::format(
+        "{}  5%|5         | {}/{} [{:02.0f}:{:02.0f}<09:59, {}]", i == 0 ? "" : "\r", i + 1, steps,
+        std::floor(passed_s / 60), std::floor(std::fmod(passed_s, 60)),
+        pace_s > 1 ? fmt::format("{:5.2f}s/it", pace_s) : fmt::format("{:5.2f}it/s", 1 / pace_s));
   }
   return text + "\n{'train_runtime': 10.0, 'epoch': 1.0}\n";
 }

@@ -38,6 +38,6 @@ std::string megatron_log(const MadeRun& run);    // with timers and memory
 std::string torchtitan_log(const MadeRun& run);  // in colours, with ranks before each line
 std::string nemo_log(const MadeRun& run);
 std::string deepspeed_log(const MadeRun& run);
-std::string trainer_log(const MadeRun& run);  // a progress bar, which returns to its line's begin
+std::string trainer_log(const MadeRun& run);  // tqdm's bar: its mean, rounded as it does, one line
 
 }  // namespace windtunnel
