@@ -26,6 +26,9 @@ struct DiagnoseOptions {
 
 ExitCode run(const DiagnoseOptions& options) {
   check_folders(options.output);
+  if (options.job.empty() && !options.set.empty()) {
+    throw Error("--set changes keys of the job: name the job behind the log");
+  }
   const TrainingLog log = read_training_log(options.log);
   std::optional<LoadedScenario> job;
   if (!options.job.empty()) job = load_scenario(options.job, parse_overrides(options.set));

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,32 @@ const char* word_of(Verdict verdict) {
   return "";
 }
 
+std::string from_iteration(const LogShape& shape) {
+  return shape.change_iteration >= 0 ? fmt::format("from iteration {} on", shape.change_iteration)
+                                     : std::string("later");
+}
+
+// What of the steps or of the rest is not as expected, in a few words.
+std::string what_is_unusual(const Diagnosis& diagnosis) {
+  const LogShape& shape = diagnosis.shape;
+  if (shape.change) {
+    const bool slower = shape.after_s > shape.before_s;
+    const double share = std::abs(shape.after_s / shape.before_s - 1);
+    return fmt::format(
+        "{:.0f} % {} {}", 100 * share, slower ? "slower" : "faster",
+        shape.change == StepPattern::phase ? from_iteration(shape) : std::string("at the end"));
+  }
+  if (shape.shows(StepPattern::periodic)) {
+    return fmt::format("one step in {:.0f} is long", shape.longer.period);
+  }
+  if (shape.shows(StepPattern::bursts)) return fmt::format("{} steps are long", shape.longer.count);
+  if (shape.shows(StepPattern::jitter)) return "its steps are unlike";
+  if (diagnosis.unusual.empty()) return "something is unusual";
+  const Unusual& first = diagnosis.unusual.front();
+  return fmt::format("{} is {} than expected", first.what,
+                     first.measured > first.expected ? "more" : "less");
+}
+
 std::string title_of(const Diagnosis& diagnosis) {
   switch (diagnosis.verdict) {
     case Verdict::measured:
@@ -39,7 +66,7 @@ std::string title_of(const Diagnosis& diagnosis) {
     case Verdict::healthy:
       return "Healthy";
     case Verdict::unusual:
-      return "As fast as expected, but something is unusual";
+      return "Inside the expected interval, but " + what_is_unusual(diagnosis);
     case Verdict::slower:
       return "Slower than expected";
     case Verdict::faster:
@@ -70,11 +97,8 @@ std::string strength_text(const ExplainingCause& found) {
 std::string pattern_text(const LogShape& shape) {
   std::vector<std::string> seen;
   if (shape.change == StepPattern::phase) {
-    const std::string from = shape.change_iteration >= 0
-                                 ? fmt::format("from iteration {} on", shape.change_iteration)
-                                 : std::string("later");
     seen.push_back(fmt::format("{}, {} {}", format_seconds(shape.before_s),
-                               format_seconds(shape.after_s), from));
+                               format_seconds(shape.after_s), from_iteration(shape)));
   } else if (shape.change == StepPattern::trend) {
     seen.push_back(fmt::format("from {} at the begin to {} at the end",
                                format_seconds(shape.before_s), format_seconds(shape.after_s)));
@@ -89,7 +113,8 @@ std::string pattern_text(const LogShape& shape) {
 }
 
 std::string steps_text(const LogShape& shape) {
-  std::string text = fmt::format("{}, {} first ones left out", shape.steps, shape.left_out);
+  std::string text = fmt::format("{}", shape.steps);
+  if (shape.left_out > 0) text += fmt::format(", the first {} left out", shape.left_out);
   if (shape.every > 1) text += fmt::format("; each line is the mean of {}", shape.every);
   if (shape.restarts > 0) text += fmt::format("; {} restarts", shape.restarts);
   if (shape.missing > 0) text += fmt::format("; {} iterations are missing", shape.missing);
@@ -163,6 +188,26 @@ SummarySection causes_section(const Diagnosis& diagnosis) {
                                   predicted_text(found), format_percent(found.gain),
                                   strength_text(found), found.cause->help});
   }
+  section.table.rows.push_back({"something else", format_percent(diagnosis.something_else), "", "",
+                                "", "none of the causes that are known here"});
+  return section;
+}
+
+// Causes that were not tried: those that change nothing of the job in one row, and each that it
+// refuses with the reason.
+SummarySection untried_section(const Diagnosis& diagnosis) {
+  SummarySection section{"Causes left out", {}};
+  std::vector<std::string> idle;
+  for (const auto& [cause, why] : diagnosis.not_tried) {
+    if (why == kChangesNothing) {
+      idle.push_back(cause->name);
+    } else {
+      section.rows.push_back({cause->name, why});
+    }
+  }
+  if (!idle.empty()) {
+    section.rows.push_back({"no effect", fmt::format("{}", fmt::join(idle, ", "))});
+  }
   return section;
 }
 
@@ -177,14 +222,28 @@ SummarySection look_section(const Diagnosis& diagnosis) {
   return section;
 }
 
+// Something else is likelier than all causes together.
+bool explains_none(const Diagnosis& diagnosis) {
+  return diagnosis.verdict != Verdict::faster && diagnosis.something_else > 0.5;
+}
+
 std::vector<std::string> warnings_of(const TrainingLog& log, const Diagnosis& diagnosis) {
   std::vector<std::string> warnings;
-  if (!log.faults.empty()) {
+  if (log.unreadable > 0) {
     const LogFault& first = log.faults.front();
     warnings.push_back(
         fmt::format("{} numbers of the log cannot be read and were left out, the "
                     "first at {}:{}:{}",
-                    log.faults.size(), first.where.file, first.where.line, first.where.column));
+                    log.unreadable, first.where.file, first.where.line, first.where.column));
+  }
+  if (diagnosis.shape.steps == 1) {
+    warnings.emplace_back(
+        "one step alone was read: the first steps of a run take longer than those behind them");
+  }
+  if (explains_none(diagnosis)) {
+    warnings.push_back(
+        fmt::format("no cause known here explains it well: something else has a chance of {}",
+                    format_percent(diagnosis.something_else)));
   }
   if (diagnosis.as_good > 1) {
     std::vector<std::string> names;
@@ -269,7 +328,7 @@ Json cause_json(const ExplainingCause& found, const std::string& software) {
 Json diagnose_document(const TrainingLog& log, const Diagnosis& diagnosis) {
   Json document = {{"log", log.file},
                    {"read_as", log.software},
-                   {"unreadable", log.faults.size()},
+                   {"unreadable", log.unreadable},
                    {"job", diagnosis.job},
                    {"software", diagnosis.software},
                    {"verdict", word_of(diagnosis.verdict)},
@@ -285,6 +344,7 @@ Json diagnose_document(const TrainingLog& log, const Diagnosis& diagnosis) {
   for (const ExplainingCause& found : diagnosis.causes) {
     document["causes"].push_back(cause_json(found, diagnosis.software));
   }
+  document["something_else"] = diagnosis.something_else;
   document["as_good"] = diagnosis.as_good;
   document["not_tried"] = Json::array();
   for (const auto& [cause, why] : diagnosis.not_tried) {
@@ -315,6 +375,7 @@ Answer diagnose_answer(const TrainingLog& log, const Diagnosis& diagnosis,
     answer.sections.push_back(causes_section(diagnosis));
     answer.sections.push_back(look_section(diagnosis));
   }
+  if (!diagnosis.not_tried.empty()) answer.sections.push_back(untried_section(diagnosis));
   answer.warnings = warnings_of(log, diagnosis);
   if (job_file.empty()) {
     answer.warnings.emplace_back(

@@ -17,12 +17,12 @@ const std::string kJob = "examples/logs/llama3-8b.yaml";
 TEST(DiagnoseCommand, NamesTheCauseAndWhatMendingItGives) {
   const ProgramResult told = run_program("diagnose " + kLog + " " + kJob);
   ASSERT_EQ(told.exit_code, 0) << told.err;
-  for (const char* part : {"Slower than expected", "from iteration 31 on", "90 % interval",
+  for (const char* part : {"34 % slower from iteration 31 on", "90 % interval", "something else",
                            "slow-node", "--log-straggler"}) {
     EXPECT_NE(told.out.find(part), std::string::npos) << part << " is not in " << told.out;
   }
   const Json answer = Json::parse(run_program("diagnose --json " + kLog + " " + kJob).out);
-  EXPECT_EQ(answer.at("verdict"), "slower");
+  EXPECT_EQ(answer.at("verdict"), "unusual");
   EXPECT_EQ(answer.at("software"), "megatron-lm");
   const Json& cause = answer.at("causes").at(0);
   EXPECT_EQ(cause.at("cause"), "slow-node");
@@ -47,6 +47,12 @@ TEST(DiagnoseCommand, TakesTheConfigurationThatTheRunWasStartedWith) {
                   " examples/configurations/llama3-70b.sh --set cluster.node=dgx-h100 --json");
   ASSERT_EQ(told.exit_code, 0) << told.err;
   EXPECT_EQ(Json::parse(told.out).at("verdict"), "faster");
+}
+
+TEST(DiagnoseCommand, RefusesKeysOfNoJob) {
+  const ProgramResult told = run_program("diagnose " + kLog + " --set cluster.nodes=4");
+  EXPECT_EQ(told.exit_code, 2);
+  EXPECT_NE(told.err.find("name the job behind the log"), std::string::npos) << told.err;
 }
 
 TEST(DiagnoseCommand, RefusesWhatIsNoLog) {

@@ -16,6 +16,11 @@
 namespace windtunnel {
 namespace {
 
+// Something that no cause stands for: as often as one with the prior 1, by any factor up to ten
+// alike, and with each timer where it may be, which is as likely as one two deviations off.
+constexpr double kElsePrior = 1;
+constexpr double kElseUpTo = 10;
+constexpr double kElseOff = 2;
 constexpr int kSimulated = 7;         // strengths of a cause
 constexpr int kRefined = 2;           // more, where the likelihood is largest
 constexpr int kBetween = 24;          // points from one to the next
@@ -194,7 +199,32 @@ class Ranking {
     return sum;
   }
 
+  // Of something that no cause stands for.
+  double else_likelihood() const {
+    const double timers = static_cast<double>(timers_off(shape_, healthy_).size());
+    double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
+    const auto [measured, predicted] = memory(healthy_);
+    if (measured > 0 && predicted > 0) {
+      // It changes the memory, or does not.
+      const double ratio = measured / predicted;
+      sum += std::log(0.5 * std::exp(memory_.log_density(ratio)) + 0.5 / std::log(kElseUpTo));
+    }
+    return sum;
+  }
+
  private:
+  double else_time_likelihood() const {
+    const bool few = shape_.shows(StepPattern::periodic) || shape_.shows(StepPattern::bursts);
+    if (shape_.change || few) {
+      const double calm_s = shape_.change ? shape_.calm_s() : shape_.median_s;
+      return step_.log_density(calm_s / healthy_.step_s) - std::log(std::log(kElseUpTo));
+    }
+    // A factor of which each logarithm is as likely, times the error of the models.
+    const double ratio = shape_.level_s() / healthy_.step_s;
+    const double share = step_.below(ratio) - step_.below(ratio / kElseUpTo);
+    return std::log(std::max(share, 1e-300) / std::log(kElseUpTo));
+  }
+
   // What the run itself tells of its healthy step, before a change or between long steps, is off by
   // the error of the models; how much longer the others are is a ratio, in which that error is not.
   double time_likelihood(const Cause& cause, const PredictedLog& log) const {
@@ -226,12 +256,43 @@ bool has_effect(const PredictedLog& log, const Ranking& ranking) {
          std::abs(log.allocated_bytes / healthy.allocated_bytes - 1) > 0.02;
 }
 
-// Strengths of a cause that were simulated, of those that do something.
-struct Tried {
-  std::vector<double> strengths;
-  std::vector<PredictedLog> logs;
-  std::string why_not;  // the last refusal
+// A strength of a cause with what was simulated; nothing: it was refused, or changes nothing.
+struct TriedStrength {
+  double strength;
+  std::optional<PredictedLog> log;
 };
+
+// Those of one cause, weakest first.
+struct Tried {
+  std::vector<TriedStrength> all;
+  std::string why_not;  // the last refusal
+
+  bool has_logs() const {
+    return std::ranges::any_of(all, [](const TriedStrength& each) { return each.log.has_value(); });
+  }
+  // The one of just this strength, or all.end().
+  std::vector<TriedStrength>::const_iterator find(double strength) const {
+    return std::ranges::find(all, strength, &TriedStrength::strength);
+  }
+};
+
+// Simulates a strength and puts it at its place; a refusal leaves a gap there.
+void try_strength(const Cause& cause, double strength, const Trials& trials, const Ranking& ranking,
+                  Tried& tried) {
+  TriedStrength at{strength, {}};
+  try {
+    const PredictedLog log = trials.predicted(cause, strength, ranking.healthy());
+    if (has_effect(log, ranking)) {
+      at.log = log;
+    } else if (tried.why_not.empty()) {
+      tried.why_not = kChangesNothing;
+    }
+  } catch (const Error& error) {
+    tried.why_not = error.text();
+  }
+  tried.all.insert(std::ranges::lower_bound(tried.all, strength, {}, &TriedStrength::strength),
+                   std::move(at));
+}
 
 Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ranking) {
   Tried tried;
@@ -242,17 +303,7 @@ Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ran
       const double share = static_cast<double>(i) / (count - 1);
       x = cause.strength->from * std::pow(cause.strength->to / cause.strength->from, share);
     }
-    try {
-      const PredictedLog log = trials.predicted(cause, x, ranking.healthy());
-      if (!has_effect(log, ranking)) {
-        if (tried.why_not.empty()) tried.why_not = "it changes nothing of this job";
-        continue;
-      }
-      tried.strengths.push_back(x);
-      tried.logs.push_back(log);
-    } catch (const Error& error) {
-      tried.why_not = error.text();
-    }
+    try_strength(cause, x, trials, ranking, tried);
   }
   return tried;
 }
@@ -262,44 +313,62 @@ struct Best {
   double strength = 0;
 };
 
+// Between two strengths that were simulated it is interpolated, over a gap it is not: one between
+// two gaps stands for a step of the first seven alone.
 Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
-  if (tried.logs.size() == 1) {
-    return {ranking.log_likelihood(cause, tried.logs.front()), tried.strengths.front()};
-  }
+  const auto likelihood = [&](const PredictedLog& log) {
+    return ranking.log_likelihood(cause, log);
+  };
+  if (!cause.strength) return {likelihood(*tried.all.front().log), tried.all.front().strength};
+  const double whole = std::log(cause.strength->to / cause.strength->from);
   std::vector<std::pair<double, double>> values;  // with the width that each stands for
   Best best;
   double most = -1e300;
-  for (std::size_t i = 0; i + 1 < tried.logs.size(); ++i) {
-    const double width = std::log(tried.strengths[i + 1] / tried.strengths[i]);
+  const auto add = [&](double value, double width, double strength) {
+    values.emplace_back(value, width);
+    if (value <= most) return;
+    most = value;
+    best.strength = strength;
+  };
+  for (std::size_t i = 0; i < tried.all.size(); ++i) {
+    const TriedStrength& at = tried.all[i];
+    if (!at.log) continue;
+    if (i + 1 == tried.all.size() || !tried.all[i + 1].log) {
+      const bool alone = i == 0 || !tried.all[i - 1].log;
+      if (alone) add(likelihood(*at.log), whole / (kSimulated - 1), at.strength);
+      continue;
+    }
+    const double width = std::log(tried.all[i + 1].strength / at.strength);
     for (int j = 0; j < kBetween; ++j) {
       const double share = static_cast<double>(j) / kBetween;
-      const double value =
-          ranking.log_likelihood(cause, between(tried.logs[i], tried.logs[i + 1], share));
-      values.emplace_back(value, width / kBetween);
-      if (value <= most) continue;
-      most = value;
-      best.strength = tried.strengths[i] * std::exp(width * share);
+      add(likelihood(between(*at.log, *tried.all[i + 1].log, share)), width / kBetween,
+          j == 0 ? at.strength : at.strength * std::exp(width * share));
     }
   }
   // A cause that does something at a part of its strengths alone is not the likelier for it.
-  const double whole = std::log(cause.strength->to / cause.strength->from);
   double sum = 0;
   for (const auto& [value, width] : values) sum += std::exp(value - most) * width / whole;
   best.log_likelihood = most + std::log(sum);
   return best;
 }
 
-// Simulates the best strength itself, between those that were tried, and looks again.
+// Simulates the best strength itself, between those that were tried, and looks again. The strength
+// that comes back was simulated: where the last one is refused, the likeliest of the others.
 Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, Tried& tried) {
   Best best = best_of(cause, tried, ranking);
-  for (int i = 0; i < kRefined && tried.logs.size() > 1; ++i) {
-    const auto at = std::ranges::lower_bound(tried.strengths, best.strength);
-    if (at != tried.strengths.end() && *at == best.strength) break;
-    const auto place = at - tried.strengths.begin();
-    tried.logs.insert(tried.logs.begin() + place,
-                      trials.predicted(cause, best.strength, ranking.healthy()));
-    tried.strengths.insert(at, best.strength);
-    best = best_of(cause, tried, ranking);
+  for (int i = 0; i <= kRefined; ++i) {
+    if (tried.find(best.strength) != tried.all.end()) break;
+    try_strength(cause, best.strength, trials, ranking, tried);
+    if (i < kRefined) best = best_of(cause, tried, ranking);
+  }
+  if (tried.find(best.strength)->log) return best;
+  double most = -1e300;
+  for (const TriedStrength& each : tried.all) {
+    if (!each.log) continue;
+    const double value = ranking.log_likelihood(cause, *each.log);
+    if (value <= most) continue;
+    most = value;
+    best.strength = each.strength;
   }
   return best;
 }
@@ -325,7 +394,7 @@ void rank_causes(const Trials& trials, const Ranking& ranking, bool level_is_off
     if (!comes_into_question(cause, diagnosis.shape, level_is_off)) continue;
     if (tell) tell("simulating " + cause.name);
     Tried tried = try_strengths(cause, trials, ranking);
-    if (tried.logs.empty()) {
+    if (!tried.has_logs()) {
       diagnosis.not_tried.emplace_back(&cause, tried.why_not);
       continue;
     }
@@ -333,21 +402,23 @@ void rank_causes(const Trials& trials, const Ranking& ranking, bool level_is_off
     ExplainingCause found;
     found.cause = &cause;
     found.strength = best.strength;
-    const auto simulated = std::ranges::find(tried.strengths, best.strength);
-    found.predicted = simulated != tried.strengths.end()
-                          ? tried.logs[simulated - tried.strengths.begin()]
-                          : trials.predicted(cause, best.strength, ranking.healthy());
+    found.predicted = *tried.find(best.strength)->log;
     found.set = trials.set_of(cause, best.strength, ranking.healthy());
     found.gain = gain_of(cause, diagnosis.shape, found.predicted, ranking);
     found.chance = std::log(cause.prior) + best.log_likelihood;
     weights.push_back(found.chance);
     diagnosis.causes.push_back(std::move(found));
   }
-  if (weights.empty()) return;
+  if (weights.empty()) {
+    diagnosis.something_else = 1;
+    return;
+  }
+  weights.push_back(std::log(kElsePrior) + ranking.else_likelihood());
   const double most = *std::ranges::max_element(weights);
   double sum = 0;
   for (const double weight : weights) sum += std::exp(weight - most);
   for (ExplainingCause& each : diagnosis.causes) each.chance = std::exp(each.chance - most) / sum;
+  diagnosis.something_else = std::exp(weights.back() - most) / sum;
   std::ranges::stable_sort(diagnosis.causes, std::ranges::greater(), &ExplainingCause::chance);
   const double first = diagnosis.causes.front().chance;
   diagnosis.as_good =

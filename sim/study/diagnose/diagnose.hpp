@@ -38,7 +38,7 @@ PredictedLog predicted_log(const Record& record);
 enum class Verdict {
   measured,  // no job was named: nothing is expected
   healthy,   // the step is inside of the 90 % interval, and nothing else is unusual
-  unusual,   // the step is inside, but its steps, timers or memory are not as expected
+  unusual,   // the step is inside, but its steps change, or timers or memory are not as expected
   slower,    // than the interval
   faster,
 };
@@ -53,7 +53,7 @@ struct ExplainingCause {
   const Cause* cause = nullptr;
   double strength = 0;     // that explains best; 0: it has none
   PredictedLog predicted;  // with it
-  double chance = 0;       // of this cause among those that were tried, by prior and likelihood
+  double chance = 0;       // of this cause, by prior and likelihood
   double gain = 0;         // share of the time that is saved where it is mended
   Overrides set;           // that simulates it
 };
@@ -68,9 +68,13 @@ struct Diagnosis {
   double quantile = 0;    // share of healthy runs that are faster than this one
   std::vector<Unusual> unusual;
   std::vector<ExplainingCause> causes;  // the likeliest first
+  double something_else = 0;            // the chance that none of them is the cause
   int as_good = 0;                      // of the first, that the log does not tell apart
   std::vector<std::pair<const Cause*, std::string>> not_tried;  // with the reason
 };
+
+// Why a cause was not tried that was simulated.
+inline constexpr char kChangesNothing[] = "it changes nothing of this job";
 
 // Two causes explain a log equally well whose chances differ by less:
 inline constexpr double kAsGood = 0.5;  // of the likelier one's chance

@@ -138,6 +138,10 @@ std::vector<PacedStep> samples_of(const TrainingLog& log, const StepAmounts& amo
     }
     samples.push_back({steps[i].iteration, seconds_of(steps[i], shape.from, amounts)});
   }
+  if (steps.size() == 1 && (steps.front().iteration == 0 || steps.front().iteration == 1)) {
+    throw Error(Location{log.file, steps.front().line, 1},
+                "only the first step is there, which takes longer than those behind it");
+  }
   if (samples.empty()) {
     throw Error(Location{log.file},
                 steps.empty() ? "its clock does not go on from one line to another"

@@ -16,7 +16,7 @@ namespace windtunnel {
 // By which a rate becomes the time of a step; 0: not known.
 struct StepAmounts {
   double tokens = 0;   // of a step
-  double samples = 0;  // likewise
+  double samples = 0;  // of a step
   double gpus = 0;
   double flops_per_gpu = 0;  // of a step, as model FLOPs are counted
 };

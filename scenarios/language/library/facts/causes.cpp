@@ -52,7 +52,11 @@ Cause read_cause(const DocumentEntry& entry) {
   for (const DocumentNode& pattern : require(node, "patterns").items) {
     cause.patterns.push_back(pattern_named(pattern));
   }
-  cause.shows_as_input = text_or_empty(node, "shows") == "input";
+  if (cause.patterns.empty()) throw Error(node.where, "patterns: has to be a list of one or more");
+  if (const DocumentNode* shows = node.value_of("shows")) {
+    if (shows->text != "input") throw Error(shows->where, unknown_name("timer", shows->text, {"input"}));
+    cause.shows_as_input = true;
+  }
   cause.prior = quantity(require(node, "prior"), Dimension::number, "prior");
   cause.look_at = read_texts(require(node, "look_at"), "look_at");
   cause.tells = require_text(node, "tells");

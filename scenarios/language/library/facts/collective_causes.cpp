@@ -54,8 +54,12 @@ CollectiveCause read_collective_cause(const DocumentEntry& entry) {
   cause.source = require_text(map, "source");
   cause.strength = require_text(map, "strength");
   if (map.value_of("across") != nullptr) cause.across = flag(map, "across");
-  for (const DocumentNode& item : require(map, "strengths").items) {
+  const DocumentNode& strengths = require(map, "strengths");
+  for (const DocumentNode& item : strengths.items) {
     cause.strengths.push_back(quantity(item, Dimension::number, "strengths"));
+  }
+  if (cause.strengths.empty() && strengths.text != "nics") {
+    throw Error(strengths.where, "strengths: has to be a list of numbers, or 'nics'");
   }
   read_powers(map, "law", law_number, cause.law);
   read_powers(map, "node", node_rate, cause.node);
@@ -69,7 +73,12 @@ CollectiveCause read_collective_cause(const DocumentEntry& entry) {
   if (const DocumentNode* protocol = map.value_of("protocol")) {
     cause.choice.protocol = choice_of<Protocol>(*protocol, "protocol");
   }
-  cause.without_nvls = text_or_empty(map, "without") == "nvls";
+  if (const DocumentNode* without = map.value_of("without")) {
+    if (without->text != "nvls") {
+      throw Error(without->where, unknown_name("without", without->text, {"nvls"}));
+    }
+    cause.without_nvls = true;
+  }
   return cause;
 }
 

@@ -106,7 +106,7 @@ std::vector<Fault> faults() {
       {"no-gradient-overlap", kSharded, torchtitan_log, with({{"communication.overlap", "none"}})},
       {"full-recomputation", kReplicas, megatron_log, with({{"recompute", "full"}})},
       {"slow-node", kPipeline, megatron_log,
-       with({{"cluster.slow_nodes", "[{node: 1, slowdown: 1.7}]"}})},
+       with({{"cluster.slow_nodes", "[{node: 1, slowdown: 2.4}]"}})},
       {"power-cap", kReplicas, megatron_log, with({{"cluster.power.cap_watts", "300"}})},
       {"slow-nic", kReplicas, megatron_log,
        with({{"cluster.degraded_nics", "[{node: 3, nic: 2, factor: 0.15}]"}})},
@@ -127,6 +127,29 @@ std::vector<Fault> faults() {
 Diagnosis diagnosed(const std::string& log, const std::string& job) {
   const ScenarioText text{.file = "job.yaml", .text = job};
   return diagnose(parse_training_log(log, "run.log"), &text);
+}
+
+// Whether the step or the memory of the job is another with the cause at one end of its strength.
+bool changes(const Cause& cause, const std::string& job, bool weakest) {
+  Overrides set = cause.set;
+  const double x = cause.strength ? (weakest ? cause.strength->from : cause.strength->to) : 0;
+  for (auto& [key, value] : set) {
+    for (const auto& [place, text] :
+         {std::pair("{x}", fmt::format("{:.4g}", x)),
+          std::pair("{rest}", fmt::format("{:.4g}", 1 - x)),
+          std::pair("{period}", std::string("20")), std::pair("{length}", std::string("7200"))}) {
+      for (std::size_t at = 0; (at = value.find(place, at)) != std::string::npos;) {
+        value.replace(at, std::string_view(place).size(), text);
+      }
+    }
+  }
+  try {
+    const Record with = simulated_job(job, set);
+    if (with.campaign) return true;
+    return std::abs(with.iteration.time_s / simulated_job(job, {}).iteration.time_s - 1) > 1e-4;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 std::string ranking_text(const Diagnosis& diagnosis) {
@@ -190,6 +213,61 @@ TEST(Diagnose, NamesNoCauseOfHealthyRuns) {
     }
     EXPECT_LE(named, 1);
   }
+}
+
+// An optimizer that takes as long as the rest of the step: no cause of the library makes it.
+TEST(Diagnose, SaysWhereNoCauseExplains) {
+  MadeRun run = made_run(simulated_job(kReplicas, {}), kSteps);
+  const double added_s = run.step_s.front();
+  for (double& step_s : run.step_s) step_s += added_s;
+  run.optimizer_s += added_s;
+  add_noise(run, 1, 0.01, 11);
+  const Diagnosis found = diagnosed(megatron_log(run), kReplicas);
+  EXPECT_EQ(found.verdict, Verdict::slower);
+  ASSERT_FALSE(found.causes.empty());
+  EXPECT_GT(found.something_else, 0.9) << ranking_text(found);
+  double sum = found.something_else;
+  for (const ExplainingCause& each : found.causes) sum += each.chance;
+  EXPECT_NEAR(sum, 1, 1e-9);
+  // What a cause does explain is not taken for something else.
+  MadeRun cap = made_run(simulated_job(kReplicas, {{"cluster.power.cap_watts", "300"}}), kSteps);
+  add_noise(cap, 1, 0.01, 12);
+  EXPECT_LT(diagnosed(megatron_log(cap), kReplicas).something_else, 0.2);
+}
+
+// Each cause on a job that has what its keys change, at both ends of its strength.
+TEST(Diagnose, EachCauseChangesSomeJob) {
+  const std::string overlapped =
+      "name: low\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
+      "layout: {tp: 4, sharding: zero1, sequence_parallel: true}\n"
+      "batch: {global: 8, micro: 1, sequence: 8192}\nprecision: fp8\n"
+      "communication: {overlap: bucketed}\n"
+      "software: {base: megatron-lm, tp_overlap: pipelined}\n";
+  std::string experts = kExperts;
+  const std::string plain = "software: megatron-lm";
+  experts.replace(experts.find(plain), plain.size(),
+                  "software: {base: megatron-lm, ep_overlap: true}");
+  for (const Cause& cause : causes()) {
+    const bool reached = std::ranges::any_of(
+        std::vector{overlapped, kReplicas, kSharded, experts}, [&](const auto& job) {
+          return std::ranges::any_of(std::vector{0, 1},
+                                     [&](int end) { return changes(cause, job, end == 0); });
+        });
+    EXPECT_TRUE(reached) << cause.name;
+  }
+}
+
+// One line of the first iteration gives no verdict; of a later one it does.
+TEST(Diagnose, RefusesTheFirstStepAlone) {
+  const auto shape = [](int iteration) {
+    return shape_of(parse_training_log(fmt::format("iteration {}/ 90 | elapsed time per iteration "
+                                                   "(ms): 30472.4 |\n",
+                                                   iteration),
+                                       "run.log"),
+                    {});
+  };
+  EXPECT_THROW(shape(1), Error);
+  EXPECT_EQ(shape(40).steps, 1);
 }
 
 TEST(Diagnose, SaysWhatIsMeasuredWithoutAJob) {
