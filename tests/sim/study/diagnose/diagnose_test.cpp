@@ -178,7 +178,8 @@ TEST(Diagnose, FindsWhatIsWrong) {
     EXPECT_NE(found.verdict, Verdict::healthy) << fault.cause << ": " << ranking_text(found);
     const auto at = std::ranges::find_if(
         found.causes, [&](const ExplainingCause& each) { return each.cause->name == fault.cause; });
-    ASSERT_NE(at, found.causes.end()) << fault.cause << ": " << ranking_text(found);
+    EXPECT_NE(at, found.causes.end()) << fault.cause << ": " << ranking_text(found);
+    if (at == found.causes.end()) continue;
     const auto rank = at - found.causes.begin();
     EXPECT_LT(rank, 3) << fault.cause << ": " << ranking_text(found);
     first += rank == 0 ? 1 : 0;
