@@ -48,7 +48,8 @@ Handler define_diagnose(const CommandLine& app) {
                  "what the training program printed, or a CSV of TensorBoard or W&B")
       .required();
   app.add_option("JOB", options->job,
-                 "the job that ran: a scenario, or the configuration that it was started with");
+                 "the job that ran: a scenario, or the configuration that it was started with",
+                 "SCENARIO");
   app.add_set(options->set);
   add_answer_output(app, options->output);
   add_example(app, "examples/logs/llama3-8b.log examples/logs/llama3-8b.yaml");

@@ -2,22 +2,27 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/quantile.hpp"
 #include "report/answer/expect_answer.hpp"
+#include "report/text/json_text.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/choices.hpp"
+#include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
 #include "traces/text/text.hpp"
@@ -57,7 +62,8 @@ double size_of(std::string_view text, const std::string& all) {
   std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
   if (error != std::errc() || unit.size() > 1) refuse_sizes(all);
   if (unit.size() == 1) {
-    const std::size_t power = kUnits.find(static_cast<char>(std::toupper(unit.front())));
+    const std::size_t power =
+        kUnits.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit.front()))));
     if (power == std::string_view::npos) refuse_sizes(all);
     bytes *= std::pow(1024.0, static_cast<double>(power + 1));
   }
@@ -84,20 +90,37 @@ std::vector<double> sizes_of(const std::string& text) {
   return sizes;
 }
 
-// The machine and its calibration as a job of it has them; the job itself is of no matter.
+// A batch that any such machine divides: the job itself is of no matter, but it has to be one. The
+// GPUs of a node may be stated by --set.
+std::int64_t batch_of(const ClusterArgument& cluster, const Overrides& set) {
+  constexpr std::int64_t kMost = 50'000'000, kDivisible = 840;  // by whatever number up to 8
+  std::int64_t nodes = cluster.nodes, gpus = find_node(cluster.node).gpus;
+  const auto read = [](const std::string& text, std::int64_t& to) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    const bool whole = error == std::errc() && end == text.data() + text.size();
+    if (whole && value > 0 && value <= kMost) to = value;
+  };
+  for (const auto& [key, value] : set) {
+    if (key == "cluster.nodes") read(value, nodes);
+    if (key == "cluster.node.gpus") read(value, gpus);
+  }
+  const std::int64_t all = nodes * gpus;
+  return all * kDivisible <= kMost ? all * kDivisible : all;
+}
+
+// The machine and its calibration as a job of it has them.
 Job machine_of(const ExpectOptions& options) {
-  constexpr int kDivisible = 840;  // by whatever number of GPUs a node is said to have, up to 8
   const ClusterArgument argument = parse_cluster(options.cluster);
   ScenarioText scenario{.file = "--cluster", .text = {}};
+  scenario.set = part_of_node(argument);
+  std::ranges::move(parse_overrides(options.set), std::back_inserter(scenario.set));
   scenario.text = fmt::format(
       "name: expect\n"
       "model: {{layers: 1, hidden: 64, heads: 1, ffn: 64, vocabulary: 64, sequence: 64}}\n"
       "cluster: {{node: {}, nodes: {}}}\n"
       "batch: {{global: {}}}\n",
-      argument.node, argument.nodes,
-      static_cast<std::int64_t>(argument.nodes) * find_node(argument.node).gpus * kDivisible);
-  scenario.set = part_of_node(argument);
-  std::ranges::move(parse_overrides(options.set), std::back_inserter(scenario.set));
+      argument.node, argument.nodes, batch_of(argument, scenario.set));
   const auto unprepared = [](const Job&, const std::string&) {
     return std::shared_ptr<const PreparedIteration>();
   };
@@ -140,9 +163,37 @@ struct Log {
   int ranks = 0, nodes = 0, process_ranks = 0, nccl_release = 0;
 };
 
+// Of a training program's log the Error names the command that reads it.
+CollectiveRows read_rows(const std::string& text, const std::string& file) {
+  try {
+    return is_nccl_log(text) ? parse_nccl_tests(text, file, {}) : parse_collective_rows(text, file);
+  } catch (const Error&) {
+    bool training = true;
+    try {
+      parse_training_log(text, file);
+    } catch (const Error&) {
+      training = false;
+    }
+    if (!training) throw;
+    throw Error(Location{file},
+                fmt::format("is the log of a training run and not of nccl-tests: windtunnel "
+                            "diagnose {} reads it",
+                            shell_word(file)));
+  }
+}
+
 // Rows of the collective that is asked for; of a size the median.
-Log read_nccl_log(const std::string& file, CollectiveKind kind) {
-  const CollectiveRows rows = read_collectives(file, {});
+Log read_nccl_log(const std::string& file, CollectiveKind kind,
+                  std::vector<std::string>& warnings) {
+  const std::string whole = read_file(file);
+  const CollectiveRows rows = read_rows(whole, file);
+  if (!rows.unreadable.empty()) {
+    const UnusableRow& first = rows.unreadable.front();
+    warnings.push_back(fmt::format(
+        "{} of {} rows of the log are damaged and left out, the first at "
+        "{}: {}",
+        rows.unreadable.size(), rows.unreadable.size() + rows.rows.size(), first.id, first.reason));
+  }
   Log log;
   std::map<double, std::vector<double>> seconds;
   std::string others;
@@ -166,14 +217,23 @@ Log read_nccl_log(const std::string& file, CollectiveKind kind) {
                                             others.empty() ? "" : ", only of " + others));
   }
   for (const auto& [bytes, times] : seconds) log.sizes.push_back({bytes, median(times)});
-  log.process_ranks = process_ranks(read_file(file));
+  log.process_ranks = process_ranks(whole);
   return log;
 }
 
+// The fewest nodes that hold the ranks evenly; all, where none do.
+int fewest_nodes(int ranks, const Cluster& cluster) {
+  for (int nodes = 1; nodes <= std::min(ranks, cluster.nodes); ++nodes) {
+    if (ranks % nodes == 0 && ranks / nodes <= cluster.node.gpus) return nodes;
+  }
+  return cluster.nodes;
+}
+
 // Where the log's ranks lie. Throws Error where the machine has no such place.
-void place_log(const Log& log, const std::string& file, ExpectRequest& request) {
+void place_log(const Log& log, const std::string& file, ExpectRequest& request,
+               std::vector<std::string>& warnings) {
   const Cluster& cluster = request.cluster;
-  const int nodes = log.nodes > 0 ? log.nodes : cluster.nodes;
+  const int nodes = log.nodes > 0 ? log.nodes : fewest_nodes(log.ranks, cluster);
   const bool fits =
       log.ranks % nodes == 0 && nodes <= cluster.nodes && log.ranks / nodes <= cluster.node.gpus;
   if (!fits) {
@@ -182,11 +242,58 @@ void place_log(const Log& log, const std::string& file, ExpectRequest& request) 
         fmt::format("is of {} ranks on {} node{}, and --cluster has {} nodes of {} GPUs", log.ranks,
                     nodes, nodes == 1 ? "" : "s", cluster.nodes, cluster.node.gpus));
   }
+  if (log.nodes == 0 && cluster.nodes > 1) {
+    warnings.push_back(
+        fmt::format("the log does not say on how many nodes its {} ranks ran; "
+                    "assumed: {}, the fewest that hold them",
+                    log.ranks, nodes));
+  }
   request.gpus = first_gpus(cluster, nodes, log.ranks / nodes);
   // On one node nccl-tests is mostly one process (-g 8); rows of a table do not say it.
   request.process_assumed = log.process_ranks == 0 && nodes == 1 && log.ranks >= 8;
   request.process_gpus = request.process_assumed ? log.ranks : std::max(1, log.process_ranks);
   request.nccl_release = log.nccl_release;
+}
+
+// A forced algorithm or protocol that a collective has not is no curve of it. Throws Error where it
+// applies to no size, and warns where to some.
+void check_forced(const ExpectOptions& options, const CollectiveChoice& choice,
+                  const ExpectedCurve& curve, std::vector<std::string>& warnings) {
+  const auto check = [&](const char* option, const std::string& forced, const auto& is_taken,
+                         const auto& name_of_taken) {
+    const auto others = std::ranges::count_if(
+        curve.sizes, [&](const ExpectedSize& size) { return !is_taken(size); });
+    if (forced.empty() || others == 0) return;
+    const auto other = std::ranges::find_if_not(curve.sizes, is_taken);
+    const std::string what = fmt::format("{} has no {} on this machine: {} is taken",
+                                         to_string(curve.kind), forced, name_of_taken(*other));
+    const auto all = static_cast<std::ptrdiff_t>(curve.sizes.size());
+    if (others == all) throw Error(Location{option}, what);
+    warnings.push_back(fmt::format("{}: at {} of {} sizes {}", option, others, all, what));
+  };
+  check(
+      "--algorithm", options.algorithm,
+      [&](const ExpectedSize& size) { return size.algorithm == choice.algorithm; },
+      [](const ExpectedSize& size) { return std::string(to_string(size.algorithm)); });
+  check(
+      "--protocol", options.protocol,
+      [&](const ExpectedSize& size) { return size.protocol == choice.protocol; },
+      [](const ExpectedSize& size) { return std::string(to_string(size.protocol)); });
+}
+
+// "2 of 4 x dgx-h100" where fewer take part than there are.
+std::string machine_text(const Cluster& cluster, int nodes) {
+  const std::string all = fmt::format("{} x {}", cluster.nodes, cluster.node.name);
+  return nodes < cluster.nodes ? fmt::format("{} of {}", nodes, all) : all;
+}
+
+void add_warnings(std::vector<std::string> warnings, Answer& answer) {
+  answer.document = [warnings, document = std::move(answer.document)] {
+    Json whole = document();
+    whole["warnings"] = warnings;
+    return whole;
+  };
+  answer.warnings = std::move(warnings);
 }
 
 ExitCode run(const ExpectOptions& options, bool sizes_given) {
@@ -202,19 +309,25 @@ ExitCode run(const ExpectOptions& options, bool sizes_given) {
                         .calibration = job.calibration};
   request.fitted = is_fitted(job);
   request.gpus = first_gpus(job.cluster, job.cluster.nodes, job.cluster.node.gpus);
-  const std::string machine = fmt::format("{} x {}", job.cluster.nodes, job.cluster.node.name);
+  std::vector<std::string> warnings;
   if (options.log.empty()) {
     const ExpectedCurve curve = expect_collective(request);
-    hand_out(expect_answer(curve, machine), options.output);
+    check_forced(options, request.choice, curve, warnings);
+    Answer answer = expect_answer(curve, machine_text(job.cluster, curve.nodes));
+    add_warnings(std::move(warnings), answer);
+    hand_out(answer, options.output);
     return ExitCode::ok;
   }
   if (sizes_given) {
     throw Error(Location{"--sizes"}, "the log says which sizes; leave out one of the two");
   }
-  const Log log = read_nccl_log(options.log, named.kind);
-  place_log(log, options.log, request);
+  const Log log = read_nccl_log(options.log, named.kind, warnings);
+  place_log(log, options.log, request, warnings);
   const LogReading reading = read_log(request, log.sizes);
-  hand_out(expect_answer(reading, machine), options.output);
+  check_forced(options, request.choice, reading.expected, warnings);
+  Answer answer = expect_answer(reading, machine_text(job.cluster, reading.expected.nodes));
+  add_warnings(std::move(warnings), answer);
+  hand_out(answer, options.output);
   return ExitCode::ok;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <system_error>
 
 #include "models/base/error.hpp"
 #include "models/base/version.hpp"
@@ -26,8 +27,10 @@ constexpr int kNoJson = -32700, kNoRequest = -32600, kNoMethod = -32601, kBadPar
 constexpr const char* kInstructions =
     "Predicts training jobs on clusters of GPUs: `plan` from a machine, a model and a number of "
     "tokens; `run`, `compare` and `optimise` of a scenario (YAML; `plan` returns one), whose keys "
-    "`set` changes; `expect` of a collective beside nccl-tests; `import` of a training program's "
-    "configuration; `list` has the names of GPUs, nodes, models and schedules. All figures state "
+    "`set` changes; `expect` of a collective beside nccl-tests; `diagnose` of a run's log; "
+    "`import` of "
+    "a training program's configuration; `list` has the names of GPUs, nodes, models and "
+    "schedules. All figures state "
     "their intervals.";
 
 Json server_info() {
@@ -275,7 +278,7 @@ void McpServer::call_tool(const Request& request) {
   }
   Call& call = *calls_.emplace_back(std::make_unique<Call>());
   call.id = request.id;
-  call.thread = std::jthread([this, &call, request, called = &*tool, arguments] {
+  const auto work = [this, &call, request, called = &*tool, arguments] {
     ToolOutcome outcome;
     try {
       outcome = call_(*called, arguments, call.cancelled);
@@ -285,7 +288,13 @@ void McpServer::call_tool(const Request& request) {
     // A cancelled request is not answered.
     if (!call.cancelled) send_result(request, call_result(outcome));
     call.finished = true;
-  });
+  };
+  try {
+    call.thread = std::jthread(work);
+  } catch (const std::system_error&) {  // no thread is to be had: the call is none
+    calls_.pop_back();
+    throw;
+  }
 }
 
 void McpServer::cancel(const Json& params) {

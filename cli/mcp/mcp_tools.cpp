@@ -79,6 +79,24 @@ std::string word_of(const std::string& name, const Json& value) {
   throw Error(fmt::format("'{}' is {}; a text is due", name, type_name(value)));
 }
 
+// What a configuration's text is by its looks: a script, TOML with a section, or YAML and JSON,
+// which are read alike.
+const char* suffix_of(std::string_view text) {
+  if (text.starts_with("#!")) return ".sh";
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    std::string_view line = text.substr(at, end - at);
+    at = end + 1;
+    line = line.substr(0, line.find_last_not_of(" \t\r") + 1);
+    const bool section = line.size() > 2 && line.front() == '[' && line.back() == ']' &&
+                         line.find_first_of(",:{}\"", 1) == std::string_view::npos;
+    if (section) return ".toml";
+    const bool above = line.empty() || line.front() == '#' || line.find(" = ") != line.npos;
+    if (!above) break;
+  }
+  return ".yaml";
+}
+
 class CommandMaker {
  public:
   CommandMaker(const McpTool& tool, const std::string& folder) : tool_(tool), folder_(folder) {}
@@ -136,7 +154,7 @@ class CommandMaker {
   }
 
   std::string file_of(const OptionPage& option, const std::string& text) {
-    const char* suffix = option.kind == ValueKind::scenario ? ".yaml" : ".txt";
+    const char* suffix = option.kind == ValueKind::scenario ? suffix_of(text) : ".txt";
     const std::string number =
         command_.files.empty() ? "" : fmt::format("-{}", command_.files.size() + 1);
     std::string path = fmt::format("{}/{}{}{}", folder_, property_name(option), number, suffix);

@@ -40,6 +40,9 @@ ExitCode run(const PlanCommand& command) {
   check_folder_of(command.launch_to);
   check_folders(command.output);
   PlanRequest request = request_of(command.asked);
+  if (!request.framework && !command.launch.empty()) {
+    request.framework = launch_software(command.launch);
+  }
   request.written_model = model_value_from(request.model, command.out);
   PlanReport plan;
   {
@@ -53,7 +56,9 @@ ExitCode run(const PlanCommand& command) {
   Answer answer = plan_answer(plan, next_command(command), detail);
   std::optional<Launch> launch;
   if (!command.launch.empty()) {
-    launch = launch_of({.file = kPlanFile, .text = plan.scenario}, command.launch);
+    // Where the scenario is written there lie the files that it names.
+    const std::string file = command.out.empty() ? kPlanFile : command.out;
+    launch = launch_of({.file = file, .text = plan.scenario}, command.launch);
     add_launch(*launch, answer);
     if (!command.launch_to.empty()) output.beside.emplace_back(command.launch_to, launch->text);
   }
@@ -74,7 +79,7 @@ Handler define_plan(CLI::App& app) {
   CLI::Option* launch =
       app.add_option("--launch", command->launch,
                      "also write the best plan as that training program's configuration, and name "
-                     "what it cannot say")
+                     "what it cannot say; where no --framework is named, plan for that program")
           ->type_name("PROGRAM")
           ->check(one_of("program", launch_programs()));
   app.add_option("--launch-to", command->launch_to, "into this file, in place of the answer's end")

@@ -81,7 +81,8 @@ std::vector<std::string> machine_names() {
   return names;
 }
 
-// Files that it names are beside the file that it stands in.
+}  // namespace
+
 DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder) {
   const std::filesystem::path named = node.text;
   const std::filesystem::path suffix = named.extension();
@@ -95,6 +96,8 @@ DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& fold
   }
   return node;
 }
+
+namespace {
 
 int whole_number(const std::string& text, const std::string& digits) {
   std::string plain = digits;
@@ -168,7 +171,7 @@ std::string model_value(const std::string& text) {
     const DocumentNode document = parse_document(read_text_file(text), text);
     const DocumentNode* model = document.value_of("model");
     return flow_text(seen_from_here(model == nullptr ? document : *model,
-                                    std::filesystem::path(text).parent_path()));
+                                    std::filesystem::absolute(text).parent_path()));
   }
   if (text.ends_with(".json") || text.ends_with(".args")) return fmt::format("'{}'", text);
   if (std::filesystem::exists(text)) {

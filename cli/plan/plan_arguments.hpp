@@ -1,9 +1,11 @@
 // Machine and model as `windtunnel plan` and `windtunnel init` take them.
 #pragma once
 
+#include <filesystem>
 #include <string>
 
 #include "models/results/resolved_value.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 
@@ -24,6 +26,9 @@ Overrides part_of_node(const ClusterArgument& cluster);
 // Face config.json, a text with Megatron-LM's arguments, or a scenario of which the model is taken.
 // Throws Error likewise.
 std::string model_value(const std::string& text);
+
+// A part of a document whose files lie in `folder`, or below it, as the working folder sees them.
+DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder);
 
 // The same value in a scenario that is written to `file`: what names a file names it from there.
 // Empty: as it is.

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <iterator>
 
 #include "cli/plan/plan_arguments.hpp"
@@ -113,7 +114,10 @@ Overrides take_file(PlanOptions& options) {
   const Job job = resolve_case(loaded.text, {}, [](const Job&, const std::string&) {
                     return std::shared_ptr<const PreparedIteration>();
                   }).job;
-  const DocumentNode scenario = parse_document(loaded.text.text, loaded.text.file);
+  // What it names lies beside it; the plan may be written into any other folder.
+  const DocumentNode read = parse_document(loaded.text.text, loaded.text.file);
+  const std::filesystem::path file = loaded.text.file;
+  const DocumentNode scenario = seen_from_here(read, std::filesystem::absolute(file).parent_path());
   const auto fill = [](std::string& option, const std::string& value) {
     if (option.empty()) option = value;
   };
@@ -130,7 +134,8 @@ Overrides take_file(PlanOptions& options) {
   }
   if (const DocumentNode* model = scenario.value_of("model"); model != nullptr) {
     const bool named = model->kind == DocumentNode::Kind::scalar;
-    fill(options.model, named ? model->text : flow_text(*model));
+    fill(options.model, named ? seen_from_here(*read.value_of("model"), file.parent_path()).text
+                              : flow_text(*model));
   }
   fill(options.framework, software_name(scenario));
   fill(options.sequence, fmt::to_string(job.batch.sequence));

@@ -57,7 +57,11 @@ OptionPage option_page(const CLI::Option& option) {
   page.value = page.positional ? option.get_name() : called(type);
   page.list = option.get_items_expected_max() > 1;
   page.numeric = type.find("INT") != type.npos || type.find("FLOAT") != type.npos;
-  page.kind = page.choices.empty() ? kind_of(page.value) : ValueKind::choice;
+  // An argument may be called FILE or JOB and be a scenario.
+  const ValueKind by_type = kind_of(called(type));
+  page.kind = !page.choices.empty()        ? ValueKind::choice
+              : by_type == ValueKind::text ? kind_of(page.value)
+                                           : by_type;
   return page;
 }
 

@@ -197,7 +197,7 @@ Json expect_document(const ExpectedCurve& curve, const std::string& machine,
   for (const TriedCause& each : reading->causes) {
     tried.push_back({{"cause", each.cause->name},
                      {"strength", each.strength},
-                     {"evidence", each.evidence},
+                     {"log_evidence", each.log_evidence},
                      {"rms_log", each.rms_log},
                      {"mended", each.mended}});
   }
@@ -220,7 +220,9 @@ std::vector<SummaryRow> curve_figures(const ExpectedCurve& curve) {
 }
 
 // How much likelier than health a cause makes the log.
-std::string evidence_text(double evidence) {
+std::string evidence_text(double log_evidence) {
+  const double evidence = std::exp(log_evidence);
+  if (!std::isfinite(evidence)) return fmt::format("1e+{:.0f} to 1", log_evidence / std::log(10.0));
   return fmt::format(
       fmt::runtime(evidence >= 1e4 || evidence < 0.01 ? "{:.0e} to 1" : "{:.2g} to 1"), evidence);
 }
@@ -236,7 +238,7 @@ SummarySection causes_section(const LogReading& reading) {
       {"none: healthy", "", "", fmt::format("{:.0f} %", 100 * std::expm1(reading.rms_log)), ""});
   for (const TriedCause& each : reading.causes) {
     section.table.rows.push_back({each.cause->name, each.strength_text,
-                                  evidence_text(each.evidence),
+                                  evidence_text(each.log_evidence),
                                   fmt::format("{:.0f} %", 100 * std::expm1(each.rms_log)),
                                   fmt::format("{:.2f} x as fast", each.mended)});
   }
@@ -269,7 +271,7 @@ SummarySection verdict_section(const LogReading& reading) {
                 : slower          ? "it is slower than such machines are, and no cause that is "
                                     "known here fits it better than chance"
                                   : "none: it is faster than expected"});
-  if (!reading.causes.empty() && reading.causes.front().evidence >= kSomeEvidence) {
+  if (!reading.causes.empty() && reading.causes.front().log_evidence >= std::log(kSomeEvidence)) {
     const TriedCause& best = reading.causes.front();
     section.rows.push_back(
         {"perhaps", fmt::format("{}: {}; it fits better than health, but not beyond doubt",

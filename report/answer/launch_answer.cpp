@@ -17,7 +17,8 @@ Json launch_json(const Launch& launch) {
   return {{"program", launch.program},
           {"file", launch.file},
           {"text", launch.text},
-          {"unsaid", unsaid}};
+          {"unsaid", unsaid},
+          {"why_not_whole", launch.why_not_whole}};
 }
 
 }  // namespace
@@ -25,9 +26,12 @@ Json launch_json(const Launch& launch) {
 void add_launch(const Launch& launch, Answer& answer) {
   SummarySection section{.title = fmt::format("What {} does not take over", launch.program),
                          .rows = {}};
-  if (launch.unsaid.empty()) {
+  if (!launch.why_not_whole.empty()) {
+    section.rows.push_back({"without them", launch.why_not_whole});
+  }
+  if (launch.unsaid.empty() && section.rows.empty()) {
     section.rows.push_back({"nothing", "its configuration is read as the same job"});
-  } else {
+  } else if (!launch.unsaid.empty()) {
     section.table.columns = {{"key"}, {"planned", Align::left, "", 40}, {"launched"}};
     for (const UnsaidKey& each : launch.unsaid) {
       section.table.rows.push_back({each.key, each.value.empty() ? "-" : each.value,

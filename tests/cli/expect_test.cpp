@@ -76,11 +76,35 @@ TEST(ExpectCommand, RefusesWhatIsNone) {
         Row{"expect all_reduce --cluster '1 x dgx-h100' --log " + log, "16 ranks on 2 nodes"},
         Row{kAsked + "--log " + log + " --sizes 1M", "the log says which sizes"},
         Row{"expect all_reduce --cluster '1 x h100'", "two ranks"},
+        Row{"expect alltoall --cluster '2 x dgx-h100' --algorithm tree", "--algorithm"},
+        Row{kAsked + "--log examples/logs/llama3-8b.log", "windtunnel diagnose"},
         Row{kAsked + "--log no/such.log", "no/such.log"}}) {
     const ProgramResult result = run_program(row.arguments);
     EXPECT_EQ(result.exit_code, 2) << row.arguments;
     EXPECT_NE(result.err.find(row.said), std::string::npos) << row.arguments << ": " << result.err;
   }
+}
+
+// A table of rows that does not say the nodes, with one row that is damaged.
+TEST(ExpectCommand, SaysWhatItAssumesAndLeavesOut) {
+  const std::string log = scratch_folder("expect_rows") + "/rows.csv";
+  std::ofstream(log) << R"(source,machine,gpu,gpus,nodes,network,collective,bytes,time_us,dtype
+a,b,H100,8,,NVLink,all_reduce,1048576,60,float
+a,b,H100,8,,NVLink,all_reduce,oops,60,float
+a,b,H100,8,,NVLink,all_reduce,8388608,120,float
+)";
+  const Json answer = answered("expect all_reduce --cluster '4 x dgx-h100' --log " + log);
+  EXPECT_EQ(answer.at("nodes"), 1);
+  EXPECT_EQ(answer.at("machine"), "1 of 4 x dgx-h100");
+  ASSERT_EQ(answer.at("warnings").size(), 2u) << answer.at("warnings");
+  EXPECT_NE(answer.at("warnings").at(0).get<std::string>().find("rows.csv:3"), std::string::npos)
+      << answer.at("warnings");
+  EXPECT_NE(answer.at("warnings").at(1).get<std::string>().find("assumed: 1"), std::string::npos);
+}
+
+TEST(ExpectCommand, TakesALargeMachine) {
+  const Json answer = answered("expect all_reduce --cluster '16384 x dgx-h100' --sizes 1G");
+  EXPECT_EQ(answer.at("ranks"), 131072);
 }
 
 TEST(ExpectCommand, TakesKeysOfTheMachine) {

@@ -360,10 +360,72 @@ void write_experts(const TransformerSpec& model, MegatronSettings& settings) {
   number("moe_ffn_hidden_size", moe.ffn_hidden);
   number("moe_shared_expert_intermediate_size", moe.shared_ffn);
   number("moe_latent_size", moe.latent_width);
+  if (moe.groups > 1) {
+    number("moe_router_num_groups", moe.groups);
+    number("moe_router_group_topk", moe.groups_per_token);
+  }
   if (moe.dense_layers > 0) {
     settings.emplace_back("moe_layer_freq", fmt::format("[0]*{}+[1]*{}", moe.dense_layers,
                                                         model.layers - moe.dense_layers));
   }
+}
+
+// Every how many layers the pattern has attention that sees all, where the others carry the state
+// of a gated delta rule; 0: its layers do not come so.
+int linear_attention_period(const TransformerSpec& model) {
+  const std::size_t first = model.pattern.find_first_of("TX");
+  if (model.mamba.kind != ScanKind::gated_delta || first == std::string::npos) return 0;
+  const char whole = model.moe.experts > 0 ? 'X' : 'T', linear = model.moe.experts > 0 ? 'R' : 'L';
+  for (std::size_t layer = 0; layer < model.pattern.size(); ++layer) {
+    const bool sees_all = (layer + 1) % (first + 1) == 0;
+    if (model.pattern[layer] != (sees_all ? whole : linear)) return 0;
+  }
+  return static_cast<int>(first) + 1;
+}
+
+// Of patterns that no argument says nothing is written.
+void write_pattern(const TransformerSpec& model, MegatronSettings& settings) {
+  const auto number = [&](const char* name, int value) {
+    settings.emplace_back(name, fmt::to_string(value));
+  };
+  const MambaMixer& mixer = model.mamba;
+  const bool delta = mixer.kind == ScanKind::gated_delta;
+  const int every = linear_attention_period(model);
+  if (every > 0) {
+    settings.emplace_back("experimental_attention_variant", "gated_delta_net");
+    number("linear_attention_freq", every);
+  } else {
+    const bool known = delta || mixer.kind == ScanKind::mamba2;
+    if (!known || model.pattern.find_first_not_of("M*-E") != std::string::npos) return;
+    std::string pattern = model.pattern;
+    if (delta) std::ranges::replace(pattern, 'M', 'G');
+    settings.emplace_back("hybrid_override_pattern", pattern);
+  }
+  if (delta) {
+    number("linear_key_head_dim", mixer.state);
+    number("linear_value_head_dim", mixer.head_width);
+    number("linear_num_key_heads", mixer.groups);
+    number("linear_num_value_heads", mixer.heads);
+  } else if (mixer.state > 0) {
+    number("mamba_state_dim", mixer.state);
+    number("mamba_head_dim", mixer.head_width);
+    number("mamba_num_groups", mixer.groups);
+    number("mamba_num_heads", mixer.heads);
+  }
+}
+
+void write_variants(const TransformerSpec& model, MegatronSettings& settings) {
+  const auto number = [&](const char* name, int value) {
+    settings.emplace_back(name, fmt::to_string(value));
+  };
+  if (model.mtp_layers > 0) number("mtp_num_layers", model.mtp_layers);
+  if (model.attention_gate) settings.emplace_back("attention_output_gate", "true");
+  if (!model.pattern.empty()) write_pattern(model, settings);
+  if (model.sparse.heads == 0) return;
+  settings.emplace_back("experimental_attention_variant", "dsa");
+  number("dsa_indexer_n_heads", model.sparse.heads);
+  number("dsa_indexer_head_dim", model.sparse.width);
+  number("dsa_indexer_topk", model.sparse.top_k);
 }
 
 }  // namespace
@@ -378,6 +440,7 @@ std::vector<std::pair<std::string, std::string>> megatron_settings_of(
   write_attention(model, settings);
   write_forms(model, settings);
   write_experts(model, settings);
+  write_variants(model, settings);
   return settings;
 }
 

@@ -80,7 +80,8 @@ void add_names(const DocumentNode& map, const std::string& key, std::vector<std:
 }
 
 WrittenForm read_writes(const DocumentNode& map) {
-  check_keys(map, {"as", "form", "command", "program", "launcher", "model_missing", "settings"});
+  check_keys(map, {"as", "form", "command", "program", "program_with", "launcher", "model_missing",
+                   "settings"});
   WrittenForm writes{.as = require_text(map, "as"),
                      .form = require_text(map, "form"),
                      .command = text_or_empty(map, "command"),
@@ -90,6 +91,11 @@ WrittenForm read_writes(const DocumentNode& map) {
                      .settings = {}};
   if (const DocumentNode* launcher = map.value_of("launcher"))
     writes.launcher = texts_of(*launcher);
+  if (const DocumentNode* programs = map.value_of("program_with")) {
+    for (const DocumentEntry& entry : programs->entries) {
+      writes.program_with.emplace_back(entry.key, entry.value.text);
+    }
+  }
   for (const DocumentNode& item : require(map, "settings").items) {
     if (item.kind != Kind::map) {
       writes.settings.push_back({item.text, ""});

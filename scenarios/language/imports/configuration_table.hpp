@@ -38,9 +38,11 @@ struct WrittenName {
 
 // How a job is written as such a configuration: only what the rows of `reads` say one to one.
 struct WrittenForm {
-  std::string as;                     // what `plan --launch` calls it; empty: nothing is written
-  std::string form;                   // "script", "yaml", "toml", "json"
-  std::string command, program;       // of a script
+  std::string as;                // what `plan --launch` calls it; empty: nothing is written
+  std::string form;              // "script", "yaml", "toml", "json"
+  std::string command, program;  // of a script
+  // Another program where a setting is written, which that one alone has.
+  std::vector<std::pair<std::string, std::string>> program_with = {};
   std::vector<std::string> launcher;  // settings that stand before the program
   bool model_missing = false;         // it says neither the model nor how long sequences are
   std::vector<WrittenName> settings;  // in their order

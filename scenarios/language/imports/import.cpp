@@ -17,6 +17,7 @@
 #include "scenarios/language/imports/named_model.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/model_names.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/scenario_text.hpp"
@@ -492,6 +493,9 @@ class ScenarioImport {
     }
     const TransformerSpec model = model_of_megatron_settings(settings, model_file_.path);
     const TransformerSpec usual;
+    no_gpt_ = model.activation != usual.activation || model.normalisation != usual.normalisation ||
+              model.kv_heads != model.heads || model.latent.kv_rank > 0 ||
+              model.ffn_hidden != 4 * std::int64_t{model.hidden};
     set_part("model", model, usual);
     if (model.moe.experts > 0) set_part("model.moe", model.moe, usual.moe);
     if (model.latent.kv_rank > 0) set_part("model.latent", model.latent, usual.latent);
@@ -499,14 +503,30 @@ class ScenarioImport {
     if (model.mamba.state > 0) set_part("model.mamba", model.mamba, usual.mamba);
   }
 
-  // What differs from the usual.
+  // Whether a scenario that does not state the key gets another value than the usual one: Llama's
+  // forms, by what it states besides (model_defaults.hpp), or what the software makes of it.
+  bool decided_elsewhere(const std::string& key) const {
+    static constexpr std::string_view kForms[] = {"model.activation", "model.normalisation",
+                                                  "model.position", "model.biases",
+                                                  "model.tied_embeddings"};
+    if (no_gpt_ && std::ranges::find(kForms, key) != std::end(kForms)) return true;
+    const std::string name = keys_.contains("software") ? text("software") : made_.software;
+    if (name.empty()) return false;
+    return std::ranges::any_of(find_framework(name).choices, [&](const SoftwareChoice& choice) {
+      return std::ranges::find(choice.set, key, &std::pair<std::string, std::string>::first) !=
+             choice.set.end();
+    });
+  }
+
+  // What differs from the usual, or from what the software makes of it.
   template <class Part>
   void set_part(const std::string& path, const Part& part, const Part& usual) {
     for (const BoundRow& row : bound_rows<Part>(path)) {
       const std::string key = join_path(path, row.key);
       const std::optional<Value> value = value_in(part, *row.field, key);
       const std::optional<Value> otherwise = value_in(usual, *row.field, key);
-      if (!value || (otherwise && text_of(*otherwise) == text_of(*value))) continue;
+      const bool is_usual = value && otherwise && text_of(*otherwise) == text_of(*value);
+      if (!value || (is_usual && !decided_elsewhere(key))) continue;
       set(key, text_of(*value));
     }
   }
@@ -698,6 +718,7 @@ class ScenarioImport {
   ConfigurationFile model_file_;
   Setting unread_;  // names a file that is not here
   StatedModel model_is_ = StatedModel::keys;
+  bool no_gpt_ = false;  // the model that arguments of Megatron-LM state
   double gpus_ = 0;
   double gpus_of_node_ = 0;
   double dp_ = 0;

@@ -136,6 +136,7 @@ class SaidByJob {
 struct WrittenSetting {
   std::string path, value;
   std::vector<std::string> says;
+  bool is_text = false;  // even where it looks like a number
 };
 
 // A case of a row that holds of the job, as the value that the setting then has.
@@ -143,14 +144,20 @@ std::optional<WrittenSetting> case_of(const WrittenName& written, const std::str
                                       const std::vector<MeantKey>& meant, const SaidByJob& job) {
   WrittenSetting setting{.path = written.path, .value = value, .says = {}};
   const bool as_list = written.any == "[]";
-  if (value == "any") setting.value = as_list ? "" : written.any;
+  if (value == "any") {
+    setting.value = as_list ? "" : written.any;
+    setting.is_text = !setting.value.empty();
+  }
   for (const auto& [key, is] : meant) {
     const std::string plain = key.substr(key.starts_with("!") ? 1 : 0);
     const std::string* said = job.find(plain);
     if (said == nullptr) return {};
     // Without a word of its own the key takes the setting's value, the case's where that is one.
     if (is.empty() ? value != "any" && *said != value : !job.is(plain, is)) return {};
-    if (is.empty()) setting.value = *said;
+    if (is.empty()) {
+      setting.value = *said;
+      setting.is_text = false;
+    }
     setting.says.push_back(plain);
   }
   if (as_list && value != "any") setting.value = fmt::format("[\"{}\"]", setting.value);
@@ -210,22 +217,28 @@ std::string shell_value(const std::string& value) {
     return std::isalnum(c) != 0 ||
            std::string_view("._,/=:-").find(static_cast<char>(c)) != std::string_view::npos;
   });
-  return plain ? value : fmt::format("'{}'", value);
+  if (plain) return value;
+  std::string quoted = "'";
+  for (const char c : value) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 // "torchrun --nnodes 4 program \" and an argument a line; a flag that is off is left out.
 std::string script_text(const ConfigurationTable& table,
                         const std::vector<WrittenSetting>& settings) {
-  std::string launcher = table.writes.command, rest;
+  std::string launcher = table.writes.command, rest, program = table.writes.program;
   for (const WrittenSetting& setting : settings) {
     if (setting.value == "false") continue;
+    for (const auto& [with, other] : table.writes.program_with) {
+      if (setting.path == with) program = other;
+    }
     std::string argument = " --" + dashed(setting.path);
     if (setting.value != "true") argument += " " + shell_value(setting.value);
     const bool of_launcher =
         std::ranges::find(table.writes.launcher, setting.path) != table.writes.launcher.end();
     (of_launcher ? launcher : rest) += of_launcher ? argument : " \\\n   " + argument;
   }
-  return fmt::format("#!/bin/bash\n{} {}{}\n", launcher, table.writes.program, rest);
+  return fmt::format("#!/bin/bash\n{} {}{}\n", launcher, program, rest);
 }
 
 using Tree = nlohmann::ordered_json;
@@ -239,7 +252,8 @@ Tree tree_of(const std::vector<WrittenSetting>& settings) {
       at = &(*at)[std::string(path.substr(0, dot))];
       path.remove_prefix(dot + 1);
     }
-    const bool json = is_plain(setting.value) || setting.value.starts_with("[\"");
+    const bool json =
+        !setting.is_text && (is_plain(setting.value) || setting.value.starts_with("[\""));
     Tree value = json ? Tree::parse(setting.value, nullptr, false) : Tree();
     (*at)[std::string(path)] =
         value.is_discarded() || value.is_null() ? Tree(setting.value) : value;
@@ -345,7 +359,7 @@ void name_unwritten(const Case& the_case, const std::set<std::string>& written,
     const bool of_model = value.key.starts_with("model.") || value.key.starts_with("software.");
     if (!known && !of_model) launch.unsaid.push_back({value.key, value.value, ""});
   }
-  launch.unsaid.push_back({"without them", "", why});
+  launch.why_not_whole = why;
 }
 
 void name_differences(const Case& the_case, const ImportRequest& request, Launch& launch) {
@@ -372,6 +386,10 @@ std::vector<std::string> launch_programs() {
     if (!table.writes.as.empty()) programs.push_back(table.writes.as);
   }
   return programs;
+}
+
+const std::string& launch_software(const std::string& program) {
+  return table_written_as(program).software;
 }
 
 Launch launch_of(const ScenarioText& scenario, const std::string& program) {

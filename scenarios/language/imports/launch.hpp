@@ -23,10 +23,15 @@ struct Launch {
   std::string file;     // what it may be called: "launch.sh"
   std::string text;
   std::vector<UnsaidKey> unsaid;
+  // Why the text is no whole job without the unsaid keys; empty: it is one.
+  std::string why_not_whole = {};
 };
 
 // "megatron", "bridge", "torchtitan", "deepspeed".
 std::vector<std::string> launch_programs();
+
+// The entry of software.yaml as which a program's configuration is read. Throws Error likewise.
+const std::string& launch_software(const std::string& program);
 
 // Throws Error with the nearest name for a program that nothing is written for, and what reading
 // the scenario throws.

@@ -56,6 +56,14 @@ class Scatter {
   Eigen::LLT<Eigen::MatrixXd> factor_;
 };
 
+// log(mean(exp(logs))), where the exponentials themselves may be beyond any number.
+double log_of_mean(const std::vector<double>& logs) {
+  const double most = *std::ranges::max_element(logs);
+  double sum = 0;
+  for (const double each : logs) sum += std::exp(each - most);
+  return most + std::log(sum / static_cast<double>(logs.size()));
+}
+
 double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
@@ -90,8 +98,7 @@ std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& 
   const double healthy = scatter.log_likelihood(residuals_of(reading.measured, reading.expected));
   TriedCause found{.cause = &cause, .strength_text = {}};
   double best = -std::numeric_limits<double>::infinity();
-  double sum = 0;
-  int count = 0;
+  std::vector<double> gains;
   for (const double strength : strengths_of(cause, request.cluster.node.nics)) {
     const std::optional<ExpectRequest> changed = with_cause(request, cause, strength);
     if (!changed) return {};
@@ -99,8 +106,7 @@ std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& 
     if (same_curve(curve, reading.expected)) continue;
     const Eigen::VectorXd residuals = residuals_of(reading.measured, curve);
     const double gain = scatter.log_likelihood(residuals) - healthy;
-    sum += std::exp(std::min(gain, 200.0));
-    ++count;
+    gains.push_back(gain);
     if (gain <= best) continue;
     best = gain;
     found.strength = strength;
@@ -108,8 +114,8 @@ std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& 
     found.rms_log = rms(residuals);
     found.mended = times_as_fast(reading.expected, curve);
   }
-  if (count == 0) return {};
-  found.evidence = sum / count;
+  if (gains.empty()) return {};
+  found.log_evidence = log_of_mean(gains);
   return found;
 }
 
@@ -120,7 +126,9 @@ bool LogReading::healthy() const {
 }
 
 const TriedCause* LogReading::explained_by() const {
-  if (healthy() || causes.empty() || causes.front().evidence < kStrongEvidence) return nullptr;
+  if (healthy() || causes.empty() || causes.front().log_evidence < std::log(kStrongEvidence)) {
+    return nullptr;
+  }
   return &causes.front();
 }
 
@@ -128,8 +136,9 @@ std::vector<const TriedCause*> LogReading::as_likely() const {
   std::vector<const TriedCause*> others;
   const TriedCause* best = explained_by();
   if (best == nullptr) return others;
+  const double least = best->log_evidence - std::log(kSomeEvidence);
   for (const TriedCause& each : causes) {
-    if (&each != best && each.evidence * kSomeEvidence >= best->evidence) others.push_back(&each);
+    if (&each != best && each.log_evidence >= least) others.push_back(&each);
   }
   return others;
 }
@@ -184,7 +193,7 @@ LogReading read_log(ExpectRequest request, std::vector<MeasuredSize> measured) {
       reading.causes.push_back(*std::move(found));
     }
   }
-  std::ranges::stable_sort(reading.causes, std::ranges::greater(), &TriedCause::evidence);
+  std::ranges::stable_sort(reading.causes, std::ranges::greater(), &TriedCause::log_evidence);
   return reading;
 }
 

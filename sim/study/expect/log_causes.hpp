@@ -37,7 +37,7 @@ struct TriedCause {
   const CollectiveCause* cause = nullptr;
   double strength = 1;        // which fits best of all tried
   std::string strength_text;  // "0.5 of the NICs' bandwidth is left"
-  double evidence = 0;        // over health
+  double log_evidence = 0;    // natural logarithm of its evidence over health's
   double rms_log = 0;         // of measured / expected with it, root of the mean square
   double mended = 1;  // times as fast from kLargeCollective_bytes on where it is mended, median
 };

@@ -99,7 +99,7 @@ TEST(McpCommand, EveryToolHasASchemaAndIsACommand) {
       EXPECT_NE(property.at("description"), "") << name;
     }
   }
-  for (const char* name : {"plan", "run", "compare", "optimise", "expect"}) {
+  for (const char* name : {"plan", "run", "compare", "optimise", "expect", "diagnose"}) {
     EXPECT_TRUE(std::ranges::count(names, name)) << name;
   }
   EXPECT_EQ(client.end(), 0);

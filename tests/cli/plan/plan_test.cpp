@@ -292,6 +292,27 @@ TEST(PlanCommand, TakesAScenario) {
             std::string::npos);
 }
 
+// From anywhere: as `run` reads the file, and where the plan and its launch are written elsewhere.
+TEST(PlanCommand, TakesAScenarioThatNamesAFile) {
+  const std::string folder = scratch_folder("plan_of_named_file");
+  std::filesystem::create_directories(folder + "/sub/models");
+  std::filesystem::create_directories(folder + "/out");
+  std::ofstream(folder + "/sub/models/config.json")
+      << R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 2048,
+           "intermediate_size": 5632, "num_hidden_layers": 16, "num_attention_heads": 16,
+           "vocab_size": 32000, "max_position_embeddings": 4096})";
+  std::ofstream(folder + "/sub/job.yaml")
+      << "name: job\nmodel: models/config.json\ncluster: {node: dgx-h100, nodes: 1}\n"
+         "batch: {global: 256, sequence: 4096}\njob: {tokens: 10 B}\n";
+  const std::string here = std::filesystem::relative(folder, WINDTUNNEL_SOURCE_DIR).string();
+  const std::string best = here + "/out/best.yaml";
+  const Json plan = planned("plan " + here + "/sub/job.yaml --launch megatron --out " + best);
+  EXPECT_EQ(plan.at("best").at("result").at("model").at("layers"), 16);
+  EXPECT_EQ(plan.at("framework"), "megatron-lm");
+  EXPECT_EQ(plan.at("launch").at("unsaid"), Json::array());
+  EXPECT_EQ(run_program("run " + best).exit_code, 0);
+}
+
 TEST(PlanCommand, SaysWhatNeitherOptionNorFileSays) {
   const ProgramResult nothing = run_program("plan --cluster '2 x dgx-h100' --tokens '1 T'");
   EXPECT_EQ(nothing.exit_code, 2);

@@ -11,6 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/library/facts/training_software.hpp"
 
 namespace windtunnel {
 namespace {
@@ -38,6 +39,9 @@ std::vector<LaunchRow> launch_rows() {
   const std::string experts =
       "layout: {tp: 2, pp: 4, ep: 8, sharding: zero1, sequence_parallel: true}\n"
       "schedule: 1f1b\nbatch: {global: 256, micro: 1, sequence: 4096}\nprecision: bf16";
+  const std::string experts_16 =
+      "layout: {tp: 1, pp: 1, ep: 64, sharding: zero1}\n"
+      "batch: {global: 512, micro: 1, sequence: 4096}\nprecision: bf16";
   const std::string fsdp =
       "layout: {sharding: zero3}\nbatch: {global: 64, micro: 1, sequence: 8192}\n"
       "precision: bf16\nrecompute: full";
@@ -63,6 +67,16 @@ std::vector<LaunchRow> launch_rows() {
        "deepspeed",
        job("llama3-8b", 4, "deepspeed", zero),
        {"model", "batch.sequence"}},
+      // Stated against what the software makes of it.
+      {"MegatronWithoutDropout",
+       "megatron",
+       job("{base: llama3-8b, dropout: false}", 4, "megatron-lm", dense),
+       {}},
+      {"MegatronGroupsOfExperts",
+       "megatron",
+       job("deepseek-v3", 32, "megatron-lm", experts_16),
+       {}},
+      {"MegatronHybrid", "megatron", job("nemotron-h-8b", 8, "megatron-lm", dense), {}},
   };
 }
 
@@ -130,8 +144,7 @@ TEST(Launch, NamesWhatTheJobCannotDoWithout) {
   for (const UnsaidKey& each : launch.unsaid) unsaid[each.key] = each;
   EXPECT_TRUE(unsaid.contains("layout.stages.first"));
   EXPECT_FALSE(unsaid.contains("layout.tp"));
-  ASSERT_TRUE(unsaid.contains("without them"));
-  EXPECT_THAT(unsaid.at("without them").launched, testing::HasSubstr("do not divide"));
+  EXPECT_THAT(launch.why_not_whole, testing::HasSubstr("do not divide"));
 }
 
 TEST(Launch, WritesWhatTheProgramTakes) {
@@ -148,6 +161,32 @@ TEST(Launch, WritesWhatTheProgramTakes) {
   const Launch json =
       launch_of({.file = "job.yaml", .text = launch_rows()[8].scenario}, "deepspeed");
   EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
+}
+
+// Layers by letters are another program's.
+TEST(Launch, HybridModelsAreStartedByTheirProgram) {
+  for (const LaunchRow& row : launch_rows()) {
+    if (row.name != "MegatronHybrid") continue;
+    const Launch script = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);
+    EXPECT_THAT(script.text, testing::HasSubstr(" pretrain_mamba.py \\\n"));
+    EXPECT_THAT(script.text, testing::HasSubstr("--hybrid-override-pattern"));
+  }
+}
+
+// torchtitan reads the option as a text; a number is refused there.
+TEST(Launch, KeepsTheQuotesOfATextThatLooksLikeANumber) {
+  const std::string every_second = job("llama3-8b", 8, "torchtitan",
+                                       "layout: {sharding: zero3}\n"
+                                       "batch: {global: 64, micro: 1, sequence: 8192}\n"
+                                       "recompute: {modules: full, method: every, layers: 16}");
+  const Launch toml = launch_of({.file = "job.yaml", .text = every_second}, "torchtitan");
+  EXPECT_THAT(toml.text, testing::HasSubstr("selective_ac_option = \"2\""));
+}
+
+TEST(Launch, EachProgramIsReadAsASoftwareOfTheLibrary) {
+  for (const std::string& program : launch_programs()) {
+    EXPECT_NO_THROW(find_framework(launch_software(program))) << program;
+  }
 }
 
 TEST(Launch, OfAnUnknownProgramNothingIsWritten) {

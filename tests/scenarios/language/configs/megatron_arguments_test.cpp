@@ -1,8 +1,10 @@
 #include "scenarios/language/configs/megatron_arguments.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
+#include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {
 namespace {
@@ -135,6 +137,48 @@ TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
             "stated");
   EXPECT_EQ(arguments_refusal(start + "--num-attention-heads 4 --normalization BatchNorm"),
             "a.args:1:88: --normalization: 'BatchNorm' is neither LayerNorm nor RMSNorm");
+}
+
+// What the arguments can say of a model, in words.
+std::string said_of(const TransformerSpec& m) {
+  return fmt::format(
+      "{} layers {} wide, {}/{} heads of {}, ffn {}, {} words, window {}, mtp {}, gate {}, dropout "
+      "{}, biases {}, tied {}, activation {}, norm {}; experts {} {} {}/{} {} {} {} dense {}; "
+      "latent "
+      "{} {} {} {}; sparse {} {} {}; pattern {} {} {} {} {} {}",
+      m.layers, m.hidden, m.heads, m.kv_heads, m.head_dim(), m.ffn_hidden, m.vocabulary, m.window,
+      m.mtp_layers, m.attention_gate, m.dropout, m.biases, m.tied_embeddings,
+      static_cast<int>(m.activation), static_cast<int>(m.normalisation), m.moe.experts,
+      m.moe.per_token, m.moe.groups, m.moe.groups_per_token, m.moe.ffn_hidden, m.moe.shared_ffn,
+      m.moe.latent_width, m.moe.dense_layers, m.latent.query_rank, m.latent.kv_rank,
+      m.latent.rotary_width, m.latent.value_width, m.sparse.heads, m.sparse.width, m.sparse.top_k,
+      m.pattern, static_cast<int>(m.mamba.kind), m.mamba.state, m.mamba.head_width, m.mamba.groups,
+      m.mamba.heads);
+}
+
+// Patterns of which Megatron-LM has no letters, or not those places.
+bool is_beyond_arguments(const TransformerSpec& model) {
+  const bool other_scan =
+      model.mamba.kind == ScanKind::kimi_delta || model.mamba.kind == ScanKind::lightning;
+  const bool letters = model.pattern.find_first_of("DdS") != std::string::npos;
+  const bool alternating = model.mamba.state == 0 && !model.pattern.empty();
+  return other_scan || letters || alternating;
+}
+
+TEST(MegatronArguments, EveryModelThatIsWrittenIsReadAsTheSame) {
+  int beyond = 0;
+  for (const TransformerSpec& model : library_models()) {
+    if (is_beyond_arguments(model)) {
+      ++beyond;
+      continue;
+    }
+    std::vector<Setting> settings;
+    for (const auto& [name, value] : megatron_settings_of(model)) {
+      settings.push_back({name, value, Location{"model"}});
+    }
+    EXPECT_EQ(said_of(model_of_megatron_settings(settings, "model")), said_of(model)) << model.name;
+  }
+  EXPECT_LT(beyond, 10);
 }
 
 }  // namespace

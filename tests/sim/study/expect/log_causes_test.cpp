@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -72,7 +73,7 @@ TEST(LogCauses, AnExactLogIsInside) {
   const LogReading reading = read_log(request, measured(expect_collective(request), 1, 0));
   EXPECT_EQ(reading.inside, static_cast<int>(reading.measured.size()));
   EXPECT_EQ(reading.explained_by(), nullptr);
-  for (const TriedCause& each : reading.causes) EXPECT_LE(each.evidence, 1) << each.cause->name;
+  for (const TriedCause& each : reading.causes) EXPECT_LE(each.log_evidence, 0) << each.cause->name;
 }
 
 struct Fault {
@@ -84,7 +85,8 @@ struct Fault {
 
 class FaultyLog : public testing::TestWithParam<Fault> {};
 
-// The first of all tried, or as likely as the first, where another one gives the same curve.
+// The first of all tried, or one of the two behind it that are as likely, where another one gives
+// nearly the same curve.
 TEST_P(FaultyLog, IsExplainedByItsFault) {
   const Fault& fault = GetParam();
   const ExpectRequest request = request_of("dgx-h100", fault.nodes);
@@ -92,12 +94,13 @@ TEST_P(FaultyLog, IsExplainedByItsFault) {
   ASSERT_TRUE(faulty);
   int right = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    const LogReading reading = read_log(request, measured(expect_collective(*faulty), seed, 0.5));
+    const LogReading reading = read_log(request, measured(expect_collective(*faulty), seed));
     const TriedCause* best = reading.explained_by();
     if (best == nullptr) continue;
     bool found = best->cause->name == fault.cause;
-    for (const TriedCause* other : reading.as_likely()) {
-      found = found || other->cause->name == fault.cause;
+    const std::vector<const TriedCause*> others = reading.as_likely();
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, others.size()); ++i) {
+      found = found || others[i]->cause->name == fault.cause;
     }
     right += found ? 1 : 0;
   }
@@ -136,6 +139,27 @@ TEST(LogCauses, StatesWhatMendingGives) {
   EXPECT_GT(reading.explained_by()->mended, 2);
   EXPECT_LT(reading.explained_by()->mended, 4);
   EXPECT_LT(reading.explained_by()->rms_log, 1e-9);
+}
+
+// Thirty times slower than health the likelihoods themselves are beyond any number: causes must not
+// tie there. A cause that takes large messages down does better than one that leaves them alone.
+TEST(LogCauses, CausesOfAVerySlowLogAreTold) {
+  const ExpectRequest request = request_of("dgx-h100", 2);
+  std::vector<MeasuredSize> log = measured(expect_collective(request), 1, 0);
+  for (MeasuredSize& size : log) size.seconds *= 30;
+  const LogReading slow = read_log(request, log);
+  ASSERT_NE(slow.explained_by(), nullptr);
+  EXPECT_TRUE(std::isfinite(slow.explained_by()->log_evidence));
+  EXPECT_TRUE(slow.as_likely().empty());
+  const auto evidence_of = [&](const std::string& name) {
+    for (const TriedCause& each : slow.causes) {
+      if (each.cause->name == name) return each.log_evidence;
+    }
+    return 0.0;
+  };
+  EXPECT_GT(evidence_of("ll-forced"), 200);
+  EXPECT_GT(evidence_of("no-gpudirect"), evidence_of("ll-forced") + 10);
+  EXPECT_GT(evidence_of("launches"), evidence_of("ll-forced") + 10);
 }
 
 TEST(LogCauses, CausesAreOfTheirMachines) {
