@@ -10,7 +10,7 @@
 // Gathered, as verl and NeMo RL do by default, every GPU of the learner gets each tensor whole
 // under the name that engines know it by, so that the whole model enters each GPU, and every tensor
 // is a collective and some Python of its own: kTensor_s, however small it is. A model of experts
-// has tens of thousands of them.
+// has tens of thousands of them. Engines on nodes of their own then get each tensor over the NICs.
 #pragma once
 
 #include <cstdint>
