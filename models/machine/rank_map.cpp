@@ -8,13 +8,14 @@
 namespace windtunnel {
 
 RankMap::RankMap(std::vector<int> gpus) {
-  if (std::ranges::is_sorted(gpus)) return;
-  ranks_.assign(gpus.size(), -1);
+  std::vector<int> ranks(gpus.size(), -1);
   for (int rank = 0; rank < std::ssize(gpus); ++rank) {
-    CHECK(gpus[rank] >= 0 && gpus[rank] < std::ssize(gpus) && ranks_[gpus[rank]] < 0,
+    CHECK(gpus[rank] >= 0 && gpus[rank] < std::ssize(gpus) && ranks[gpus[rank]] < 0,
           "rank {} on GPU {} of {}", rank, gpus[rank], gpus.size());
-    ranks_[gpus[rank]] = rank;
+    ranks[gpus[rank]] = rank;
   }
+  if (std::ranges::is_sorted(gpus)) return;
+  ranks_ = std::move(ranks);
   gpus_ = std::move(gpus);
 }
 

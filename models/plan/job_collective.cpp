@@ -111,9 +111,10 @@ CollectiveCost CollectiveCosts::cost(CollectiveKind kind, CollectiveChoice choic
   for (int i = 0; i < std::min(of_group.asked, size); ++i) {
     if (of_group.bytes[i] == bytes) return of_group.costs[i];
   }
+  const CollectiveCost cost = collective_cost(of_group.law, bytes);  // may throw
   const int oldest = of_group.asked++ % size;
   of_group.bytes[oldest] = bytes;
-  return of_group.costs[oldest] = collective_cost(of_group.law, bytes);
+  return of_group.costs[oldest] = cost;
 }
 
 CollectiveCost CollectiveCosts::cost(Category axis, CollectiveKind kind, const GroupShape& shape,

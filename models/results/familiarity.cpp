@@ -268,7 +268,9 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {
 }
 
 Parameter Familiarity::error() const {
-  return error_told_by(deviation, freedom, alike);
+  return error_told_by(
+      deviation, freedom,
+      fmt::format("all measured runs, the more alike the more (most alike: {})", alike));
 }
 
 std::string model_key(const TransformerSpec& model) {

@@ -56,23 +56,62 @@ double choices(int all, int some) {
   return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1));
 }
 
+// The groups of which a place has experts, where places have equal and successive parts of them.
+struct GroupsOnPlace {
+  int whole = 0;
+  std::vector<double> parts;  // shares of the others, two at most
+};
+
+GroupsOnPlace groups_on(int groups, int places, int place) {
+  GroupsOnPlace on;
+  const int begin = place * groups;  // counted in 1 / places of a group
+  const int end = begin + groups;
+  for (int group = begin / places; group * places < end; ++group) {
+    const int common = std::min(end, (group + 1) * places) - std::max(begin, group * places);
+    if (common == places) {
+      ++on.whole;
+    } else {
+      on.parts.push_back(static_cast<double>(common) / places);
+    }
+  }
+  return on;
+}
+
+// The likelihood that no expert of a token stands on the place.
+double missed_by_all(const MixtureOfExperts& moe, const GroupsOnPlace& on) {
+  const int chosen = moe.groups_per_token;
+  const int parts = static_cast<int>(on.parts.size());
+  const int others = moe.groups - on.whole - parts;
+  double missed = 0;
+  for (int open = 0; open < 1 << parts; ++open) {  // which of the parts are of chosen groups
+    int taken = 0;
+    double share = 0;
+    for (int part = 0; part < parts; ++part) {
+      if ((open >> part & 1) == 0) continue;
+      ++taken;
+      share += on.parts[part];
+    }
+    for (int whole = 0; whole <= std::min(on.whole, chosen - taken); ++whole) {
+      const int elsewhere = chosen - taken - whole;
+      if (elsewhere > others) continue;
+      const double likely =
+          choices(on.whole, whole) * choices(others, elsewhere) / choices(moe.groups, chosen);
+      missed += likely * std::pow(1 - (share + whole) / chosen, moe.per_token);
+    }
+  }
+  return missed;
+}
+
 }  // namespace
 
 double places_met(const MixtureOfExperts& moe, int places) {
-  const double draws = moe.per_token;
-  if (moe.groups <= 1) return places * (1 - std::pow(1 - 1. / places, draws));
-  // Groups of which a place has experts, and its share of each.
-  const int of_place = std::max(1, moe.groups / places);
-  const double share = std::min(1., static_cast<double>(moe.groups) / places);
-  const int chosen = moe.groups_per_token;
-  double missed = 0;
-  for (int met = 0; met <= std::min(of_place, chosen); ++met) {
-    if (chosen - met > moe.groups - of_place) continue;
-    const double likely = choices(of_place, met) * choices(moe.groups - of_place, chosen - met) /
-                          choices(moe.groups, chosen);
-    missed += likely * std::pow(1 - share * met / chosen, draws);
+  if (moe.groups <= 1) return places * (1 - std::pow(1 - 1. / places, moe.per_token));
+  const int alike = std::gcd(moe.groups, places);
+  double met = 0;
+  for (int place = 0; place < places / alike; ++place) {
+    met += 1 - missed_by_all(moe, groups_on(moe.groups, places, place));
   }
-  return places * (1 - missed);
+  return alike * met;
 }
 
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks) {

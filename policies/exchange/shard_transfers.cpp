@@ -31,7 +31,7 @@ struct Step {
 // pull request 1188; partition_parameters.py of 2021, _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
-constexpr double kMomentumBytes = 2;
+constexpr double kUpdateBytes = 2;  // of a momentum on its way, and of an update
 
 class Steps {
  public:
@@ -41,7 +41,9 @@ class Steps {
         shards_(shard_ranks(layout_)),
         weight_bytes_(weight_bytes_per_parameter(job)),
         gradient_bytes_(reduce_bytes_per_parameter(job)),
-        matrices_(job.software.optimizer == Optimizer::muon ? muon_share(job.model) : 0) {}
+        model_(job.model),
+        moves_matrices_(job.software.optimizer == Optimizer::muon &&
+                        layout_.sharding == Sharding::zero3) {}
 
   std::vector<Step> gathers(bool experts, StageAction action) {
     const bool levels = layout_.weight_ranks > 0;
@@ -71,7 +73,7 @@ class Steps {
         add(ReplicaAxis::expert_across, CollectiveKind::all_reduce,
             gradient_bytes_ / ranks(ReplicaAxis::expert_shard));
       }
-      gather_matrices(ReplicaAxis::expert_shard, action);
+      move_matrices(ReplicaAxis::expert_shard, action);
       return std::move(steps_);
     }
     if (sent > 0 && sent < gradient_bytes_) {
@@ -83,11 +85,11 @@ class Steps {
     } else {
       scatter(ReplicaAxis::dense_shard);
     }
-    gather_matrices(ReplicaAxis::dense_shard, action);
     if (through && sums_copies(layout_, action)) {
       add(ReplicaAxis::dense_across, CollectiveKind::all_reduce,
           gradient_bytes_ / shards_.optimizer);
     }
+    move_matrices(ReplicaAxis::dense_shard, action);
     return std::move(steps_);
   }
 
@@ -110,11 +112,15 @@ class Steps {
     add(axis, CollectiveKind::reduce_scatter, gradient_bytes_ / divided_by);
   }
 
-  // Muon updates whole matrices: of a sharded state the momenta are gathered in 16 bit (Distributed
-  // Muon, arXiv 2502.16982, algorithm 1).
-  void gather_matrices(ReplicaAxis axis, StageAction action) {
-    if (matrices_ == 0 || action != StageAction::last_backward) return;
-    add(axis, CollectiveKind::all_gather, kMomentumBytes * matrices_);
+  // Muon updates whole matrices. Under zero1 and zero2 each belongs to one replica, which has its
+  // momentum; under zero3 every replica has a part of each, and momenta go in 16 bit to the one
+  // replica that updates the matrix, the updates back (github.com/microsoft/dion, dion/muon.py).
+  void move_matrices(ReplicaAxis axis, StageAction action) {
+    if (!moves_matrices_ || action != StageAction::last_backward) return;
+    const double share = muon_share(model_, is_of_experts(axis));
+    for (int way = 0; way < 2; ++way) {
+      add(axis, CollectiveKind::all_to_all, kUpdateBytes * share / ranks(axis));
+    }
   }
 
   void hops(double sent, ReplicaAxis inner, ReplicaAxis outer, bool through) {
@@ -138,7 +144,8 @@ class Steps {
   const ShardRanks shards_;
   const double weight_bytes_;
   const double gradient_bytes_;
-  const double matrices_;  // of the parameters, those that Muon updates
+  const TransformerSpec& model_;
+  const bool moves_matrices_;
   std::vector<Step> steps_;
 };
 

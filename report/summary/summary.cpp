@@ -285,8 +285,7 @@ std::string cost_models_text(const Record& record) {
              "of the intervals are {:.1f} of them away, as a factor) on {}",
              calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
              std::log(error_factor(error, kReportedShare)) / error.value,
-             alike ? "measured runs, the more alike the more: " + error.source
-                   : "runs that it was not fitted on") +
+             alike ? error.source : "runs that it was not fitted on") +
          nearest_text(record.iteration.familiarity);
 }
 

@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/cost/inference/engine_speed.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/cost/parallel/tensor_rules.hpp"
 #include "models/network/collectives/collective_edges.hpp"
 #include "models/workload/stage_parameters.hpp"
 
@@ -231,27 +232,43 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
   both.nodes += rollout.nodes;
 }
 
-// Whether ranks that hold different weights share a node.
-bool gathers_in_node(const Job& learner, const RolloutSpec& rollout) {
+// Whether the ranks that hold a whole model together share a node, wherever they are.
+bool gathers_in_node(const Job& learner) {
   const Layout& layout = learner.layout;
-  const int gpus = learner.cluster.node.gpus;
-  if (!rollout.colocated) return false;
-  if (learner.cluster.nodes == 1) return true;
-  return layout.pp == 1 && layout.sharding != Sharding::zero3 &&
-         std::max(layout.tp, layout.ep) <= gpus;
+  const Cluster& cluster = learner.cluster;
+  if (cluster.nodes == 1) return true;
+  if (layout.sharding == Sharding::zero3) return false;
+  const int members = layout.ranks() / layout.pp;
+  const int neighbours = std::lcm(layout.tp, layout.ep);
+  for (int rank = 0; rank < layout.ranks(); ++rank) {
+    const int first = rank % members / neighbours * neighbours;  // on the first pipeline rank
+    if (cluster.node_of(rank) != cluster.node_of(first)) return false;
+  }
+  return true;
 }
 
-WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout) {
+double nic_Bps_of_gpu(const NodeSpec& node) {
+  return node.nic_Bps.value * node.nics / node.gpus;
+}
+
+WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
+                        const RolloutMachine& machine) {
   const NodeSpec& node = learner.cluster.node;
   const Calibration& c = learner.calibration;
-  const bool inside = gathers_in_node(learner, rollout);
-  const double of_nics = node.nic_Bps.value * node.nics / node.gpus;
+  const bool inside = gathers_in_node(learner);
   WeightTransfer transfer;
   transfer.model_bytes = changed_weight_bytes(learner);
   transfer.sent_bytes = transfer.model_bytes * learner.cluster.gpus();
-  transfer.bound_s = transfer.model_bytes / (inside ? node.nvlink_Bps.value : of_nics);
+  transfer.bound_s = transfer.model_bytes / (inside ? node.nvlink_Bps.value : nic_Bps_of_gpu(node));
   transfer.transfer_s =
       transfer.bound_s / (inside ? c.nvlink_efficiency.value : c.nic_efficiency.value);
+  if (!rollout.colocated) {  // tensor after tensor goes on to engines, whose GPUs take each whole
+    const NodeSpec& of_engines = machine.cluster.spec_of(machine.first_gpu / node.gpus);
+    const double slower_Bps = std::min(nic_Bps_of_gpu(node), nic_Bps_of_gpu(of_engines));
+    transfer.sent_bytes += transfer.model_bytes * machine.engines * rollout.engine.tp;
+    transfer.bound_s += transfer.model_bytes / slower_Bps;
+    transfer.transfer_s += transfer.model_bytes / slower_Bps / c.nic_efficiency.value;
+  }
   transfer.seconds = transfer.transfer_s + kTensor_s * weight_tensors(learner.model);
   return transfer;
 }
@@ -259,10 +276,13 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout) {
 }  // namespace
 
 double weight_tensors(const TransformerSpec& model) {
-  const double of_mlp = model.activation == Activation::swiglu ? 3 : 2;
-  constexpr double kAttention = 8;  // projections and norms
-  const double experts = model.moe_layers() * (model.moe.experts * of_mlp + 1);
-  return model.layers * (kAttention + of_mlp) + experts + 2;
+  double tensors = 0;
+  for (const TensorRule& rule : tensor_rules(model)) {
+    // A rule has all vectors of a Mamba layer, the norm among them.
+    const bool vectors = rule.tensor == "mamba.heads";
+    tensors += rule.count * (vectors ? model.mamba.form().head_vectors + 1 : 1);
+  }
+  return tensors;
 }
 
 RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
@@ -314,7 +334,7 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
 
 WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
                                const RolloutMachine& machine) {
-  if (rollout.weights == WeightPath::gather) return gathered(learner, rollout);
+  if (rollout.weights == WeightPath::gather) return gathered(learner, rollout, machine);
   const Cluster& cluster = machine.cluster;
   const Calibration& c = learner.calibration;
   WeightFlows flows = weight_flows(learner, rollout, machine);

@@ -18,9 +18,10 @@ struct Scan {
   double shared = 0;  // groups x N
   double heads = 0;
   double groups = 0;
-  double chunk = 0;  // Q
-  double width = 0;  // P
-  double state = 0;  // N
+  double chunk = 0;     // Q
+  double width = 0;     // P
+  double state = 0;     // N
+  bool mamba2 = false;  // scan.share was fitted on kernels of Mamba-2 alone
 
   double convolved() const { return inner + 2 * shared; }
   double states() const { return tokens / chunk * inner * state; }  // numbers, of all chunks
@@ -41,6 +42,7 @@ Scan scan_of(const Job& job, double tokens, double ranks) {
   scan.chunk = std::min<double>(mamba.chunk_tokens(), job.batch.sequence);
   scan.width = mamba.head_width;
   scan.state = mamba.state;
+  scan.mamba2 = mamba.kind == ScanKind::mamba2;
   return scan;
 }
 
@@ -77,7 +79,7 @@ double bytes_of_kernel(const ScanKernel& kernel, const Scan& scan) {
 
 Op scan_op(const ScanKernel& kernel, const Scan& scan) {
   Op op = memory_op(kernel.name, bytes_of_kernel(kernel, scan));
-  op.scan = true;
+  op.scan = scan.mamba2;
   if (kernel.m == ScanSide::none) return op;
   op.kind = OpKind::attention_gemm;
   op.m = side_of(kernel.m, scan);
@@ -148,7 +150,8 @@ double mamba_workspace_bytes(const Job& job, double rows) {
   const double tp = job.layout.tp;
   const double chunk = std::min<double>(mamba.chunk_tokens(), job.batch.sequence);
   const double states = rows / chunk * mamba.inner() * mamba.state;
-  return (2 * kFp32 * states + bytes_of(job.precision) * rows * mamba.convolved()) / tp;
+  const double convolved = mamba.form().convolution ? rows * mamba.convolved() : 0;
+  return (2 * kFp32 * states + bytes_of(job.precision) * convolved) / tp;
 }
 
 }  // namespace windtunnel

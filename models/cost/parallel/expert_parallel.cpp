@@ -36,7 +36,8 @@ struct Sending {
 };
 
 // A node's one copy of a token goes on over NVLink to each of its ranks that has an expert of it,
-// while others arrive: the slower of both ways decides.
+// while others arrive: the slower of both ways decides. `bytes`: of a node's copies for the fullest
+// rank.
 void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, double bytes,
                       InnerCollective& sent) {
   const MixtureOfExperts& moe = setting.job.model.moe;
@@ -85,8 +86,9 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
     sent.exchange = job.model.moe.layer;
   } else {
     sent = all_to_all({shape, mean});
-    forward_in_nodes(setting, shape, mean, sent);
   }
+  const double fullest = UnevenExchange{load.by_rank, {}}.most();
+  forward_in_nodes(setting, shape, fullest * mean, sent);
   sent.bytes = mean;
   if (codec) {
     setting.add_kernels({codec->encode(sending.distinct * (1 - load.hot) * sending.bytes / e, e),
@@ -226,11 +228,18 @@ double hot_expert_bytes(const Job& job) {
 
 void check_expert_routing(const Job& job) {
   const MixtureOfExperts& moe = job.model.moe;
-  if (moe.groups > 1 && (moe.experts % moe.groups != 0 || moe.groups_per_token > moe.groups)) {
+  if (moe.experts % moe.groups != 0 || moe.groups_per_token > moe.groups) {
     throw Error::of_key("model.moe.groups",
                         "is {}: they divide the {} experts equally, and a token takes its own "
                         "from at most all of them (model.moe.groups_per_token, {})",
                         moe.groups, moe.experts, moe.groups_per_token);
+  }
+  if (const int open = moe.groups_per_token * (moe.experts / moe.groups);
+      moe.groups > 1 && open < moe.per_token) {
+    throw Error::of_key("model.moe.groups_per_token",
+                        "is {}: groups of {} experts have {} in all, and a token takes {} "
+                        "(model.moe.per_token)",
+                        moe.groups_per_token, moe.experts / moe.groups, open, moe.per_token);
   }
   if (moe.zipf > 0 && moe.imbalance > 1) {
     throw Error::of_key("model.moe.zipf",

@@ -21,6 +21,21 @@ bool is_orthogonalised(const TensorRule& rule) {
          std::ranges::find(kOthers, rule.tensor) == kOthers.end();
 }
 
+bool is_of_expert(const TensorRule& rule) {
+  return rule.split == "by expert";
+}
+
+double share_in_matrices(const TransformerSpec& model, const auto& counts) {
+  double matrices = 0;
+  double all = 0;
+  for (const TensorRule& rule : tensor_rules(model)) {
+    if (!counts(rule)) continue;
+    all += rule.parameters();
+    matrices += is_orthogonalised(rule) ? rule.parameters() : 0;
+  }
+  return all > 0 ? matrices / all : 0;
+}
+
 Op product(double m, double n, double k) {
   constexpr double kBytes = 2;
   Op op;
@@ -50,13 +65,12 @@ OrthogonalCost cost_of_matrix(double rows, double columns, const Job& job) {
 }  // namespace
 
 double muon_share(const TransformerSpec& model) {
-  double matrices = 0;
-  double all = 0;
-  for (const TensorRule& rule : tensor_rules(model)) {
-    all += rule.parameters();
-    matrices += is_orthogonalised(rule) ? rule.parameters() : 0;
-  }
-  return all > 0 ? matrices / all : 0;
+  return share_in_matrices(model, [](const TensorRule&) { return true; });
+}
+
+double muon_share(const TransformerSpec& model, bool experts) {
+  return share_in_matrices(model,
+                           [&](const TensorRule& rule) { return is_of_expert(rule) == experts; });
 }
 
 OrthogonalCost orthogonal_cost(double parameters, const Job& job) {
@@ -67,8 +81,7 @@ OrthogonalCost orthogonal_cost(double parameters, const Job& job) {
   for (const TensorRule& rule : tensor_rules(job.model)) {
     const double rows = rule.split == "rows" ? rule.rows / tp : rule.rows;
     const double columns = rule.split == "columns" ? rule.columns / tp : rule.columns;
-    const bool expert = rule.split == "by expert";
-    const double count = expert ? rule.count / job.layout.ep : rule.count;
+    const double count = is_of_expert(rule) ? rule.count / job.layout.ep : rule.count;
     held += count * rows * columns;
     if (!is_orthogonalised(rule)) continue;
     const OrthogonalCost one = cost_of_matrix(rows, columns, job);

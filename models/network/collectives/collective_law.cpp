@@ -104,8 +104,9 @@ double of_nvls_size(int members_per_node) {
 
 // NVLS works in rounds of a chunk for each channel and member: until the first round is through,
 // what it sends is not overlapped. Fitted on all-reduces of 8 MB to 2 GB on one node of eight B200
-// (GKE A4); 72 GB200 (CoreWeave, github.com/coreweave/nccl-tests cb865533) are then off by 1 to 6 %
-// instead of 9 to 33 %. On Hopper, with half of the channels, the law's overlap has it.
+// (GKE A4, which is therefore in the view of interconnect_laws.yaml); 72 GB200 (CoreWeave,
+// github.com/coreweave/nccl-tests cb865533) are then off by 1 to 6 % instead of 9 to 33 %. On
+// Hopper, with half of the channels, the law's overlap has it.
 double nvls_rate_share(const GroupShape& shape, double bytes, const GpuSpec& gpu) {
   constexpr double kRound = 4 << 20;  // bytes of a member: 32 channels of 128 KiB
   if (gpu.generation != GpuGeneration::blackwell || bytes <= 0) return 1;

@@ -27,6 +27,9 @@ TEST(RankMap, LeadsThereAndBack) {
 TEST(RankMap, HasEachGpuOnce) {
   EXPECT_THROW(RankMap({1, 1, 0}), InternalError);
   EXPECT_THROW(RankMap({3, 1, 0}), InternalError);
+  // In order, and yet not each once.
+  EXPECT_THROW(RankMap({0, 0, 1}), InternalError);
+  EXPECT_THROW(RankMap({1, 2, 3}), InternalError);
 }
 
 }  // namespace

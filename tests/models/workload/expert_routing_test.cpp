@@ -60,6 +60,11 @@ TEST(ExpertRouting, PlacesThatATokenMeets) {
           << groups << " groups, " << places << " places";
     }
   }
+  // Places that share groups with their neighbours.
+  moe = {.experts = 120, .per_token = 2, .groups = 8, .groups_per_token = 3, .ffn_hidden = 1};
+  for (const int places : {3, 5, 6, 10, 12, 15}) {
+    EXPECT_NEAR(places_met(moe, places), counted_places(moe, places), 1e-9) << places;
+  }
   // Node-limited routing of DeepSeek-V3: no more than four of eight nodes, however many draws.
   moe = {.experts = 256, .per_token = 8, .groups = 8, .groups_per_token = 4, .ffn_hidden = 1};
   EXPECT_NEAR(places_met(moe, 8), 4 * (1 - std::pow(0.75, 8)), 1e-9);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "models/base/random.hpp"
+#include "models/cost/parallel/orthogonal_update.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/iteration.hpp"
 #include "tests/support/small_job.hpp"
@@ -26,6 +27,12 @@ Job transfers_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
   job.calibration = ideal_calibration();
   job.software.reduce_bytes = 2;
   return job;
+}
+
+TransformerSpec small_model_of_experts() {
+  TransformerSpec model = small_model();
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 64};
+  return model;
 }
 
 struct Traffic {
@@ -315,6 +322,36 @@ TEST(ShardTransfers, OnlyGroupsThatCommunicateAreUsed) {
   EXPECT_TRUE(uses(levels, ReplicaAxis::weight_peers));
   EXPECT_TRUE(
       uses({.sharding = Sharding::zero3, .secondary_ranks = 8}, ReplicaAxis::secondary_part));
+}
+
+// Megatron-LM's layer-wise optimizer has the momentum of a whole matrix on the replica that updates
+// it; under FSDP each replica has a part of every matrix, which goes there and comes back.
+TEST(ShardTransfers, MuonMovesMomentaOnlyWhereEveryReplicaHasAPart) {
+  const auto reductions = [](Optimizer optimizer, Sharding sharding, bool experts) {
+    Job job = transfers_job(16, 8, {.sharding = sharding, .shard_ranks = 8});
+    job.software.optimizer = optimizer;
+    job.model = small_model_of_experts();
+    std::vector<Transfer> row;
+    const Amount amount = experts ? Amount{0, kParameters} : Amount{kParameters, 0};
+    append_reductions(CollectiveCosts(job), ReplicaNetwork(job), 0, amount, row,
+                      StageAction::last_backward);
+    return row;
+  };
+  for (const bool experts : {false, true}) {
+    for (const Sharding sharding : {Sharding::zero1, Sharding::zero2}) {
+      EXPECT_EQ(reductions(Optimizer::muon, sharding, experts).size(),
+                reductions(Optimizer::adam, sharding, experts).size());
+    }
+    const std::vector<Transfer> row = reductions(Optimizer::muon, Sharding::zero3, experts);
+    const std::size_t others = reductions(Optimizer::adam, Sharding::zero3, experts).size();
+    ASSERT_EQ(others, 2u);  // in the shard's group and across its copies
+    ASSERT_EQ(row.size(), others + 2);
+    for (std::size_t i = others; i < row.size(); ++i) {  // behind the sum over the copies
+      EXPECT_EQ(row[i].kind, CollectiveKind::all_to_all);
+      const double share = experts ? 1 : muon_share(small_model_of_experts(), false);
+      EXPECT_NEAR(row[i].bytes, 2 * share * kParameters / 8, 1);
+    }
+  }
 }
 
 }  // namespace

@@ -167,8 +167,9 @@ rollout: {{{}, mode: {}, {}weights: gather, prompts: {}, prompt_length: {}, pass
   return *simulate_row(text).studies.find<RolloutReport>();
 }
 
-// Tokens of a sample at which the update takes what the row says; the row's whole step and its
-// other parts are judged.
+// Tokens of a sample at which the update takes what the row says. The row's training_s is then
+// fitted, not judged; its step_s, which has the same update within it, is judged, and the source of
+// its lengths stands with it.
 double tokens_told(const LoopRow& row) {
   const double start = std::sqrt(kShort * kLong);
   double tokens = start;
@@ -202,7 +203,11 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   }
   const bool told = !row.tokens && row.training_s > 0;
   const bool unknown = !row.tokens && !told;
-  if (told) assumed.emplace_back("samples as long as the update tells");
+  if (told) {
+    assumed.emplace_back(
+        "samples as long as train_s tells, so that only what a step takes beside its update is "
+        "predicted");
+  }
   if (unknown) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
   const double tokens = row.tokens ? *row.tokens
                         : told     ? tokens_told(row)
@@ -234,6 +239,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   add("generation_s", row.generation_s, &RolloutReport::generation_s);
   add("training_s", row.training_s == 0 ? 0 : row.training_s + row.old_s + row.reference_s,
       &RolloutReport::training_s);
+  figures.back().fitted |= told;
   return figures;
 }
 

@@ -238,5 +238,47 @@ TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   EXPECT_GT(parts, sent.model_bytes);
 }
 
+// The tensors of the models' checkpoints on Hugging Face (model.safetensors.index.json).
+TEST(WeightTransfer, TensorsAreThoseOfCheckpoints) {
+  TransformerSpec model = llama3_8b();
+  EXPECT_EQ(weight_tensors(model), 291);  // meta-llama/Meta-Llama-3-8B
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
+  EXPECT_EQ(weight_tensors(model), 995);  // mistralai/Mixtral-8x7B-v0.1
+  model.moe.shared_ffn = 14336;
+  EXPECT_EQ(weight_tensors(model), 995 + 32 * 3);
+}
+
+// Tensors are gathered over NVLink where the ranks that hold a model together share a node.
+TEST(WeightTransfer, GathersGoWhereRanksStand) {
+  RolloutSpec rollout;
+  rollout.colocated = true;
+  rollout.weights = WeightPath::gather;
+  const auto bound_Bps = [&](const Job& job) {
+    const WeightTransfer transfer = weight_transfer(job, rollout, rollout_machine(job, rollout));
+    return transfer.model_bytes / transfer.bound_s;
+  };
+  Job job = learner_of(4, 1, 3);
+  const double nvlink_Bps = job.cluster.node.nvlink_Bps.value;
+  EXPECT_NEAR(bound_Bps(job), nvlink_Bps, 1);
+  job.layout.ep = 6;  // groups of 4 and of 6 ranks meet again after 12, which are two nodes
+  EXPECT_LT(bound_Bps(job), nvlink_Bps / 2);
+  job = learner_of(2, 1, 2);
+  EXPECT_NEAR(bound_Bps(job), nvlink_Bps, 1);
+  job.cluster.ranks = RankMap({0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15});
+  EXPECT_LT(bound_Bps(job), nvlink_Bps / 2);
+}
+
+// Engines elsewhere get what the learner has gathered over the NICs besides.
+TEST(WeightTransfer, GatheredTensorsGoOnToEnginesElsewhere) {
+  const Job job = learner_of(8, 1, 2);
+  RolloutSpec rollout;
+  rollout.weights = WeightPath::gather;
+  rollout.nodes = 2;
+  const WeightTransfer transfer = weight_transfer(job, rollout, rollout_machine(job, rollout));
+  const double nvlink_s = transfer.model_bytes / job.cluster.node.nvlink_Bps.value;
+  EXPECT_NEAR(transfer.bound_s, nvlink_s + transfer.model_bytes / 50e9, 1e-9 * transfer.bound_s);
+  EXPECT_DOUBLE_EQ(transfer.sent_bytes, 32 * transfer.model_bytes);
+}
+
 }  // namespace
 }  // namespace windtunnel

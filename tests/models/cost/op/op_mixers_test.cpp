@@ -200,5 +200,21 @@ TEST(OpMixers, TensorsOfAllOfThemAddUp) {
   }
 }
 
+// scan.share was fitted on Mamba-2's kernels alone; Lightning Attention has no convolution whose
+// output would be made again.
+TEST(OpMixers, WhatIsOfMamba2AloneIsOfItAlone) {
+  for (const ScanKind kind :
+       {ScanKind::mamba2, ScanKind::gated_delta, ScanKind::kimi_delta, ScanKind::lightning}) {
+    const int groups = kind == ScanKind::kimi_delta || kind == ScanKind::lightning ? 32 : 16;
+    const Job job = test_job(mixed_model(kind, groups), {}, kMixedBatch);
+    const std::vector<Op> ops = block_ops(job, Block::mamba, Pass::forward);
+    EXPECT_EQ(std::ranges::any_of(ops, &Op::scan), kind == ScanKind::mamba2);
+  }
+  const Job job = test_job(mixed_model(ScanKind::lightning, 32), {}, kMixedBatch);
+  const MambaMixer& mixer = job.model.mamba;
+  const double states = 4096. / mixer.chunk_tokens() * mixer.inner() * mixer.state;
+  EXPECT_DOUBLE_EQ(mamba_workspace_bytes(job, 4096), 2 * 4 * states);
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/cost/chunk/chunk_cost.hpp"
+#include "models/workload/expert_routing.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/support/error_of.hpp"
 
@@ -345,6 +346,34 @@ TEST(ExpertParallel, RoutingThatContradictsItselfIsRefused) {
   job = expert_job();
   job.model.moe.shortcut = job.software.ep_overlap = true;
   EXPECT_TRUE(expert_refusal(job).starts_with("model.moe.shortcut and software.ep_overlap"));
+}
+
+// However little popularity differs, a node's copy goes on over NVLink.
+TEST(ExpertParallel, UnevenCopiesGoOnInTheirNodeToo) {
+  Job job = expert_job(1e13);
+  job.cluster.node.nvlink_Bps = parameter(1e9);
+  job.software.ep_merged = true;
+  const double even_s = ep_s(job);
+  job.model.moe.zipf = 1e-6;
+  EXPECT_NEAR(ep_s(job), even_s, 1e-3 * even_s);
+  job.model.moe.zipf = 0.5;
+  const double busiest = expert_load(job.model.moe, 16).busiest();
+  EXPECT_NEAR(ep_s(job), busiest * even_s, 1e-2 * busiest * even_s);
+}
+
+TEST(ExpertParallel, ChosenGroupsHaveRoomForATokensExperts) {
+  Job job = expert_job();
+  job.model.moe.per_token = 4;
+  job.model.moe.groups = 8;
+  job.model.moe.groups_per_token = 2;
+  EXPECT_EQ(expert_refusal(job), "no error");
+  job.model.moe.groups_per_token = 1;
+  EXPECT_EQ(expert_refusal(job),
+            "model.moe.groups_per_token is 1: groups of 2 experts have 2 in all, and a token takes "
+            "4 (model.moe.per_token)");
+  job.model.moe.groups = 1;
+  job.model.moe.groups_per_token = 2;
+  EXPECT_NE(expert_refusal(job), "no error");
 }
 
 }  // namespace

@@ -24,6 +24,16 @@ TEST(OrthogonalUpdate, EmbeddingHeadAndVectorsHaveAdam) {
   EXPECT_NEAR(muon_share(model), 1 - others / model.parameters(), 1e-12);
 }
 
+// An expert is matrices alone; what is not of experts has the embedding and the head.
+TEST(OrthogonalUpdate, ExpertsAreMatricesAlone) {
+  TransformerSpec model = llama3_8b();
+  model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
+  EXPECT_DOUBLE_EQ(muon_share(model, true), 1);
+  EXPECT_LT(muon_share(model, false), muon_share(model));
+  EXPECT_EQ(muon_share(llama3_8b(), true), 0);
+  EXPECT_EQ(muon_share(llama3_8b(), false), muon_share(llama3_8b()));
+}
+
 // Five steps of 4 s^2 l + 2 s^3 operations each: of a GPU that reaches 60 % (0.8 x 0.75) of 1,000
 // TFLOP/s no less than that, and for matrices of thousands of rows not much more.
 TEST(OrthogonalUpdate, OperationsAreThoseOfTheIteration) {

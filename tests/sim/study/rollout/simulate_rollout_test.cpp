@@ -80,8 +80,9 @@ TEST(SimulateRollout, GatheredWeights) {
   const RolloutReport& colocated = *record.studies.find<RolloutReport>();
   const double tensors_s = kTensor_s * weight_tensors(record.job.model);
   EXPECT_NEAR(apart.transfer.seconds, apart.transfer.transfer_s + tensors_s, 1e-12);
-  EXPECT_NEAR(apart.transfer.bound_s, apart.transfer.model_bytes / 50e9, 1e-6);
-  EXPECT_LT(colocated.transfer.seconds, apart.transfer.seconds);  // tp 2 shares a node
+  // tp 2 shares a node; engines apart are reached over NICs.
+  EXPECT_NEAR(apart.transfer.bound_s,
+              apart.transfer.model_bytes / 50e9 + colocated.transfer.bound_s, 1e-6);
   EXPECT_GE(colocated.transfer.seconds, tensors_s);
   TransformerSpec experts = record.job.model;
   experts.moe = {.experts = 128, .per_token = 8, .ffn_hidden = 768};
