@@ -39,13 +39,11 @@ constexpr Conflict kLayoutRows[] = {
      "take ring or ulysses"},
     {kContextRanks, kChosenKeys,
      "{size}: a query of model '{model}' chooses among the keys of the whole sequence, which no "
-     "form "
-     "of cp here brings to every rank",
+     "form of cp here brings to every rank",
      "set it to 1"},
     {kMesh, kChosenKeys,
      "2d leaves a rank a part of the width of each token, and the indexer of model '{model}' "
-     "scores "
-     "whole ones",
+     "scores whole ones",
      "take 1d"},
     {kMesh, kPredictors, "2d is not modelled with modules that predict further tokens", "take 1d"},
     {kMesh, kLayerPattern,

@@ -13,8 +13,7 @@ constexpr Conflict kLengthRows[] = {
      ""},
     {kLengths, kPredictors,
      ": packs are costed by layers that are alike, and model.mtp_layers are further ones with "
-     "losses "
-     "of their own",
+     "losses of their own",
      ""},
     {kLengths, kChosenKeys,
      ": sequences stand behind each other in a pack, and model.sparse chooses keys of one sequence",

@@ -47,8 +47,7 @@ constexpr Conflict kOffloadRows[] = {
      "set offload.optimizer: host or disk"},
     {kOptimizerAway, kMuon,
      ": software.optimizer: muon multiplies whole matrices, which the host's cores are not "
-     "modelled "
-     "to do",
+     "modelled to do",
      "leave offload.optimizer out"},
     {kOptimizerAway, kCrossingShards,
      ": a shard that the host updates would be gathered behind that update, in the next step, "

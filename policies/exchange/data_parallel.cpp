@@ -503,7 +503,8 @@ void DataParallel::add_units(int stage, const Tensors& tensors, const Cuts& cuts
       for (const GradientBucket& bucket : cuts[i].buckets) {
         std::vector<Transfer> row;
         exchange_.append(tensors, bucket, pp, row, 1, action);
-        if (by_tensor) split_transfers(collective_costs(), network_, pp, tensor_shares(tensors, {bucket}), row);
+        if (by_tensor)
+          split_transfers(collective_costs(), network_, pp, tensor_shares(tensors, {bucket}), row);
         std::ranges::move(row, std::back_inserter(segments[i].reductions));
       }
     }

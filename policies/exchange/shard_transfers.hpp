@@ -109,13 +109,15 @@ enum class StageAction { first_forward, forward, backward, last_backward };
 
 // Behind what `to` has already.
 void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
-                    const Amount& amount, std::vector<Transfer>& to, StageAction action = StageAction::forward);
+                    const Amount& amount, std::vector<Transfer>& to,
+                    StageAction action = StageAction::forward);
 // Instead of each of these as one, one for each of these shares of it, through lists of slices.
 void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 
 void append_reductions(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
-                       const Amount& amount, std::vector<Transfer>& to, StageAction action = StageAction::last_backward);
+                       const Amount& amount, std::vector<Transfer>& to,
+                       StageAction action = StageAction::last_backward);
 // Whether the ranks with equal shards sum them behind a backward pass of this kind
 // (Layout::copies_summed).
 bool sums_copies(const Layout& layout, StageAction action);

@@ -1,11 +1,15 @@
 #include "policies/lowering/action_steps.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
+#include <string_view>
 
 #include "models/base/error.hpp"
 #include "models/cost/op/block_cost.hpp"
+#include "models/machine/fabrics/fabric_links.hpp"
+#include "models/machine/fabrics/link_faults.hpp"
 
 namespace windtunnel {
 namespace {
@@ -165,18 +169,37 @@ bool stands_on_slow_nodes(const Job& job) {
   return false;
 }
 
-// Whether messages from the GPUs of a node may take unlike times: ways by hash or in turn, and
-// single links that are slower. A pass of ranks that share it begins when the last of them has its
-// input.
+bool stands_on(const Cluster& cluster, int place) {
+  return cluster.places.empty() || std::ranges::find(cluster.places, place) != cluster.places.end();
+}
+
+// A NIC carries the bytes of its own node alone. Links between switches are taken to be on the way.
+bool may_be_on_the_way(const Cluster& cluster, std::string_view links) {
+  if (!names_nic(links) || names_whole_kind(links)) return true;
+  const std::string_view number = links.substr(links.find(' ') + 1);
+  int nic = 0;
+  std::from_chars(number.data(), number.data() + number.size(), nic);
+  return stands_on(cluster, nic / cluster.nics_per_node());
+}
+
+// Whether messages from the GPUs of one of the job's nodes may take unlike times: ways by hash or
+// in turn, and single links that are slower. A pass of ranks that share it begins when the last of
+// them has its input.
 bool have_unlike_ways(const Cluster& cluster) {
   const FabricSpec& fabric = cluster.fabric;
-  const auto of_one_link = [](const BackgroundLoad& load) {
-    return load.in_bursts() || load.links.find(' ') != std::string::npos;
+  const auto is_slower = [&](const LinkFault& fault) {
+    return may_be_on_the_way(cluster, fault.link);
   };
+  const auto loads_some = [&](const BackgroundLoad& load) {
+    return (load.in_bursts() || !names_whole_kind(load.links)) &&
+           may_be_on_the_way(cluster, load.links);
+  };
+  const auto is_own = [&](const DegradedNic& nic) { return stands_on(cluster, nic.node); };
   return cluster.nodes > 1 &&
          (!joins_bundles(fabric.routing) || fabric.variation.sigma != 0 ||
-          fabric.variation.slow_share != 0 || !fabric.faults.empty() ||
-          !cluster.degraded_nics.empty() || std::ranges::any_of(fabric.background, of_one_link));
+          fabric.variation.slow_share != 0 || std::ranges::any_of(fabric.faults, is_slower) ||
+          std::ranges::any_of(cluster.degraded_nics, is_own) ||
+          std::ranges::any_of(fabric.background, loads_some));
 }
 
 }  // namespace

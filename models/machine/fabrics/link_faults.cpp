@@ -68,6 +68,10 @@ double background_left(const FabricSpec& fabric, std::string_view link) {
   return left;
 }
 
+bool names_whole_kind(std::string_view links) {
+  return links.find(' ') == std::string_view::npos;  // a kind has no number in its name
+}
+
 bool has_bursts(const FabricSpec& fabric) {
   return std::ranges::any_of(fabric.background, &BackgroundLoad::in_bursts);
 }

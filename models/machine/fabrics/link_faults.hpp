@@ -33,6 +33,9 @@ class LinkFaults {
 // What others leave of the link's bandwidth on average: 1 unless FabricSpec::background names it.
 double background_left(const FabricSpec& fabric, std::string_view link);
 
+// Whether these words of a load name every link of a kind ("pod-up") and not some ("pod-up 3").
+bool names_whole_kind(std::string_view links);
+
 bool has_bursts(const FabricSpec& fabric);
 // While nobody sends in bursts: what the machine never exceeds.
 FabricSpec between_bursts(FabricSpec fabric);

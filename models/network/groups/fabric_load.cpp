@@ -273,9 +273,8 @@ int lanes_per_rail(const Lanes& lanes, const Cluster& cluster) {
 bool is_even_tree(const FabricSpec& fabric) {
   const bool whole = std::ranges::all_of(
       fabric.faults, [](const LinkFault& fault) { return names_nic(fault.link); });
-  // A kind of links has no number in its name.
   const bool evenly_loaded = std::ranges::all_of(fabric.background, [](const BackgroundLoad& load) {
-    return names_nic(load.links) || load.links.find(' ') == std::string::npos;
+    return names_nic(load.links) || names_whole_kind(load.links);
   });
   return is_tree(fabric.topology) && fabric.routing == Routing::spray && whole && evenly_loaded;
 }

@@ -218,48 +218,39 @@ void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
 
 namespace {
 
-// Keys that no reader asks for and that change neither time nor memory: tokens, tokenizers,
-// generation, initialisation, scales of positions and of the router, formats of weights. A `*` at
-// either end stands for anything.
-constexpr std::array<std::string_view, 69> kOfNoEffect = {
-    "*_token_id",
-    "*_token_index",
+// Keys that no reader asks for and that change neither time nor memory by more than a vector a
+// layer: tokens, tokenizers, generation, initialisation, scales of positions and of the router,
+// norms of queries and keys, formats of weights. A `*` before the other characters stands for
+// anything, and `_*` for what the library that wrote the file keeps for itself.
+constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "*_eps",
     "*_epsilon",
-    "*dropout",
-    "*_pdrop",
-    "*_range",
-    "*_norm_topk*",
+    "*_token_id",
+    "*_token_index",
     "_*",
-    "activation_*",
+    "activation_function",
     "architectures",
-    "attn_logit_softcapping",
     "attn_implementation",
+    "attn_logit_softcapping",
     "auto_map",
-    "aux_loss*",
-    "boi_*",
-    "bos_*",
+    "aux_loss_alpha",
     "cache_implementation",
-    "chunk_size*",
-    "clip_qkv",
+    "chunk_size_feed_forward",
     "do_sample",
     "dtype",
-    "eoi_*",
-    "eos_*",
     "ep_size",
     "experts_implementation",
     "final_logit_softcapping",
     "finetuning_task",
     "for_llm_compressor",
-    "gradient_checkpointing",
-    "hidden_act*",
+    "hidden_act",
+    "hidden_activation",
     "id2label",
-    "image_*",
-    "init*",
+    "init_std",
+    "initializer_factor",
+    "initializer_range",
     "is_encoder_decoder",
     "label2id",
-    "layernorm_*",
-    "layer_norm*",
     "linear_conv_kernel_dim",
     "mamba_ssm_dtype",
     "max_position_embeddings",
@@ -267,30 +258,61 @@ constexpr std::array<std::string_view, 69> kOfNoEffect = {
     "mm_tokens_per_image",
     "model_max_length",
     "model_type",
+    "moe_aux_loss_coeff",
     "moe_renormalize",
-    "moe_router_*",
+    "moe_router_activation_func",
+    "moe_router_enable_expert_bias",
     "n_group",
-    "norm_*",
+    "norm_topk_prob",
     "num_expert_group",
     "original_max_position_embeddings",
-    "output_*",
+    "output_attentions",
+    "output_hidden_states",
+    "output_router_logits",
     "partial_rotary_factor",
     "pretraining_tp",
-    "qk_*",
-    "quantization*",
+    "qk_head_dim",
+    "qk_layernorm",
+    "qk_norm",
     "query_pre_attn_scalar",
-    "rope_*",
-    "rotary_*",
+    "rope_interleave",
+    "rope_local_base_freq",
+    "rope_parameters",
+    "rope_scaling",
+    "rope_theta",
+    "rope_type",
+    "rotary_base",
+    "rotary_dim",
+    "rotary_emb_base",
+    "rotary_pct",
     "routed_scaling_factor",
-    "router_*",
+    "router_aux_loss_coef",
+    "router_bias",
+    "router_dtype",
+    "router_jitter_noise",
+    "router_z_loss_coef",
     "scoring_func",
     "seq_aux",
     "swiglu_limit",
-    "topk_*",
+    "topk_group",
+    "topk_method",
     "torch_dtype",
     "transformers_version",
-    "use_*",
-    "video_*",
+    "use_bias",
+    "use_cache",
+    "use_conv_bias",
+    "use_grouped_topk",
+    "use_mamba_kernels",
+    "use_qk_norm",
+    "use_qkv_bias",
+    "use_rmsnorm",
+    "use_routing_bias",
+    "use_sliding_window",
+};
+
+// Keys of how such a model was trained, which a scenario states itself.
+constexpr std::array<std::string_view, 5> kOfTraining = {
+    "*_pdrop", "*dropout", "gradient_checkpointing", "quantization", "quantization_config",
 };
 
 bool matches_key(std::string_view key, std::string_view pattern) {
@@ -301,6 +323,11 @@ bool matches_key(std::string_view key, std::string_view pattern) {
   if (any_before && any_behind) return key.find(pattern) != std::string_view::npos;
   if (any_before) return key.ends_with(pattern);
   return any_behind ? key.starts_with(pattern) : key == pattern;
+}
+
+bool is_off(const DocumentNode& node) {
+  return node.kind == DocumentNode::Kind::scalar &&
+         (node.text == "false" || node.text.find_first_not_of("0.") == std::string::npos);
 }
 
 // A tower of vision or audio: attention and an MLP of two matrices a layer, whatever the file calls
@@ -381,13 +408,22 @@ void name_left_out(const DocumentNode& document, const MixedConfig& config,
   for (const char* tower : {"vision_config", "audio_config"}) {
     if (is_countable(model)) name_tower(document, tower, model);
   }
-  std::vector<std::string> unknown;
+  std::vector<std::string> unknown, training;
   for (const std::string& key : config.unread()) {
-    const bool known = key == "text_config" || key == "vision_config" || key == "audio_config" ||
-                       std::ranges::any_of(kOfNoEffect, [&](std::string_view pattern) {
-                         return matches_key(key, pattern);
-                       });
-    if (!known) unknown.push_back(key);
+    const auto is_like = [&](std::string_view pattern) { return matches_key(key, pattern); };
+    const bool part = key == "text_config" || key == "vision_config" || key == "audio_config";
+    const DocumentNode* node = config.find(key);
+    if (part || node == nullptr || std::ranges::any_of(kOfNoEffect, is_like)) continue;
+    if (std::ranges::none_of(kOfTraining, is_like)) {
+      unknown.push_back(key);
+    } else if (!is_off(*node) && !(model.dropout && key.find("drop") != std::string::npos)) {
+      training.push_back(key);
+    }
+  }
+  if (!training.empty()) {
+    model.left_out.push_back(
+        fmt::format("{}, of how it was trained: state recompute, precision and model.dropout",
+                    fmt::join(training, ", ")));
   }
   if (unknown.empty()) return;
   model.left_out.push_back(

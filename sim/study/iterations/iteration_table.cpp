@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -204,36 +203,18 @@ void take_best(const Job& job, const std::vector<SmallerStep>& own,
   take(*best, job, table);
 }
 
-// Pipeline ranks that share a node, and how many replicas have a rank of one of them there. Ranks
-// in order are taken to fill a node with one.
-std::pair<int, double> stages_on_node(const Job& job) {
-  const Layout& layout = job.layout;
-  const int gpus = job.cluster.node.gpus;
-  const double width = double(layout.tp) * layout.cp;
-  if (job.cluster.ranks.in_order()) return {1, std::max(1.0, gpus / width)};
-  std::set<int> stages;
-  std::set<std::pair<int, int>> replicas;  // of each
-  for (int slot = 0; slot < gpus; ++slot) {
-    const RankCoordinates at = coordinates_of(layout, job.cluster.rank_on(0, slot));
-    stages.insert(at.pp);
-    replicas.insert({at.pp, at.dp});
-  }
-  const auto number = static_cast<int>(stages.size());
-  return {number, static_cast<double>(replicas.size()) / number};
-}
-
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
 // most run its micro-batches besides their own; what fits into their idle time costs nothing
 // (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
 // activations then is not looked at.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
-  const auto [stages_per_node, stage_ranks_per_node] = stages_on_node(job);
+  const NodeRanks on_node = ranks_of_node(job);
   std::vector<BusySeconds> busy;
   for (const RankTimeline& rank : plain.timeline.ranks)
     busy.push_back(busy_seconds(plain.plan, rank));
   for (int out = 1; out < job.cluster.nodes; ++out) {
-    const double lost = std::ceil(double(out) * stages_per_node / layout.pp) * stage_ranks_per_node;
+    const double lost = std::ceil(double(out) * on_node.stages / layout.pp) * on_node.of_stage;
     if (lost >= layout.dp) return;
     double longer_s = 0;
     for (const BusySeconds& rank : busy) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <utility>
@@ -128,18 +129,6 @@ std::vector<int> slowest_first(const Job& job) {
   return pools;
 }
 
-// How many replicas have ranks on a node.
-int replicas_of_node(const Job& job) {
-  const int gpus = job.cluster.node.gpus;
-  const int width = job.layout.tp * job.layout.cp;
-  if (job.cluster.ranks.in_order()) return std::max(1, gpus / width);
-  std::set<int> replicas;
-  for (int slot = 0; slot < gpus; ++slot) {
-    replicas.insert(coordinates_of(job.layout, job.cluster.rank_on(0, slot)).dp);
-  }
-  return static_cast<int>(replicas.size());
-}
-
 // The replicas that are left when `missing` are not. Which ones fail is not known: of unlike nodes
 // each kind keeps its share, rounded in favour of the slower ones. Where a kind does not fill whole
 // nodes, the first replicas stay.
@@ -150,7 +139,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   const std::vector<ReplicaKind> kinds = replica_kinds(job);
   if (kinds.size() == 1) return kept;
   // Replicas that share a node go together.
-  const int unit = replicas_of_node(job);
+  const int unit = ranks_of_node(job).replicas;
   std::vector<std::size_t> order(kinds.size());
   std::iota(order.begin(), order.end(), 0);
   const std::vector<int> pools = slowest_first(job);
@@ -263,6 +252,33 @@ double correction_error(const std::vector<Correction>& known) {
 }
 
 }  // namespace
+
+NodeRanks ranks_of_node(const Job& job) {
+  const Layout& layout = job.layout;
+  const int gpus = job.cluster.node.gpus;
+  if (job.cluster.ranks.in_order()) {
+    const double of_stage = std::max(1.0, gpus / (double(layout.tp) * layout.cp));
+    return {.replicas = static_cast<int>(of_stage), .of_stage = of_stage};
+  }
+  NodeRanks most;
+  for (int node = 0; node < job.cluster.nodes; ++node) {
+    std::map<int, std::set<int>> of_stage;
+    std::set<int> replicas;
+    for (int slot = 0; slot < gpus; ++slot) {
+      const int rank = job.cluster.rank_on(node, slot);
+      if (rank >= layout.ranks()) continue;
+      const RankCoordinates at = coordinates_of(layout, rank);
+      of_stage[at.pp].insert(at.dp);
+      replicas.insert(at.dp);
+    }
+    most.stages = std::max(most.stages, static_cast<int>(of_stage.size()));
+    most.replicas = std::max(most.replicas, static_cast<int>(replicas.size()));
+    for (const auto& [stage, own] : of_stage) {
+      most.of_stage = std::max(most.of_stage, static_cast<double>(own.size()));
+    }
+  }
+  return most;
+}
 
 void keep_shards_whole(const Layout& layout, Layout& smaller) {
   for (int Layout::*ranks :

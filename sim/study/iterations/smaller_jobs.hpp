@@ -21,6 +21,15 @@ Job shrunk(const Job& job, int missing);
 // Returns the job with these of its replicas, in ascending order.
 Job with_replicas(const Job& job, const std::vector<int>& kept);
 
+// What a node holds, where nodes are unlike the most that one of them does. Ranks in order are
+// taken to fill a node with one pipeline rank.
+struct NodeRanks {
+  int stages = 1;       // pipeline ranks
+  int replicas = 1;     // that have ranks there
+  double of_stage = 1;  // that have ranks of the same pipeline rank there
+};
+NodeRanks ranks_of_node(const Job& job);
+
 // Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the
 // whole, too.
 void keep_shards_whole(const Layout& layout, Layout& smaller);

@@ -123,5 +123,30 @@ TEST(InnerTasks, AreThoseThatLeaveANode) {
   EXPECT_TRUE(chosen().tp && chosen().ep);
 }
 
+// Of a machine on which other jobs stand, too, NICs of their nodes carry nothing of this one.
+TEST(InnerTasks, SlowNicsOfOtherNodesAreNone) {
+  Job job = expert_job();
+  const Taken taken(job, "1f1b", {});
+  Cluster& cluster = job.cluster;
+  for (int node = 0; node < cluster.nodes; ++node) cluster.places.push_back(node + 1);
+  cluster.machine_nodes = cluster.nodes + 1;
+  const auto slow_at = [&](int place) {
+    const std::string nic = "nic-in " + std::to_string(place * cluster.nics_per_node());
+    std::vector<bool> tp;
+    cluster.degraded_nics = {{place, 0, 0.5}};
+    tp.push_back(inner_tasks(job, taken.rounds).tp);
+    cluster.degraded_nics.clear();
+    cluster.fabric.faults = {{nic, 0.5}};
+    tp.push_back(inner_tasks(job, taken.rounds).tp);
+    cluster.fabric.faults.clear();
+    cluster.fabric.background = {{nic, 0.5}};
+    tp.push_back(inner_tasks(job, taken.rounds).tp);
+    cluster.fabric.background.clear();
+    return tp;
+  };
+  EXPECT_EQ(slow_at(0), (std::vector{false, false, false}));
+  EXPECT_EQ(slow_at(1), (std::vector{true, true, true}));
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -1,5 +1,6 @@
 #include "scenarios/language/configs/hugging_face.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "models/base/error.hpp"
@@ -310,6 +311,21 @@ TEST(HuggingFace, WhatIsLeftOutIsNamed) {
   const auto unknown = model_of(R"("model_type": "llama", "loop_count": 3)").left_out;
   ASSERT_EQ(unknown.size(), 1);
   EXPECT_TRUE(unknown.front().starts_with("loop_count, which no reader")) << unknown.front();
+  // Sizes whose names begin as those of scales and switches do.
+  for (const char* key : {"qk_nope_head_dim", "norm_layers", "topk_experts", "output_heads",
+                          "use_parallel_branch", "clip_qkv"}) {
+    const auto named = model_of(fmt::format(R"("model_type": "llama", "{}": 3)", key)).left_out;
+    ASSERT_EQ(named.size(), 1) << key;
+    EXPECT_TRUE(named.front().starts_with(key)) << named.front();
+  }
+  const auto trained = model_of(R"("model_type": "llama", "gradient_checkpointing": true,
+      "hidden_dropout": 0.1, "embd_pdrop": 0.0, "clip_qkv": null,
+      "quantization_config": {"quant_method": "fp8"})")
+                           .left_out;
+  ASSERT_EQ(trained.size(), 1);
+  EXPECT_TRUE(trained.front().starts_with(
+      "gradient_checkpointing, hidden_dropout, quantization_config, of how it was trained"))
+      << trained.front();
   const TransformerSpec tower = model_of_hugging_face(
       R"({"model_type": "gemma3", "vision_config": {"hidden_size": 1152,
           "intermediate_size": 4304, "num_hidden_layers": 27},

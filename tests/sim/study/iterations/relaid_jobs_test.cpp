@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
@@ -213,8 +214,9 @@ Drawn random_campaign(RandomStream& random) {
 
 class AnyLayout : public testing::TestWithParam<int> {};
 
-// It may do what `shrink`, `wait` and a layout that is listed do, and loses to none of them, with
-// the same failures in each trial: but by chance, as it is chosen by what is to be expected.
+// It may do what `shrink` and `wait` do, and takes what gets furthest on average of the trials that
+// it reports, with the same failures: so it never loses to them. What moves to layouts of a list
+// cost depends on the list: to those it loses by chance at most.
 TEST_P(AnyLayout, NeverLosesToWhatItMayChoose) {
   for (int i = 0; i < 10; ++i) {
     RandomStream random(4, RandomPurpose::test, 10 * GetParam() + i);
@@ -231,8 +233,11 @@ TEST_P(AnyLayout, NeverLosesToWhatItMayChoose) {
     for (const std::string& other : others) {
       std::vector<double> gained;
       for (const double goodput : goodputs(other)) gained.push_back(any[gained.size()] - goodput);
-      const Estimate mean = estimate(gained, 1, -1);
-      EXPECT_GE(mean.high, -2e-3) << other << "\n" << drawn.text;
+      const double mean = std::accumulate(gained.begin(), gained.end(), 0.0) / std::ssize(gained);
+      const double least = other == others.back() && !drawn.listed.empty()
+                               ? mean - estimate(gained, 1, -1).high - 2e-3
+                               : -1e-12;
+      EXPECT_GE(mean, least) << other << "\n" << drawn.text;
     }
   }
 }

@@ -45,6 +45,23 @@ TEST(SmallerJobs, OthersStayWhereTheyStand) {
   EXPECT_EQ(shrunk(job, 1).cluster.places, (std::vector<int>{7, 6, 5, 3, 4, 1}));
 }
 
+// Pipelines of twelve or six ranks one after another, on nodes of eight: the first node has ranks
+// of one replica, the second of two.
+TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
+  const auto on_node = [](int tp, int pp, int dp) {
+    Job job = small_job(tp, pp, dp);
+    job.cluster = small_cluster(tp * pp * dp / 8, 8);
+    job.layout.order = {RankAxis::tp, RankAxis::pp, RankAxis::dp};
+    job.cluster.ranks = rank_map(job.layout);
+    return ranks_of_node(job);
+  };
+  EXPECT_EQ(on_node(4, 3, 2).replicas, 2);
+  EXPECT_EQ(on_node(4, 3, 2).stages, 2);
+  EXPECT_EQ(on_node(4, 3, 2).of_stage, 1);
+  EXPECT_EQ(on_node(2, 3, 4).stages, 3);
+  EXPECT_EQ(on_node(2, 3, 4).of_stage, 2);
+}
+
 // Of pods of eight nodes a third of a replica cannot be missing.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
