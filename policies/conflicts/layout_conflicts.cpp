@@ -41,6 +41,8 @@ constexpr Conflict kLayoutRows[] = {
      "{size}: a query of model '{model}' chooses among the keys of the whole sequence, which no "
      "form of cp here brings to every rank",
      "set it to 1"},
+    {kChosenKeys, kNoCausalFlash, ": an indexer chooses among keys that a causal mask leaves",
+     "take model.attention: flash without frames"},
     {kMesh, kChosenKeys,
      "2d leaves a rank a part of the width of each token, and the indexer of model '{model}' "
      "scores whole ones",

@@ -81,11 +81,9 @@ void check_sparse(const TransformerSpec& model) {
                        "model.sparse: state width, of the indexer's key, and top_k, the keys that "
                        "attention reads for a token");
   }
-  const bool flash = model.attention == AttentionKernel::flash && model.masked();
-  if (model.latent.kv_rank == 0 || !flash || model.window > 0) {
+  if (model.latent.kv_rank == 0 || model.window > 0) {
     throw Error::about({"model.sparse"},
-                       "model.sparse: goes with latent attention (model.latent) that is causal and "
-                       "flash, without a window");
+                       "model.sparse: goes with latent attention (model.latent) without a window");
   }
 }
 

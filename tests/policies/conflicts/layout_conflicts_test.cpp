@@ -168,6 +168,11 @@ std::vector<RowCase> model_cases() {
              choose_keys(job);
              job.layout.cp = 2;
            }},
+          {"that a causal mask leaves",
+           [=](Job& job) {
+             choose_keys(job);
+             job.model.bidirectional = true;
+           }},
           {"scores whole ones",
            [=](Job& job) {
              choose_keys(job);
