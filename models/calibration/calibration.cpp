@@ -56,6 +56,10 @@ const std::vector<CalibrationField>& calibration_fields() {
       {"scan.share", &Calibration::scan_share, "",
        "speed of a Mamba-2 scan's kernels, of that of other products and passes", FieldRange::share,
        false},
+      {"expert_cast.share", &Calibration::expert_cast_share, "",
+       "speed of kernels that cast what experts read, one after the other, of that with a whole "
+       "tensor",
+       FieldRange::share, false},
       {"host.run_ahead", &Calibration::host_run_ahead, "",
        "share of the waits for the host that launching ahead during long kernels saves",
        FieldRange::share},

@@ -88,6 +88,10 @@ struct Calibration {
   // the numbers above.
   Parameter scan_share = {1, 0.1, 1, Origin::assumed,
                           "as other products and passes: not measured on this kind of GPU"};
+  // The kernels that bring what grouped products read into a scaled format, one expert after the
+  // other, reach this share of the speed that they have with a whole tensor.
+  Parameter expert_cast_share = {1, 0.1, 1, Origin::assumed,
+                                 "as of whole tensors: not measured on this kind of GPU"};
   // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
   Parameter host_run_ahead;
   // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share

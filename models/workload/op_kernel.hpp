@@ -59,6 +59,7 @@ struct Op {
   double speed = 1;                         // attention: Software::attention_speed
   bool causal = false;                      // attention: half of the square is masked
   bool scan = false;                        // of a Mamba-2 scan: see Calibration::scan_share
+  bool cast_by_expert = false;              // see Calibration::expert_cast_share
   double starts = 1;                        // it is so many kernels on the GPU, one after the other
   std::string_view kernel = {};             // the one of kernel_kinds() that measures it
   std::string_view second_kernel = {};      // and one behind it, where it takes two

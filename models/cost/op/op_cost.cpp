@@ -290,14 +290,20 @@ Op fused_op(Op op, int times) {
 
 namespace {
 
+// Of the speed that the other constants give it; nullptr: all of it.
+const Parameter* share_of_speed(const Op& op, const Calibration& c) {
+  if (op.scan) return &c.scan_share;
+  return op.cast_by_expert ? &c.expert_cast_share : nullptr;
+}
+
 OpCost cost_of(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration, const Parameter& sustained) {
-  if (op.scan && calibration.scan_share.value < 1) {
-    Op whole = op;
-    whole.scan = false;
-    const OpCost cost = cost_of(whole, gpu, precision, calibration, sustained);
-    const Parameter& share = calibration.scan_share;
-    return {cost.seconds / share.value, weakest(cost.origin, share.origin)};
+  const Parameter* share = share_of_speed(op, calibration);
+  if (share != nullptr && share->value < 1) {
+    Op usual = op;
+    usual.scan = usual.cast_by_expert = false;
+    const OpCost cost = cost_of(usual, gpu, precision, calibration, sustained);
+    return {cost.seconds / share->value, weakest(cost.origin, share->origin)};
   }
   if (const auto measured = measured_cost(op, precision, calibration)) return *measured;
   const OpCost roof = roofline(op, gpu, precision, calibration, sustained);

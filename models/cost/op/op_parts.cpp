@@ -288,7 +288,11 @@ void append_linear(const Linear& linear, Pass pass, const Shard& s, std::vector<
     double elements = cast && s.casts_inside ? 0 : rows * (forward ? linear.in : linear.out);
     // Weights that a step does not change stay quantised.
     if (forward && s.trains) elements += s.steps_share * linear.batch * linear.in * linear.out;
-    if (elements > 0) ops.push_back(memory_op("quantise", s.quantise * elements, OpRole::quantise));
+    if (elements > 0) {
+      Op cast = memory_op("quantise", s.quantise * elements, OpRole::quantise);
+      cast.cast_by_expert = linear.batch > 1;
+      ops.push_back(cast);
+    }
   }
   if (pass == Pass::backward_input && s.transpose > 0) {
     const double weights = linear.batch * linear.in * linear.out;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "models/cost/op/op_cost.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -268,6 +269,26 @@ TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
   job.software.ep_merged = true;
   EXPECT_FALSE(has("permute"));
   EXPECT_TRUE(has("sort"));
+}
+
+// In kernels as slow as the calibration says; the only expert of a GPU is cast as a whole tensor
+// is.
+TEST(Op, WhatExpertsReadIsCastOneAfterTheOther) {
+  const auto casts_s = [](int ranks, Block block, double share) {
+    const Layout layout{.dp = ranks, .ep = ranks};
+    Job job = test_job(deepseek_v3(), layout, kBatch, Precision::mxfp8);
+    job.calibration.expert_cast_share.value = share;
+    double sum_s = 0;
+    for (const Op& op : block_ops(job, block, Pass::forward)) {
+      if (op.role != OpRole::quantise || (block == Block::moe_layer && !op.routed)) continue;
+      sum_s += op_cost(op, job.cluster.node.gpu, job.precision, job.calibration).seconds;
+    }
+    return sum_s;
+  };
+  EXPECT_GT(casts_s(8, Block::moe_layer, 1), 0);
+  EXPECT_DOUBLE_EQ(casts_s(8, Block::moe_layer, 0.25), 4 * casts_s(8, Block::moe_layer, 1));
+  EXPECT_DOUBLE_EQ(casts_s(256, Block::moe_layer, 0.25), casts_s(256, Block::moe_layer, 1));
+  EXPECT_DOUBLE_EQ(casts_s(8, Block::layer, 0.25), casts_s(8, Block::layer, 1));
 }
 
 // 4096 rows to 4 experts each: six passes of fp32 over the output, and its 16 bit.
