@@ -107,7 +107,7 @@ std::vector<Fault> faults() {
       {"full-recomputation", kReplicas, megatron_log, with({{"recompute", "full"}})},
       {"slow-node", kPipeline, megatron_log,
        with({{"cluster.slow_nodes", "[{node: 1, slowdown: 2.4}]"}})},
-      {"power-cap", kReplicas, megatron_log, with({{"cluster.power.cap_watts", "300"}})},
+      {"power-cap", kReplicas, megatron_log, with({{"cluster.power.cap_watts", "170"}})},
       {"slow-nic", kReplicas, megatron_log,
        with({{"cluster.degraded_nics", "[{node: 3, nic: 2, factor: 0.15}]"}})},
       {"slow-network", kReplicas, megatron_log,
@@ -231,7 +231,7 @@ TEST(Diagnose, SaysWhereNoCauseExplains) {
   for (const ExplainingCause& each : found.causes) sum += each.chance;
   EXPECT_NEAR(sum, 1, 1e-9);
   // What a cause does explain is not taken for something else.
-  MadeRun cap = made_run(simulated_job(kReplicas, {{"cluster.power.cap_watts", "300"}}), kSteps);
+  MadeRun cap = made_run(simulated_job(kReplicas, {{"cluster.power.cap_watts", "170"}}), kSteps);
   add_noise(cap, 1, 0.01, 12);
   EXPECT_LT(diagnosed(megatron_log(cap), kReplicas).something_else, 0.2);
 }
