@@ -163,7 +163,7 @@ struct Log {
   int ranks = 0, nodes = 0, process_ranks = 0, nccl_release = 0;
 };
 
-// Of a training program's log the Error names the command that reads it.
+// The Error for a log of a training program names the command that reads it.
 CollectiveRows read_rows(const std::string& text, const std::string& file) {
   try {
     return is_nccl_log(text) ? parse_nccl_tests(text, file, {}) : parse_collective_rows(text, file);

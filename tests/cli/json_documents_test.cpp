@@ -52,6 +52,9 @@ std::string begun_sweep(const std::string& folder) {
   return folder + "/s";
 }
 
+const char* const kSearched = "scenarios/small.yaml --over recompute --simulate 1";
+const char* const kRollouts = "scenarios/reinforcement.yaml --over rollout --simulate 0";
+const char* const kLogged = "examples/logs/llama3-8b.log examples/logs/llama3-8b.yaml";
 const char* const kImported =
     "tests/scenarios/imports/files/torchtitan/llama3-8b.toml --cluster '8 x dgx-h100'";
 
@@ -62,7 +65,7 @@ std::vector<Documented> documented() {
   std::vector<Documented> rows = {
       {"plan", "plan", always("--cluster '2 x dgx-h100' --model llama3-8b --tokens '10 B'")},
       {"import", "import", always(kImported)},
-      {"diagnose", "diagnose", always("examples/logs/llama3-8b.log examples/logs/llama3-8b.yaml")},
+      {"diagnose", "diagnose", always(kLogged)},
       {"run", "run", always("scenarios/small.yaml")},
       {"run", "company", always("scenarios/company/company.yaml")},
       {"compare", "compare", always("scenarios/small.yaml --vary layout.vpp=1,2")},
@@ -72,12 +75,11 @@ std::vector<Documented> documented() {
       {"sweep merge", "sweep", begun_sweep},
       {"sweep resume", "sweep", begun_sweep},
       {"sweep status", "sweep-status", begun_sweep},
-      {"optimise", "optimise", always("scenarios/small.yaml --over recompute --simulate 1")},
+      {"optimise", "optimise", always(kSearched)},
       {"optimise", "optimise-intervals",
        always("scenarios/small.yaml --over snapshots.0.every --for goodput "
               "--set campaign.replicas=2")},
-      {"optimise", "optimise-rollout",
-       always("scenarios/reinforcement.yaml --over rollout --simulate 0")},
+      {"optimise", "optimise-rollout", always(kRollouts)},
       {"expect", "expect", always("all_reduce --cluster '2 x dgx-h100' --sizes 1M")},
       {"list", "list", always("gpus")},
       {"schedule list", "list", always("")},

@@ -295,11 +295,11 @@ double shared_nics_s(const std::string& schedule, const std::string& fidelity) {
 // 180 K GPU-hours per T tokens, a batch of 15,360 x 4,096 of them, 2,048 GPUs: 19.9 s (arXiv
 // 2412.19437, table 1). A token goes to four of the eight nodes at most (section 2.1.2), so that
 // nearly all of the exchange is hidden, as the authors say. The module for multi-token prediction
-// stands on the last stage with one layer and the head; with the three layers there that the others'
-// sizes would leave, that stage decides and the step takes 20.3 s. Left out, and so 11 % short: 20
-// SMs that serve the exchange all the time and not only while it runs, products in fp8 whose partial
-// sums are promoted. The exchange shares its NICs with messages and gradients; by formula, as if
-// each ran alone, the step is a little shorter.
+// stands on the last stage with one layer and the head; with the three layers there that the
+// others' sizes would leave, that stage decides and the step takes 20.3 s. Left out, and so 11 %
+// short: 20 SMs that serve the exchange all the time and not only while it runs, products in fp8
+// whose partial sums are promoted. The exchange shares its NICs with messages and gradients; by
+// formula, as if each ran alone, the step is a little shorter.
 TEST(NetworkHeadlines, DeepSeekV3sStep) {
   const std::string scenario = WINDTUNNEL_SOURCE_DIR "/scenarios/headlines/deepseek-v3.yaml";
   const double published_s = 180e3 * 3600 / 2048 * 15360 * 4096 / 1e12;

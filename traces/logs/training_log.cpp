@@ -187,7 +187,7 @@ class LogReader {
     for (const Found& each : found) take(each);
   }
 
-  // Of a pace the last one counts; of memory and timers several ranks tell each its own.
+  // The last pace counts; several ranks tell each their own memory and timers.
   void take(const Found& each) {
     auto& value = now_.values[static_cast<std::size_t>(each.quantity)];
     if (value && !is_pace(each.quantity) && each.quantity != LogQuantity::iteration) {

@@ -9,8 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// Of one GPU; widths divided by tp, and under context parallelism tokens before and heads behind
-// the exchange, so that their product stays.
+// The share of one GPU: widths are divided by tp, and under context parallelism tokens before and
+// heads behind the exchange, so that their product stays.
 struct Scan {
   double e = 0;       // bytes of an element
   double tokens = 0;  // T

@@ -383,7 +383,7 @@ int linear_attention_period(const TransformerSpec& model) {
   return static_cast<int>(first) + 1;
 }
 
-// Of patterns that no argument says nothing is written.
+// Nothing is written of a pattern that no argument says.
 void write_pattern(const TransformerSpec& model, MegatronSettings& settings) {
   const auto number = [&](const char* name, int value) {
     settings.emplace_back(name, fmt::to_string(value));

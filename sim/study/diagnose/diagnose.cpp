@@ -199,7 +199,7 @@ class Ranking {
     return sum;
   }
 
-  // Of something that no cause stands for.
+  // How likely the log is by something that no cause stands for.
   double else_likelihood() const {
     const double timers = static_cast<double>(timers_off(shape_, healthy_).size());
     double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
@@ -262,7 +262,7 @@ struct TriedStrength {
   std::optional<PredictedLog> log;
 };
 
-// Those of one cause, weakest first.
+// The strengths of one cause, weakest first.
 struct Tried {
   std::vector<TriedStrength> all;
   std::string why_not;  // the last refusal

@@ -123,7 +123,7 @@ TEST(InnerTasks, AreThoseThatLeaveANode) {
   EXPECT_TRUE(chosen().tp && chosen().ep);
 }
 
-// Of a machine on which other jobs stand, too, NICs of their nodes carry nothing of this one.
+// NICs of nodes on which other jobs stand carry nothing of this one.
 TEST(InnerTasks, SlowNicsOfOtherNodesAreNone) {
   Job job = expert_job();
   const Taken taken(job, "1f1b", {});

@@ -54,7 +54,8 @@ Cause read_cause(const DocumentEntry& entry) {
   }
   if (cause.patterns.empty()) throw Error(node.where, "patterns: has to be a list of one or more");
   if (const DocumentNode* shows = node.value_of("shows")) {
-    if (shows->text != "input") throw Error(shows->where, unknown_name("timer", shows->text, {"input"}));
+    if (shows->text != "input")
+      throw Error(shows->where, unknown_name("timer", shows->text, {"input"}));
     cause.shows_as_input = true;
   }
   cause.prior = quantity(require(node, "prior"), Dimension::number, "prior");

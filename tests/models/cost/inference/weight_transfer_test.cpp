@@ -238,7 +238,7 @@ TEST(WeightTransfer, OfAdaptersNothingElseIsSent) {
   EXPECT_GT(parts, sent.model_bytes);
 }
 
-// The tensors of the models' checkpoints on Hugging Face (model.safetensors.index.json).
+// Checkpoints on Hugging Face have this many tensors (model.safetensors.index.json).
 TEST(WeightTransfer, TensorsAreThoseOfCheckpoints) {
   TransformerSpec model = llama3_8b();
   EXPECT_EQ(weight_tensors(model), 291);  // meta-llama/Meta-Llama-3-8B
