@@ -282,9 +282,8 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
     PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
     if (!row.bytes && row.event != CheckpointEvent::save_rate) {
       whole.family_note =
-          told.contains(run_of(row))
-              ? "bytes as its saves over slow storage tell them, which are fitted"
-              : "bytes as its parameters tell them, 4 of each, 12 with an optimizer";
+          "bytes as saves of the run over slow storage tell them, which are fitted, else as its "
+          "parameters tell them, 4 of each, 12 with an optimizer";
     }
     if (writes_alone(row))
       whole.assumed = {"storage that is faster than the one process that writes"};
