@@ -173,7 +173,9 @@ function(windtunnel_test name)
       PROPERTIES LABELS long)
     set(ARG_LONG -${ARG_LONG})
   endif()
-  gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} PROPERTIES LABELS ${ARG_LABEL})
+  # A fast test takes a minute at most, under sanitizers five: one that does not end is a failure soon.
+  gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG}
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600)
 endfunction()
 
 # windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu] [LONG FILTER]): one

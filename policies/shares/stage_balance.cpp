@@ -157,7 +157,7 @@ std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& t
         other[stage + 1] += passed;
         if (other[stage] < 0 || other[stage + 1] < 0) continue;
         const BusyTimes busy = busy_times(job, times, ranks, other);
-        if (busy >= best) continue;
+        if (!(busy < best)) continue;  // nor where a time is no number: it would not end
         best = busy;
         layers = std::move(other);
         moved = true;

@@ -21,7 +21,8 @@ inline Calibration ideal_calibration() {
         &Calibration::attention_backward_efficiency, &Calibration::memory_efficiency,
         &Calibration::nvlink_efficiency, &Calibration::nic_efficiency,
         &Calibration::pcie_efficiency, &Calibration::host_memory_efficiency,
-        &Calibration::storage_efficiency, &Calibration::kernel_sustained}) {
+        &Calibration::storage_efficiency, &Calibration::kernel_sustained, &Calibration::scan_share,
+        &Calibration::expert_cast_share}) {
     (calibration.*efficiency).value = 1;
   }
   calibration.gemm_tile_m.value = 128;
