@@ -86,7 +86,7 @@ std::vector<Breach> broken_links(const std::string& root, const SourceFile& page
   for (std::size_t i = 0; i < page.lines.size(); ++i) {
     if (is_fence(page.lines[i])) in_fence = !in_fence;
     if (in_fence) continue;
-    std::string_view rest = page.lines[i];
+    re2::StringPiece rest(page.lines[i]);
     for (std::string target; RE2::FindAndConsume(&rest, link, &target);) {
       if (target.find("://") != std::string::npos) continue;
       const std::string fault = fault_of_link(root, page, target);
@@ -101,7 +101,7 @@ std::vector<Breach> missing_pages(const std::string& root, const SourceFile& fil
   static const RE2 named(R"((?:^|[^\w./-])(docs/(?:guide|reference|physics|results)/[\w.-]+\.md))");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    std::string_view rest = file.lines[i];
+    re2::StringPiece rest(file.lines[i]);
     for (std::string page; RE2::FindAndConsume(&rest, named, &page);) {
       if (fs::exists(fs::path(root) / page)) continue;
       breaches.push_back(
