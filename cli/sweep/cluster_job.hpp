@@ -1,6 +1,7 @@
 // What `windtunnel sweep submit` asks of a cluster, and the scripts and manifests that ask it: of
 // Slurm, of Kubernetes, of HyperQueue and of plain ssh. All of them start `sweep run --shard
-// auto/N` N times on machines that share the sweep's folder; docs/clusters.md shows their use.
+// auto/N` N times on machines that share the sweep's folder; docs/guide/clusters.md shows their
+// use.
 #pragma once
 
 #include <string>

@@ -33,8 +33,9 @@ struct ResolvedValue {
 // that belong together may follow one another; check() does so at once.
 class WINDTUNNEL_API Case {
  public:
-  // A scenario, or the configuration of a training program (docs/import.md); what the latter does
-  // not say, such as the machine, is set. Files that the scenario names are looked for beside it.
+  // A scenario, or the configuration of a training program (docs/guide/import.md); what the latter
+  // does not say, such as the machine, is set. Files that the scenario names are looked for beside
+  // it.
   static Case from_file(const std::string& path);
   // `name` stands for the file in messages; files that the text names are looked for beside it, in
   // the working directory where it has no folder.

@@ -6,7 +6,7 @@
 // may be called from several. stdout and stderr are flushed before each fork.
 //
 // What a child inherits, and what that asks of a caller with handlers, locks or a malloc() of its
-// own: docs/library.md of the project, "Child processes".
+// own: docs/reference/library.md of the project, "Child processes".
 #pragma once
 
 #include <functional>

@@ -36,7 +36,7 @@ struct Calibration {
   std::string name;  // "h100-published"
   std::string gpu;   // kinds of GPUs that it is of, between blanks; empty: any
 
-  // Matrix multiplication: see docs/cost.md for the law.
+  // Matrix multiplication: see docs/physics/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
   // The same of products in fp8, mxfp8 and nvfp4, whose tensor cores hit the power limit earlier;
   // 0: as the others.

@@ -4,8 +4,8 @@
 // (one layer of the library per GPU generation and transport), or fitted on nccl-tests of the
 // machine.
 //
-// The formula that these numbers go into: docs/collectives.md, "What a step and a byte cost".
-// interconnect_law_fields() is the one list that readers, writers and the fit use.
+// The formula that these numbers go into: docs/physics/collectives.md, "What a step and a byte
+// cost". interconnect_law_fields() is the one list that readers, writers and the fit use.
 #pragma once
 
 #include <string_view>

@@ -74,7 +74,7 @@ double shape_factor(const KernelLaw& law, double m, double n, double k);
 // `disturbed`: share of the time with others beside it on its cores.
 //
 // Which errors make up the interval, and what holds beyond the sizes that were measured:
-// docs/cost.md, "Measured kernels". Throws Error for a kernel without a law.
+// docs/physics/cost.md, "Measured kernels". Throws Error for a kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache,
                              double disturbed = 0);
 

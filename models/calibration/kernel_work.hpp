@@ -5,7 +5,7 @@
 //
 // Of a collective, `bytes` is the full buffer, as nccl-tests' column `size` has it. `send` is a
 // message from each rank to the next of a ring, both directions of every link at once. More:
-// docs/harness.md, "How a work is written".
+// docs/reference/harness.md, "How a work is written".
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // One series of timings of the same work on one device, as the harness writes it
-// (docs/rows.md has the columns) and fits read it.
+// (docs/reference/rows.md has the columns) and fits read it.
 #pragma once
 
 #include <string>

@@ -6,7 +6,7 @@
 // parts and a sum in full precision, an all-reduce that and an all-gather of the packed sum: every
 // element is quantised once on each half of the way (ZeRO++'s qgZ, Wang et al. 2023, arXiv
 // 2306.10209, section 3.3; the two steps of Flash Communication, Li et al. 2024, arXiv 2412.04964,
-// section 3). Which axis sends what how: docs/communication.md, "Compressors by axis".
+// section 3). Which axis sends what how: docs/physics/communication.md, "Compressors by axis".
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
 // Robust aggregation: what some faulty replicas send cannot spoil the gradient. In place of a sum
 // each rank has the gradients of all (or its part of them, which all have the same way), works out
 // what to trust, and combines that. A recipe like a compressor's (models/compression/recipe.hpp):
-// kernels, collectives, state. Formulas: docs/communication.md#robust-aggregation.
+// kernels, collectives, state. Formulas: docs/physics/communication.md#robust-aggregation.
 #pragma once
 
 #include <string>

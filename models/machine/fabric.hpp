@@ -91,7 +91,7 @@ struct LinkFault {
 // all whose names begin with these words ("pod-up", "global 3"). All the time, or in bursts, each
 // link in its own: load / duty during one, nothing between two; both last exponential times, of
 // mean burst_s and burst_s * (1 - duty) / duty (Gilbert 1960, in time that is not in steps).
-// docs/network.md, "Other people's traffic".
+// docs/physics/network.md, "Other people's traffic".
 struct BackgroundLoad {
   std::string links;
   double load = 0;

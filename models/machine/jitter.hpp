@@ -6,7 +6,7 @@
 // - bursts (Gilbert 1960, Elliott 1963): a Markov chain of a good state, factor 1, and a bad one.
 // - a slow share: each draw is slow by itself.
 // Counter-based: the factors depend on (seed, draw, GPU or node) alone. Slow nodes that stay slow
-// are SlowNode (cluster.hpp). In words: docs/cost.md.
+// are SlowNode (cluster.hpp). In words: docs/physics/cost.md.
 #pragma once
 
 #include <cstdint>

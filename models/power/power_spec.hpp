@@ -2,7 +2,7 @@
 // storage, the building (PUE). Of a GPU that computes with its whole chip it is `computing` of the
 // way from idling to the limit, of one whose kernels move bytes between GPUs `communicating`;
 // both at once add up to the limit at most. A cap lowers the clock. Origins and intervals of the
-// shares: docs/power.md.
+// shares: docs/physics/power.md.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // What a job does after a failure, beyond what its snapshots decide: spares, repairs, how long
 // detection and a restart take, and whether it waits, shrinks, reroutes or goes on in groups. How a
-// campaign uses these numbers: docs/campaign.md.
+// campaign uses these numbers: docs/physics/campaign.md.
 #pragma once
 
 #include <vector>

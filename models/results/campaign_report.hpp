@@ -1,6 +1,6 @@
 // How much of months of wall time became progress, as means over trials with their uncertainty, and
 // where the rest went (Loss). sim/campaign fills it; which second counts as which loss:
-// docs/campaign.md.
+// docs/physics/campaign.md.
 #pragma once
 
 #include <limits>

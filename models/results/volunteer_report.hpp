@@ -1,5 +1,5 @@
 // What machines that come and go, behind links of their own, make of a job's model
-// (docs/volunteers.md); sim/study/volunteers/volunteer_study.hpp fills it.
+// (docs/physics/volunteers.md); sim/study/volunteers/volunteer_study.hpp fills it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,6 @@
 // Training on machines of volunteers, or others that come and go: unlike each other, behind links
-// of their own. What a scenario says of them (`volunteers`); docs/volunteers.md has the rules.
+// of their own. What a scenario says of them (`volunteers`); docs/physics/volunteers.md has the
+// rules.
 #pragma once
 
 #include <cstdint>

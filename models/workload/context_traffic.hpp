@@ -3,7 +3,7 @@
 // token-ring, rsa, dsp or lasp.
 //
 // The bytes of each form, forward and backward, with sources, and what models with frames (video)
-// send: docs/cost.md, "Context parallelism". What of it is exposed:
+// send: docs/physics/cost.md, "Context parallelism". What of it is exposed:
 // models/cost/parallel/context_parallel.hpp.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Work that runs only where a rank would idle (Job::filling): frozen encoders' forward passes for
 // the next step (DiffusionPipe, arXiv 2405.01248), evaluation, or another job's forward passes
 // (PipeFill, arXiv 2410.07192). It comes in pieces that run to their end once begun: layers, say.
-// Which piece runs where is decided in policies/filling; rules: docs/idle-time.md.
+// Which piece runs where is decided in policies/filling; rules: docs/physics/idle-time.md.
 #pragma once
 
 #include <algorithm>

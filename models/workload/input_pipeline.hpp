@@ -1,5 +1,5 @@
 // How samples reach a job (Job::input): one loader per replica reads them and prepares them on CPU
-// cores of the node, beside training. Rules: docs/idle-time.md.
+// cores of the node, beside training. Rules: docs/physics/idle-time.md.
 #pragma once
 
 #include "models/base/choice.hpp"

@@ -43,7 +43,7 @@ struct EngineSpec {
   int most_sequences = 256;  // that run at once, however much memory there is
   // What the host takes between two steps of decoding to schedule, sample and take in tokens:
   // assumed. Engines that return log-probabilities of what they write take longer
-  // (docs/reinforcement-learning.md).
+  // (docs/physics/reinforcement-learning.md).
   double host_step_s = 0.001;
 };
 
@@ -61,7 +61,7 @@ struct RolloutSpec {
   double epochs = 1;          // updates over each batch
   // What updates and passes take, over those of pre-training with the same tokens: heads that give
   // log-probabilities, many small updates, samples that the driver hands out. Fitted on steps of
-  // NeMo RL, of dense models and one step off policy (docs/reinforcement-learning.md).
+  // NeMo RL, of dense models and one step off policy (docs/physics/reinforcement-learning.md).
   double update_factor = 1.2;
   double passes = 0;     // forward passes over it besides: reference, reward and former policies
   double reward_s = 0;   // until rewards are there, behind the last sample

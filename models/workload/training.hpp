@@ -3,7 +3,7 @@
 // 2021, arXiv 2106.09685), LoRA-FA (Zhang et al. 2023, arXiv 2308.03303), QLoRA (Dettmers et al.
 // 2023, arXiv 2305.14314), DoRA (Liu et al. 2024, arXiv 2402.09353); steps without a backward pass
 // (MeZO: Malladi et al. 2023, arXiv 2305.17333); forms of the loss. In words:
-// docs/what-is-trained.md.
+// docs/physics/what-is-trained.md.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,6 @@
 // Features of a job that do not go together: one table, a row for each pair with the reason and the
-// way out. The rows stand by subject in the files beside this one; docs/gradients.md prints all.
-// To add one: a row; a feature that no row has named yet is a predicate in features.hpp.
+// way out. The rows stand by subject in the files beside this one; docs/physics/gradients.md prints
+// all. To add one: a row; a feature that no row has named yet is a predicate in features.hpp.
 #pragma once
 
 #include <array>

@@ -5,7 +5,8 @@
 // neither slow collectives down nor are slowed down by them. Sums are scattered where the training
 // state is sharded; what is no sum goes among all replicas, and each takes its shard.
 //
-// What servers send, and which overlaps, compressors and shardings go together: docs/gradients.md.
+// What servers send, and which overlaps, compressors and shardings go together:
+// docs/physics/gradients.md.
 #pragma once
 
 #include <vector>

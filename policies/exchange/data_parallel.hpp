@@ -3,9 +3,9 @@
 // it, by layout.sharding and communication.overlap. The Plan (policies/lowering/pipeline_rank.cpp)
 // and the closed form (iteration_estimate.hpp) both read it.
 //
-// The rules in words, with their sources: docs/gradients.md. Groups and bytes of each collective:
-// shard_transfers.hpp; buckets and their order: gradient_overlap.hpp; compressors and servers:
-// compressed_reductions.hpp.
+// The rules in words, with their sources: docs/physics/gradients.md. Groups and bytes of each
+// collective: shard_transfers.hpp; buckets and their order: gradient_overlap.hpp; compressors and
+// servers: compressed_reductions.hpp.
 #pragma once
 
 #include <array>

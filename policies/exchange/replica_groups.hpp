@@ -3,7 +3,8 @@
 // shape of thousands of groups cheap.
 //
 // Which ranks share dense parameters, experts, shards (FSDP's HYBRID_SHARD, Zhao et al. 2023, arXiv
-// 2304.11277, section 3.2.2) and the parts of a shard is told in docs/gradients.md, "Which ranks".
+// 2304.11277, section 3.2.2) and the parts of a shard is told in docs/physics/gradients.md, "Which
+// ranks".
 #pragma once
 
 #include <map>

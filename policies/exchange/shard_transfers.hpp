@@ -4,8 +4,8 @@
 // A gather is an all-gather of weights over the shard group; a reduction is a reduce-scatter of
 // gradients over the shard group, then an all-reduce of the shard across groups
 // (replica_groups.hpp). Fewer bits (ZeRO++, QSDP), second copies (hpZ) and three levels change
-// that: docs/gradients.md, "Fewer bits, second copies, levels". Scales of quantised numbers are not
-// counted.
+// that: docs/physics/gradients.md, "Fewer bits, second copies, levels". Scales of quantised numbers
+// are not counted.
 #pragma once
 
 #include <array>

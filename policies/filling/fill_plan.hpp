@@ -2,7 +2,7 @@
 // of Job::filling where its ranks idled. As DiffusionPipe does (arXiv 2405.01248) it profiles
 // first: every idle period of the stream that kernels run on takes as many pieces as end in it,
 // less the margin. So nothing that is hidden makes a step longer. What a step needs and no idle
-// period has room for runs at the end of the iteration, exposed. Rules: docs/idle-time.md.
+// period has room for runs at the end of the iteration, exposed. Rules: docs/physics/idle-time.md.
 #pragma once
 
 #include <span>

@@ -2,7 +2,7 @@
 // layout.length_policy: one degree of context parallelism for all (fixed), groups of different
 // degrees in each micro-batch (FlexSP: Wang et al. 2024, arXiv 2412.01523), or as many GPUs for
 // each sequence as it needs (hdp; ByteScale: Ge et al. 2025, arXiv 2502.21231). How each packs and
-// deals out, and where it departs from its paper: docs/lengths.md.
+// deals out, and where it departs from its paper: docs/physics/lengths.md.
 #pragma once
 
 #include <vector>

@@ -3,7 +3,7 @@
 // costs of their own that policies/lowering makes a Plan of as of any job's; the ranks of a pack
 // begin its passes together.
 //
-// What a pack holds under each policy, and when ranks make empty passes: docs/lengths.md.
+// What a pack holds under each policy, and when ranks make empty passes: docs/physics/lengths.md.
 #pragma once
 
 #include <memory>

@@ -4,7 +4,7 @@
 //
 // Stage-aware recomputation (Merak: Lai et al. 2023, arXiv 2206.04959): rank k of p recomputes 1 -
 // (1 - r_0) (p - 1) / (p - 1 - k) of its layers, at least none, r_0 being the share of rank 0
-// (ScheduleChoice::recompute_share); the last rank recomputes none. More: docs/cost.md.
+// (ScheduleChoice::recompute_share); the last rank recomputes none. More: docs/physics/cost.md.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // The tasks that load the samples of a pipeline rank (Job::input), and which forward waits for
-// which: docs/idle-time.md.
+// which: docs/physics/idle-time.md.
 #pragma once
 
 #include <optional>

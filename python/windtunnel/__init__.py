@@ -38,7 +38,7 @@ except ModuleNotFoundError as missing:
     _there = _glob.glob(_os.path.join(_os.path.dirname(__file__), "_windtunnel.*.so"))
     raise ImportError(
         "windtunnel has no extension for Python {}.{} on this kind of machine; there is: {}. Start "
-        "the Python that it was built for, or build it for this one (docs/python.md)".format(
+        "the Python that it was built for, or build it for this one (docs/reference/python.md)".format(
             *_sys.version_info[:2], ", ".join(map(_os.path.basename, _there)) or "none"),
         name=missing.name) from None
 

@@ -1,5 +1,5 @@
 // What a captured trace says of its steps, beside what is predicted for them and what the captured
-// tasks take when they run again on a scenario's machine: as an answer. docs/traces.md says
+// tasks take when they run again on a scenario's machine: as an answer. docs/guide/traces.md says
 // how each figure is counted.
 #pragma once
 

@@ -1,4 +1,4 @@
-// The document of several jobs side by side: docs/json.md.
+// The document of several jobs side by side: docs/reference/json.md.
 #pragma once
 
 #include "models/results/company_report.hpp"

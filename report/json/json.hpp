@@ -2,7 +2,7 @@
 // and the same input gives the same bytes: figures of our own run's clock appear only on request.
 // Seconds, bytes and FLOP/s throughout; what is not known or not finite is null.
 //
-// What each part means, and when it is null: docs/json.md.
+// What each part means, and when it is null: docs/reference/json.md.
 #pragma once
 
 #include "models/results/record.hpp"

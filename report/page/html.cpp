@@ -45,7 +45,8 @@ std::string fill(std::string_view pattern,
   return filled;
 }
 
-// What docs/glossary.md says of a word; empty: nothing, or different things in different places.
+// What docs/reference/glossary.md says of a word; empty: nothing, or different things in different
+// places.
 std::string meaning_of(std::string_view word) {
   std::string meaning;
   for (const PageWord& each : page_glossary()) {

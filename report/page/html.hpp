@@ -15,7 +15,7 @@ namespace windtunnel {
 std::string escape_html(std::string_view text);
 
 // What a figure is called, with what it says where one of that title is meant; else a word of
-// docs/glossary.md with its meaning. `group`: it is one of the figures below this key.
+// docs/reference/glossary.md with its meaning. `group`: it is one of the figures below this key.
 std::string term_html(std::string_view title, std::string_view group = {});
 
 // The first cell of a row names it.

@@ -1,5 +1,5 @@
 // Template and script bundle of the page, and the words that it explains; page_assets.cpp is
-// generated from report/web and docs/glossary.md at build time.
+// generated from report/web and docs/reference/glossary.md at build time.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace windtunnel {
 std::string_view page_template();
 std::string_view page_script();  // safe inside of a <script> element
 
-// A row of docs/glossary.md; of one with several words, one of them.
+// A row of docs/reference/glossary.md; of one with several words, one of them.
 struct PageWord {
   std::string_view word, meaning;
 };

@@ -274,7 +274,7 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
     rows.push_back(
         {"speed-ups",
          "of one schedule over another were off by 1.6 % on average and by 4.0 % at worst "
-         "in 37 measured pairs, predicted from measured stage times (docs/schedules.md): "
+         "in 37 measured pairs, predicted from measured stage times (docs/physics/schedules.md): "
          "closer ones are not told apart"});
   }
   return rows;

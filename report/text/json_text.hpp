@@ -21,7 +21,7 @@ std::string format_of(const Json& document);
 
 // A document of the command line with what tells programs how to read it: "schema", which is
 // "windtunnel/KIND/1", and the "version" of this program where it does not say it already. Each
-// document of a list gets both. docs/json.md names the kinds.
+// document of a list gets both. docs/reference/json.md names the kinds.
 Json with_schema(std::string_view kind, Json document);
 
 // Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.

@@ -1,5 +1,5 @@
 // Where the wall time of one trial went: it books each second as useful or as a Loss, and checks at
-// the end that they add up. docs/campaign.md has the table.
+// the end that they add up. docs/physics/campaign.md has the table.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // where each second of the wall time went.
 //
 // The rules of copies, failures, recovery, nodes and elastic groups, and which Loss each second is:
-// docs/campaign.md.
+// docs/physics/campaign.md.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Islands of replicas that fail on their own (models/plan/sync_level.hpp), as a campaign sees them:
 // which nodes are of which, when they exchange, and how long one that begins again reads from the
-// others. docs/campaign.md, "Islands".
+// others. docs/physics/campaign.md, "Islands".
 #pragma once
 
 #include <cstdint>

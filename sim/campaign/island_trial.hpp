@@ -1,6 +1,6 @@
 // One campaign of a job whose islands fail, wait and recover each on its own: what sim/campaign/
 // trial.hpp does for a job that is one. Both have the streams of failures, nodes, copies and the
-// account in common. The rules: docs/campaign.md, "Islands".
+// account in common. The rules: docs/physics/campaign.md, "Islands".
 //
 //   training --failure--> detecting --> waiting --> restarting --> loading --> training
 //   training --planned stop, notice--> saving --> detecting ...

@@ -1,4 +1,4 @@
-// One campaign: the state machine around runs of iterations. The rules: docs/campaign.md.
+// One campaign: the state machine around runs of iterations. The rules: docs/physics/campaign.md.
 //
 //   training --failure--> down --restart and load--> training
 //   training --failure that other groups outlive--> reforming --> training

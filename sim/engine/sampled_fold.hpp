@@ -5,7 +5,7 @@
 // replicas meet as one. On its slowest way a simulated flow meets as many of its kind as in truth,
 // though not the same ones; other kinds take what they need on average (way_loads.hpp).
 //
-// Error against all ranks simulated: docs/network.md.
+// Error against all ranks simulated: docs/physics/network.md.
 #pragma once
 
 #include <cstdint>

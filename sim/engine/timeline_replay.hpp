@@ -7,8 +7,8 @@
 // all of them go at once; here those do that overlap, at most as many at full speed as the two
 // Timelines tell (with all of them and alone), the rest of the link's time on average taken by
 // others. So the draw is exact and so is who waits for whom; which transfers meet is exact for
-// their like alone. Error against the engine with all unlike ranks: docs/cost.md. O(n log n) in the
-// tasks of all unlike ranks, a hundredth of what the engine takes.
+// their like alone. Error against the engine with all unlike ranks: docs/physics/cost.md. O(n log
+// n) in the tasks of all unlike ranks, a hundredth of what the engine takes.
 #pragma once
 
 #include "models/machine/cluster.hpp"

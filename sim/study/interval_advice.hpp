@@ -1,7 +1,7 @@
 // Theory beside simulation. For the tier whose snapshots and lost work cost most it says which
 // interval each formula asks for (models/reliability/interval_theory.hpp), what campaigns at these
 // intervals give, and what following a formula would cost. Which failures the formulas count, and
-// how intervals are limited: docs/campaign.md, "How often to save, by formula".
+// how intervals are limited: docs/physics/campaign.md, "How often to save, by formula".
 #pragma once
 
 #include <optional>

@@ -164,15 +164,8 @@ std::vector<Question> example_questions(const Built& built) {
 }
 
 std::vector<Question> page_questions(const Built& built) {
-  std::vector<std::string> pages = {"README.md"};
-  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(built.root) / "docs")) {
-    if (entry.path().extension() == ".md") {
-      pages.push_back("docs/" + entry.path().filename().string());
-    }
-  }
-  std::ranges::sort(pages);
   std::vector<Question> questions;
-  for (const std::string& page : pages) {
+  for (const std::string& page : pages_of(built.root)) {
     const std::string text = text_of(fs::path(built.root) / page);
     if (printed_commands(text).empty() && made_by(text).empty()) continue;
     questions.push_back({page, [=] { return page_answer(built, page); }});

@@ -1,4 +1,4 @@
-// Every document of the command line says what it is. docs/json.md lists the kinds.
+// Every document of the command line says what it is. docs/reference/json.md lists the kinds.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -130,7 +130,7 @@ std::vector<Documented> documented() {
 }
 
 TEST(JsonDocuments, SayTheirSchemaAndVersion) {
-  const std::string docs = read_text(WINDTUNNEL_SOURCE_DIR "/docs/json.md");
+  const std::string docs = read_text(WINDTUNNEL_SOURCE_DIR "/docs/reference/json.md");
   int number = 0;
   for (const Documented& each : documented()) {
     const std::string folder = scratch_folder(fmt::format("document-{}", ++number));
@@ -146,7 +146,7 @@ TEST(JsonDocuments, SayTheirSchemaAndVersion) {
     EXPECT_EQ(document.at("schema"), fmt::format("windtunnel/{}/1", each.kind)) << command;
     EXPECT_EQ(document.at("version"), program_version()) << command;
     EXPECT_NE(docs.find(fmt::format("`{}`", each.kind)), std::string::npos)
-        << each.kind << " is not in docs/json.md";
+        << each.kind << " is not in docs/reference/json.md";
   }
 }
 

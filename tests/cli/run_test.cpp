@@ -103,8 +103,8 @@ void add_nulls(const json& value, const std::string& path, std::set<std::string>
   }
 }
 
-// What is not finite becomes null: nothing is but what docs/json.md names. Failures that go back
-// further than copies do, to no copy at all, and to none of a tier are the odd ones.
+// What is not finite becomes null: nothing is but what docs/reference/json.md names. Failures that
+// go back further than copies do, to no copy at all, and to none of a tier are the odd ones.
 TEST(RunCommand, NoNumberOfARecordIsLeftOut) {
   const std::set<std::string> unknown = {"/campaign/job/days", "/campaign/job/cost_usd",
                                          "/campaign/interval", "/model/moe",

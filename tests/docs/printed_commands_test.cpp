@@ -17,17 +17,13 @@ namespace fs = std::filesystem;
 
 using Lines = std::vector<std::string>;
 
+const fs::path kRoot = WINDTUNNEL_SOURCE_DIR;
+
 // README and the pages of docs/ that have such commands.
 std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
-  const fs::path root = WINDTUNNEL_SOURCE_DIR;
-  std::vector<std::string> names;
-  if (!commands(text_of(root / "README.md")).empty()) names.emplace_back("README.md");
-  for (const fs::directory_entry& entry : fs::directory_iterator(root / "docs")) {
-    if (entry.path().extension() != ".md") continue;
-    if (commands(text_of(entry.path())).empty()) continue;
-    names.push_back("docs/" + entry.path().filename().string());
-  }
-  std::ranges::sort(names);
+  std::vector<std::string> names = pages_of(kRoot);
+  std::erase_if(names,
+                [&](const std::string& page) { return commands(text_of(kRoot / page)).empty(); });
   return names;
 }
 
@@ -41,7 +37,7 @@ PageReader reader_of(std::string purpose) {
 class Docs : public testing::TestWithParam<std::string> {};
 
 TEST_P(Docs, CommandsPrintWhatThePageShows) {
-  const fs::path path = fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam();
+  const fs::path path = kRoot / GetParam();
   const std::string page = text_of(path);
   const PageReader reader = reader_of(GetParam());
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
@@ -74,27 +70,27 @@ struct NotRun {
   std::string_view page, words, why;
 };
 constexpr NotRun kNotRun[] = {
-    {"docs/accuracy.md", "runs.csv", "the reader's rows"},
-    {"docs/accuracy.md", "sweep.csv", "the reader's rows"},
-    {"docs/accuracy.md", "validate collectives rows.csv", "the reader's rows"},
-    {"docs/accuracy.md", "all_reduce.log", "the reader's log"},
-    {"docs/accuracy.md", "run scenario.yaml", "the reader's scenario"},
-    {"docs/accuracy.md", "--backend cpu", "measures this machine for minutes"},
-    {"docs/accuracy.md", "validate step", "rests on what was measured before"},
-    {"docs/clusters.md", "submit out --slurm", "asks a Slurm"},
-    {"docs/clusters.md", "status out", "says by its exit code that points are missing"},
-    {"docs/command-line.md", "completion", "writes into the reader's home"},
-    {"docs/command-line.md", "man ./windtunnel.1", "opens a pager"},
-    {"docs/execute.md", "validate execution", "executes for minutes"},
-    {"docs/harness.md", "--backend cpu", "measures this machine for minutes"},
-    {"docs/harness.md", "validate step", "rests on what was measured before"},
-    {"docs/network.md", "frontier.yaml", "the page prints that scenario"},
-    {"docs/network.md", "scatter.yaml", "the page prints that scenario"},
-    {"docs/network.md", "rows.csv", "the reader's rows"},
-    {"docs/network.md", "pairs.csv", "the reader's rows"},
-    {"docs/network.md", "all_reduce.log", "the reader's log"},
-    {"docs/serve.md", "windtunnel serve", "serves until it is ended"},
-    {"docs/volunteers.md", "scenarios/volunteers/swarm.yaml", "half a minute"}};
+    {"docs/results/accuracy.md", "runs.csv", "the reader's rows"},
+    {"docs/results/accuracy.md", "sweep.csv", "the reader's rows"},
+    {"docs/results/accuracy.md", "validate collectives rows.csv", "the reader's rows"},
+    {"docs/results/accuracy.md", "all_reduce.log", "the reader's log"},
+    {"docs/results/accuracy.md", "run scenario.yaml", "the reader's scenario"},
+    {"docs/results/accuracy.md", "--backend cpu", "measures this machine for minutes"},
+    {"docs/results/accuracy.md", "validate step", "rests on what was measured before"},
+    {"docs/guide/clusters.md", "submit out --slurm", "asks a Slurm"},
+    {"docs/guide/clusters.md", "status out", "says by its exit code that points are missing"},
+    {"docs/reference/command-line.md", "completion", "writes into the reader's home"},
+    {"docs/reference/command-line.md", "man ./windtunnel.1", "opens a pager"},
+    {"docs/reference/execute.md", "validate execution", "executes for minutes"},
+    {"docs/reference/harness.md", "--backend cpu", "measures this machine for minutes"},
+    {"docs/reference/harness.md", "validate step", "rests on what was measured before"},
+    {"docs/physics/network.md", "frontier.yaml", "the page prints that scenario"},
+    {"docs/physics/network.md", "scatter.yaml", "the page prints that scenario"},
+    {"docs/physics/network.md", "rows.csv", "the reader's rows"},
+    {"docs/physics/network.md", "pairs.csv", "the reader's rows"},
+    {"docs/physics/network.md", "all_reduce.log", "the reader's log"},
+    {"docs/guide/serve.md", "windtunnel serve", "serves until it is ended"},
+    {"docs/physics/volunteers.md", "scenarios/volunteers/swarm.yaml", "half a minute"}};
 
 bool is_not_run(const NotRun& each, const std::string& page, const std::string& command) {
   return each.page == page && command.find(each.words) != std::string::npos;
@@ -105,7 +101,7 @@ class NamedCommands : public testing::TestWithParam<std::string> {};
 // One after the other, as one may rest on what another has written.
 TEST_P(NamedCommands, Succeed) {
   const PageReader reader = reader_of(GetParam() + "-named");
-  const std::string page = text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / GetParam());
+  const std::string page = text_of(kRoot / GetParam());
   for (const PrintedCommand& each : named_commands(page)) {
     const auto listed = [&](const NotRun& not_run) {
       return is_not_run(not_run, GetParam(), each.command);
@@ -124,32 +120,30 @@ TEST(ValidationPages, AreWhatTheirCommandsWrite) {
   const PageReader reader = reader_of("validation-pages");
   const bool update = std::getenv("WINDTUNNEL_UPDATE_GOLDEN") != nullptr;
   int made = 0;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(WINDTUNNEL_SOURCE_DIR) / "docs")) {
-    const std::string page = text_of(entry.path());
+  for (const std::string& name : pages_of(kRoot)) {
+    const std::string page = text_of(kRoot / name);
     const std::string command = made_by(page);
     if (command.empty()) continue;
     ++made;
     const auto [lines, succeeded] = reader.run(command + " --quiet");
     EXPECT_TRUE(succeeded) << command << "\n" << (lines.empty() ? "" : lines.back());
-    const std::string now = reader.written("docs/" + entry.path().filename().string());
+    const std::string now = reader.written(name);
     EXPECT_TRUE(update || now == page)
-        << entry.path().filename() << " is not what its rows give now: ./dev validation";
-    if (update) std::ofstream(entry.path(), std::ios::binary) << now;
+        << name << " is not what its rows give now: ./dev validation";
+    if (update) std::ofstream(kRoot / name, std::ios::binary) << now;
   }
   EXPECT_GE(made, 3);
 }
 
 // What README says of how right the predictions are stands in the page of the validation.
 TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
-  const fs::path root = WINDTUNNEL_SOURCE_DIR;
-  const std::string page = text_of(root / "docs" / "validation.md");
-  std::istringstream readme(text_of(root / "README.md"));
+  const std::string page = text_of(kRoot / "docs/results/validation.md");
+  std::istringstream readme(text_of(kRoot / "README.md"));
   int rows = 0;
   for (std::string line; std::getline(readme, line);) {
     if (!line.starts_with("| ") || line.find('%') == std::string::npos) continue;
     EXPECT_NE(page.find("\n" + line + "\n"), std::string::npos)
-        << line << "\nis no row of docs/validation.md";
+        << line << "\nis no row of docs/results/validation.md";
     ++rows;
   }
   EXPECT_GE(rows, 6);  // the head, too
@@ -157,14 +151,11 @@ TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
 
 // `./dev pictures` makes them again.
 TEST(Pictures, AreThereSmallAndShown) {
-  const fs::path docs = fs::path(WINDTUNNEL_SOURCE_DIR) / "docs";
-  std::string pages = text_of(docs.parent_path() / "README.md");
-  for (const fs::directory_entry& entry : fs::directory_iterator(docs)) {
-    if (entry.path().extension() == ".md") pages += text_of(entry.path());
-  }
-  const std::string dev = text_of(docs.parent_path() / "dev");
+  std::string pages;
+  for (const std::string& page : pages_of(kRoot)) pages += text_of(kRoot / page);
+  const std::string dev = text_of(kRoot / "dev");
   int pictures = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(docs / "pictures")) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(kRoot / "docs/pictures")) {
     constexpr std::uintmax_t kMostBytes = 120'000;
     const std::string name = entry.path().stem().string();
     EXPECT_LE(entry.file_size(), kMostBytes) << name;
@@ -178,7 +169,7 @@ TEST(Pictures, AreThereSmallAndShown) {
 TEST(NotRunCommands, AreThereYet) {
   for (const NotRun& not_run : kNotRun) {
     const std::string page(not_run.page);
-    const auto commands = named_commands(text_of(fs::path(WINDTUNNEL_SOURCE_DIR) / page));
+    const auto commands = named_commands(text_of(kRoot / page));
     EXPECT_TRUE(std::ranges::any_of(
         commands,
         [&](const PrintedCommand& each) { return is_not_run(not_run, page, each.command); }))

@@ -2,6 +2,7 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -18,6 +19,16 @@ std::string text_of(const fs::path& path) {
   return text.str();
 }
 
+std::vector<std::string> pages_of(const fs::path& root) {
+  std::vector<std::string> pages = {"README.md"};
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(root / "docs")) {
+    if (entry.path().extension() != ".md") continue;
+    pages.push_back(entry.path().lexically_relative(root).generic_string());
+  }
+  std::ranges::sort(pages);
+  return pages;
+}
+
 PageReader::PageReader(fs::path folder, const fs::path& root, const fs::path& program)
     : folder_(std::move(folder)) {
   fs::remove_all(folder_);
@@ -26,7 +37,7 @@ PageReader::PageReader(fs::path folder, const fs::path& root, const fs::path& pr
   fs::create_symlink(root / "scenarios", folder_ / "scenarios");
   fs::create_symlink(root / "examples", folder_ / "examples");
   fs::create_directories(folder_ / "tests");
-  fs::create_directories(folder_ / "docs");
+  fs::create_directories(folder_ / "docs" / "results");
   fs::create_symlink(root / "tests/data", folder_ / "tests/data");
 }
 

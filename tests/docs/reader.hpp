@@ -29,7 +29,10 @@ class PageReader {
 
 std::string text_of(const std::filesystem::path& path);
 
-// The command that a page of docs/validation*.md says it was made by; empty: it names none, or its
+// README.md and the pages of docs/ in all its folders, as paths from `root`, sorted.
+std::vector<std::string> pages_of(const std::filesystem::path& root);
+
+// The command that a page of docs/results/ says it was made by; empty: it names none, or its
 // rows are not in tests/data.
 std::string made_by(const std::string& page);
 

@@ -86,6 +86,15 @@ std::vector<SourceFile> read_data(const std::string& root);
 // tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
+// README.md and the like, and the pages of docs/ in all its folders, sorted by path.
+std::vector<SourceFile> read_pages(const std::string& root);
+
+// Links of a page that lead to no file of the project, or to no heading of it.
+std::vector<Breach> broken_links(const std::string& root, const SourceFile& page);
+
+// Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
+std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
+
 // Sources of the program with no test of their name in the same folder under tests/, apart from
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.

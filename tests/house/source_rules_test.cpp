@@ -171,7 +171,68 @@ TEST(House, DataNamesNoMachine) {
   EXPECT_EQ(list(all), "");
 }
 
+TEST(House, LinksOfPagesLeadSomewhere) {
+  std::vector<Breach> all;
+  const std::vector<SourceFile> pages = read_pages(WINDTUNNEL_SOURCE_DIR);
+  EXPECT_GT(pages.size(), 50U);
+  for (const SourceFile& page : pages) {
+    for (Breach& breach : broken_links(WINDTUNNEL_SOURCE_DIR, page)) {
+      all.push_back(std::move(breach));
+    }
+  }
+  EXPECT_EQ(list(all), "");
+}
+
+TEST(House, PagesThatFilesNameAreThere) {
+  std::vector<SourceFile> files = read_pages(WINDTUNNEL_SOURCE_DIR);
+  for (SourceFile& file : read_sources(WINDTUNNEL_SOURCE_DIR, {".md", ".yaml", ".txt", ".form"})) {
+    files.push_back(std::move(file));
+  }
+  files.push_back(read_file(WINDTUNNEL_SOURCE_DIR, "dev"));
+  std::vector<Breach> all;
+  const auto add = [&](const SourceFile& file) {
+    for (Breach& breach : missing_pages(WINDTUNNEL_SOURCE_DIR, file)) {
+      all.push_back(std::move(breach));
+    }
+  };
+  std::ranges::for_each(project(), add);
+  std::ranges::for_each(files, add);
+  EXPECT_EQ(list(all), "");
+}
+
+// docs/README.md has a line for each page, so that none is found by chance alone.
+TEST(House, EveryPageIsListed) {
+  std::string index;
+  for (const std::string& line : read_file(WINDTUNNEL_SOURCE_DIR, "docs/README.md").lines) {
+    index += line + "\n";
+  }
+  for (const SourceFile& page : read_pages(WINDTUNNEL_SOURCE_DIR)) {
+    if (!page.path.starts_with("docs/") || page.path == "docs/README.md") continue;
+    const std::string link = "](" + page.path.substr(std::string_view("docs/").size()) + ")";
+    EXPECT_NE(index.find(link), std::string::npos) << page.path;
+  }
+}
+
 // The scanner itself, on made-up files.
+
+TEST(Rules, LinksNeedAFileAndAHeading) {
+  const SourceFile page = {
+      "docs/README.md",
+      {"# A page: its `links`", "[a](../README.md) [b](#a-page-its-links)",
+       "[c](nowhere.md) [d](https://e.f/g.md#h)", "[i](#j)", "```", "[k](l)", "```"}};
+  EXPECT_EQ(texts(broken_links(WINDTUNNEL_SOURCE_DIR, page)),
+            (Lines{"docs/README.md:3: 'nowhere.md' leads to no file",
+                   "docs/README.md:4: '#j' leads to no heading"}));
+}
+
+TEST(Rules, NamedPagesHaveToBeThere) {
+  const std::string guide = "docs/guide";  // apart from the name: this file is scanned, too
+  const SourceFile file = {
+      "models/a.cpp",
+      {fmt::format("// {0}/tour.md and {0}/no.md", guide), fmt::format("// x/{}/y.md", guide)}};
+  EXPECT_EQ(texts(missing_pages(WINDTUNNEL_SOURCE_DIR, file)),
+            (Lines{fmt::format("models/a.cpp:1: there is no page '{}/no.md'", guide)}));
+}
 
 const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",
                                          "models/cost/op/op.hpp", "report/text/table.hpp",

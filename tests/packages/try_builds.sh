@@ -18,7 +18,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 . "$source/tests/packages/bare_roots.sh"
 needs_bare_roots
 
-# Debian's packages to compile for another architecture; docs/platforms.md says how.
+# Debian's packages to compile for another architecture; docs/reference/platforms.md says how.
 native="crossbuild-essential-arm64 cmake ninja-build ccache pkg-config git nodejs npm gzip file \
   protobuf-compiler librandom123-dev libcli11-dev libtomlplusplus-dev nlohmann-json3-dev \
   libeigen3-dev pybind11-dev \

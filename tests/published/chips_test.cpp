@@ -1,6 +1,6 @@
 // Training on chips of which the library knows the specification alone, beside what is published of
-// it (docs/chips.md). No number of the library was chosen by these runs, and none of them was
-// fitted: what is published lies in the 95 % interval of ours.
+// it (docs/physics/chips.md). No number of the library was chosen by these runs, and none of them
+// was fitted: what is published lies in the 95 % interval of ours.
 #include <gtest/gtest.h>
 
 #include <cmath>

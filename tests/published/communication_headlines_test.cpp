@@ -1,6 +1,6 @@
-// What papers report of compressed and overlapped gradients: docs/communication.md has our figures
-// beside the published ones, each from a scenario of scenarios/headlines. "Up to" figures bound
-// ours from above. Where we miss a figure, the test holds what is predicted, and says so.
+// What papers report of compressed and overlapped gradients: docs/physics/communication.md has our
+// figures beside the published ones, each from a scenario of scenarios/headlines. "Up to" figures
+// bound ours from above. Where we miss a figure, the test holds what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -399,7 +399,7 @@ TEST(CommunicationHeadlines, Dsp) {
                cp, ulysses, ring);
     EXPECT_GT(ulysses, 1);
     EXPECT_GT(ring, ulysses);
-    // Published 1.32 to 10; missed by both ends: docs/communication.md.
+    // Published 1.32 to 10; missed by both ends: docs/physics/communication.md.
     EXPECT_LT(ulysses, 10);
     EXPECT_GT(ring, 1.32);
   }

@@ -78,7 +78,8 @@ TEST(LocalTrainingSystems, CO2ScalesWhereDataParallelismIsBoundByItsNetwork) {
   const double long_period = efficiency(sync_of(48));
   std::printf("16 to 128 GPUs: AdamW %.2f (0.82), tau 12 %.2f (0.86), tau 48 %.2f (1.06)\n", adamw,
               short_period, long_period);
-  // Missed, as docs/local-training.md says: over sockets 12 steps do not hide an exchange here.
+  // Missed, as docs/physics/local-training.md says: over sockets 12 steps do not hide an exchange
+  // here.
   EXPECT_NEAR(short_period, 0.58, 0.03);
   EXPECT_NEAR(adamw, 0.89, 0.03);
   EXPECT_LE(short_period, long_period);

@@ -129,7 +129,7 @@ TEST(LocalTraining, NeedsTheBandwidthThatItsAuthorsSimulated) {
   for (const auto& [method, count] : inside) {
     std::printf("%-14s %d of %d within the bound\n", method.c_str(), count.first, count.second);
   }
-  // docs/local-training.md says which miss and why.
+  // docs/physics/local-training.md says which miss and why.
   EXPECT_EQ(inside["diloco"].first, inside["diloco"].second);
   EXPECT_GE(inside["data-parallel"].first, 23);
   EXPECT_GE(inside["streaming"].first, 14);

@@ -1,7 +1,7 @@
 // Training steps of plain PyTorch on one H200, and on one H100, against predictions
 // (validate/harness/pytorch/measure_steps.py; of their constants one was fitted on them,
-// Software::host_shard_s). What is asserted is coarser than what docs/validation-h200.md prints, so
-// that it fails when a law breaks, not when one improves.
+// Software::host_shard_s). What is asserted is coarser than what docs/results/validation-h200.md
+// prints, so that it fails when a law breaks, not when one improves.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What papers report of networks: docs/network.md has our figures beside the published ones. Where
-// we miss a published band, the test holds what is predicted, and says so.
+// What papers report of networks: docs/physics/network.md has our figures beside the published
+// ones. Where we miss a published band, the test holds what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -234,7 +234,7 @@ TEST(NetworkHeadlines, ResNetOn256GpusHidesItsReductions) {
 }
 
 // The same job with the jitter of GPUs that PyTorch's DDP rows of ResNet-50 on V100 are fitted with
-// (docs/validation-compression.md): 2.1 % of a step.
+// (docs/results/validation-compression.md): 2.1 % of a step.
 TEST(NetworkHeadlines, JitterTakesAPartOfResNetsTenth) {
   const auto step_s = [](int nodes, const char* jitter) {
     const Case read = parse_case(

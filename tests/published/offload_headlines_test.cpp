@@ -1,6 +1,6 @@
-// What papers and projects report of memory beside the GPU: docs/offload.md has our figures beside
-// the published ones. Nothing is fitted to them. Where we miss a published figure, the test holds
-// what is predicted, and says so.
+// What papers and projects report of memory beside the GPU: docs/physics/offload.md has our figures
+// beside the published ones. Nothing is fitted to them. Where we miss a published figure, the test
+// holds what is predicted, and says so.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

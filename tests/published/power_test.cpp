@@ -77,7 +77,7 @@ TEST(FireFlyer, CostsAndDrawsAsPublishedButWorksLess) {
   fmt::print("performance {:.3f}, node {:.3f} mean {:.3f} peak, energy {:.3f}\n", performance,
              a.node.mean_W / b.node.mean_W, a.node.peak_W / b.node.peak_W, a.token_J / b.token_J);
   EXPECT_NEAR(performance, 0.704, 0.005);
-  EXPECT_LT(performance, 0.83 - 0.1) << "no longer missed: say so in docs/power.md";
+  EXPECT_LT(performance, 0.83 - 0.1) << "no longer missed: say so in docs/physics/power.md";
   EXPECT_NEAR(a.node.mean_W / b.node.mean_W, 0.6, 0.1);
   const auto nodes_usd = [](const PowerReport& one) { return one.machines_usd - one.network_usd; };
   EXPECT_NEAR(nodes_usd(a) / nodes_usd(b), 0.6, 0.1);

@@ -3,7 +3,7 @@
 //
 // The sources do not say how long samples were. verl's median was chosen by the update of its first
 // row, the only number that was looked at; the spread, and
-// all of AReaL's, is assumed and not fitted: docs/reinforcement-learning.md.
+// all of AReaL's, is assumed and not fitted: docs/physics/reinforcement-learning.md.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -163,7 +163,7 @@ TEST(RolloutRows, AsynchronyGainsWhatWasMeasured) {
     ++compared;
   }
   std::printf("%d of %d within a factor of two\n", within, compared);
-  // docs/reinforcement-learning.md says which misses and why.
+  // docs/physics/reinforcement-learning.md says which misses and why.
   EXPECT_EQ(compared, 5);
   EXPECT_GE(within, 4);
 }

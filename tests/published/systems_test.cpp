@@ -1,6 +1,6 @@
 // What published systems report, held against what the program predicts: a row of systems.yaml each
-// (its head says the form), which docs/systems.md prints. A figure outside its published bound
-// needs a reason and where that is from; one inside it needs none. WINDTUNNEL_UPDATE_GOLDEN=1
+// (its head says the form), which docs/results/systems.md prints. A figure outside its published
+// bound needs a reason and where that is from; one inside it needs none. WINDTUNNEL_UPDATE_GOLDEN=1
 // writes the page's table.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ namespace windtunnel {
 namespace {
 
 constexpr const char* kRows = "tests/published/systems.yaml";
-constexpr const char* kPage = "docs/systems.md";
+constexpr const char* kPage = "docs/results/systems.md";
 constexpr std::string_view kBegin =
     "<!-- rows of tests/published/systems.yaml, by systems_test -->\n";
 constexpr std::string_view kEnd = "<!-- end of rows -->\n";

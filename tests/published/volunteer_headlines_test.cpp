@@ -58,7 +58,8 @@ TEST(LearningAtHome, ManyTrainersHideTheNetwork) {
 }
 
 // FusionAI (arXiv 2309.01172): 50 RTX 3080 are comparable to four H100. Not here, at any bandwidth:
-// docs/volunteers.md has the reason. Held: that the link decides, and what data sheets allow.
+// docs/physics/volunteers.md has the reason. Held: that the link decides, and what data sheets
+// allow.
 TEST(FusionAi, ConsumerGpusStayBelowFourServerGpus) {
   const double server = volunteers_of("fusionai-h100.yaml").iteration.tokens_per_s;
   double last = 0;
@@ -95,7 +96,7 @@ TEST(FusionAi, AFasterHostHelpsWhereNoPortIsShared) {
     in_order &= slow_s >= last_slow_s;
     last_slow_s = slow_s;
   }
-  EXPECT_FALSE(in_order) << "docs/volunteers.md says that it is not";
+  EXPECT_FALSE(in_order) << "docs/physics/volunteers.md says that it is not";
 }
 
 }  // namespace

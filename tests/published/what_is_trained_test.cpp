@@ -1,5 +1,5 @@
 // Fine-tuning as published: memory and steps of adapters, and the memory of losses. The table of
-// docs/what-is-trained.md is made of these.
+// docs/physics/what-is-trained.md is made of these.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-"""The examples of docs/python.md, run in their order as one program."""
+"""The examples of docs/reference/python.md, run in their order as one program."""
 
 import os
 import re
@@ -10,7 +10,7 @@ from common import SOURCE
 
 class Page(unittest.TestCase):
     def test_its_examples_run(self):
-        with open(os.path.join(SOURCE, "docs", "python.md"), encoding="utf-8") as file:
+        with open(os.path.join(SOURCE, "docs", "reference", "python.md"), encoding="utf-8") as file:
             page = file.read()
         blocks = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
         self.assertGreaterEqual(len(blocks), 5)
@@ -21,7 +21,7 @@ class Page(unittest.TestCase):
             os.chdir(folder)
             try:
                 for i, block in enumerate(blocks):
-                    exec(compile(block, f"docs/python.md, example {i}", "exec"), known)
+                    exec(compile(block, f"docs/reference/python.md, example {i}", "exec"), known)
             finally:
                 os.chdir(here)
             self.assertTrue(os.path.getsize(os.path.join(folder, "report.html")))

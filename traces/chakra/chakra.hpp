@@ -1,7 +1,7 @@
 // A Plan as MLCommons Chakra execution traces and back: one file NAME.RANK.et per rank, or one per
 // class. Plan -> files -> Plan gives the same value, and readers such as ASTRA-sim find a plain
-// trace. Foreign traces are read too. docs/chakra.md says what a task is in a trace, which
-// attributes are ours, and what is assumed of foreign traces.
+// trace. Foreign traces are read too. docs/reference/chakra.md says what a task is in a trace,
+// which attributes are ours, and what is assumed of foreign traces.
 #pragma once
 
 #include <functional>

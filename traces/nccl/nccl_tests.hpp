@@ -1,6 +1,6 @@
 // Timings of collectives: the output of nccl-tests (its table of text, its JSON) and rows gathered
-// from it (CSV, columns as in docs/validation-collectives.md). Times in seconds, sizes as in the
-// tool's size column.
+// from it (CSV, columns as in docs/results/validation-collectives.md). Times in seconds, sizes as
+// in the tool's size column.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The traces that PyTorch's profiler writes (Kineto, output_json.cpp of pytorch/kineto): JSON of
 // Chrome trace events, plain or gzip, one file per rank. Read event by event: memory grows with the
 // work of the GPU (some 60 bytes each) and not with the file. Which events and arguments count:
-// docs/traces.md.
+// docs/guide/traces.md.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // What Nsight Systems recorded of one rank, as `nsys export --type sqlite` writes it: kernels,
 // copies, launches, and NVTX ranges that mark the steps. It holds no sizes of collectives. Which
-// tables and columns count: docs/traces.md.
+// tables and columns count: docs/guide/traces.md.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // Timings of kernels (CSV), one row for each series of timings of a work: what the harness writes
-// and fits read. The columns and their units: docs/rows.md, "Kernel samples".
+// and fits read. The columns and their units: docs/reference/rows.md, "Kernel samples".
 #pragma once
 
 #include <string>

@@ -50,7 +50,7 @@ using TrainingRuns = RowFile<TrainingRun>;
 // column missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong
 // cells or numbers, empty cells that nothing else tells, layouts that do not multiply to the GPUs,
 // batches that are no whole number of micro-batches, times that contradict tokens/s. All faults:
-// docs/rows.md.
+// docs/reference/rows.md.
 TrainingRuns read_training_runs(const std::string& path);
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file);
 

@@ -4,8 +4,8 @@
 // compute_only.
 //
 // The grammar of a cell, torch's two dialects, and our extension for what torch has no words for:
-// docs/schedules.md, "Files of torch". Every error names the file, the line and, as column, the
-// cell.
+// docs/physics/schedules.md, "Files of torch". Every error names the file, the line and, as column,
+// the cell.
 #pragma once
 
 #include <optional>

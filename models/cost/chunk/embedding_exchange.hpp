@@ -3,8 +3,8 @@
 // arXiv 2110.09132, as remembered). `rows` are those that a rank meets in a step, each once
 // (TensorShape::filled).
 //
-// The bytes of each: docs/gradients.md, "Embeddings that few rows touch". Both all-to-alls count
-// behind the backward pass, and every rank keeps the whole table in memory.
+// The bytes of each: docs/physics/gradients.md, "Embeddings that few rows touch". Both all-to-alls
+// count behind the backward pass, and every rank keeps the whole table in memory.
 #pragma once
 
 #include "models/compression/recipe.hpp"

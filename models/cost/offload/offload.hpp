@@ -1,6 +1,6 @@
 // What of a job lies beside its GPUs' memory, in that of the host or on the node's drives, and what
 // the host's cores do with it (ZeRO-Offload: Ren et al. 2021, arXiv 2101.06840; ZeRO-Infinity:
-// Rajbhandari et al. 2021, arXiv 2104.07857). In words: docs/offload.md.
+// Rajbhandari et al. 2021, arXiv 2104.07857). In words: docs/physics/offload.md.
 #pragma once
 
 #include <string>

@@ -2,8 +2,8 @@
 // and how many kernels it is on the GPU. For the op*.cpp files alone.
 //
 // Plain PyTorch (none, compiled) was measured kernel by kernel in training steps on one H200
-// (validate/harness/pytorch/measure_steps.py --profile; docs/validation-h200.md). Elements are
-// those of Shard::e bytes unless bytes are told.
+// (validate/harness/pytorch/measure_steps.py --profile; docs/results/validation-h200.md). Elements
+// are those of Shard::e bytes unless bytes are told.
 #pragma once
 
 #include <string_view>

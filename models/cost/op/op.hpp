@@ -4,7 +4,7 @@
 // norms and residuals over 1/tp of the sequence under sequence parallelism (Korthikanti et al.
 // 2022, arXiv 2205.05198), weight gradients accumulated in fp32 by the GEMM, an unfused cross
 // entropy. Latent attention: op_attention.cpp; experts: op_mlp.cpp; scaled precisions:
-// docs/cost.md.
+// docs/physics/cost.md.
 #pragma once
 
 #include <vector>

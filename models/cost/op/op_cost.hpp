@@ -6,7 +6,7 @@
 // over the SMs, and its efficiency is that of any product (gemm.efficiency). The time never falls
 // when m, n, k, batch or bytes grow; it rises in steps, so FLOP/s may fall with size.
 //
-// Formulas with sources, and which law is taken where: docs/cost.md.
+// Formulas with sources, and which law is taken where: docs/physics/cost.md.
 #pragma once
 
 #include "models/base/origin.hpp"

@@ -2,7 +2,7 @@
 // linear layer, of attention and of an MLP. For the op*.cpp files alone.
 //
 // What scaled precisions (fp8, mxfp8, nvfp4) quantise, when and in which kernel, as Transformer
-// Engine does it: docs/cost.md, "Scaled precisions".
+// Engine does it: docs/physics/cost.md, "Scaled precisions".
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // What context parallelism adds to a layer's attention and nothing hides. Which bytes each form
-// sends, with sources: docs/cost.md, "Context parallelism".
+// sends, with sources: docs/physics/cost.md, "Context parallelism".
 //
 // A ring (Megatron-Core's cp_comm_type p2p) sends step by step beside the attention over what the
 // last step brought; each rank has an early and a late part of the sequence, so that all do the

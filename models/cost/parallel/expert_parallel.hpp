@@ -3,7 +3,7 @@
 // rank decides (models/workload/expert_routing.hpp).
 //
 // Merged dispatch, locality, dropped duplicates (TED), hot experts (Hecate), and what is hidden
-// behind which compute: docs/cost.md, "Expert parallelism".
+// behind which compute: docs/physics/cost.md, "Expert parallelism".
 #pragma once
 
 #include <vector>

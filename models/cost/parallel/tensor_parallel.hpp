@@ -5,7 +5,7 @@
 // attention and around the MLP. Some run beside a GEMM of the backward pass.
 //
 // Software::tp_overlap hides more (pipelined, domino, sub-pipelined, fused, ladder, kraken). What
-// each hides behind what, with sources, and what is not counted: docs/cost.md, "Tensor
+// each hides behind what, with sources, and what is not counted: docs/physics/cost.md, "Tensor
 // parallelism". Two dimensions: tensor_mesh.hpp; kernels that are cut: tensor_ops.hpp; kernels that
 // are slowed down: Calibration::overlap_slowdown.
 #pragma once

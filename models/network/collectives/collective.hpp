@@ -36,7 +36,8 @@ struct CollectiveCost {
 //
 // Without an interconnect law `automatic` takes the cheapest of ring, tree and hierarchical (ties
 // in this order), with one what NCCL's tuner picks; an algorithm that does not apply to the group
-// gives way to the kind's usual one. Steps and bytes of each, and which runs: docs/collectives.md.
+// gives way to the kind's usual one. Steps and bytes of each, and which runs:
+// docs/physics/collectives.md.
 CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
                                const GroupShape& shape, double bytes, const Cluster& cluster,
                                const Calibration& calibration);

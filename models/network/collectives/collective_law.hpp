@@ -4,8 +4,8 @@
 //
 // It rests on a measured curve where the calibration has one of such a group
 // (models/calibration/kernel_law.hpp), else on an interconnect law
-// (models/calibration/interconnect_law.hpp), else on five constants: docs/collectives.md, "What a
-// step and a byte cost".
+// (models/calibration/interconnect_law.hpp), else on five constants: docs/physics/collectives.md,
+// "What a step and a byte cost".
 #pragma once
 
 #include <optional>

@@ -1,6 +1,6 @@
 // What a data-parallel step does about stragglers: workers compute more than their part of the
 // batch, so that the step need not wait for all of them, or it goes ahead without some of the
-// batch. A worker is a replica, n the number of them. In words: docs/stragglers.md.
+// batch. A worker is a replica, n the number of them. In words: docs/physics/stragglers.md.
 #pragma once
 
 #include <string>

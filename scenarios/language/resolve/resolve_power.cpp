@@ -39,7 +39,7 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   return power;
 }
 
-// Defaults that may be otherwise, with their ends: docs/power.md.
+// Defaults that may be otherwise, with their ends: docs/physics/power.md.
 struct UnsureKey {
   const char* key;
   UnsureDefault unsure;

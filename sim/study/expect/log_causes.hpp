@@ -4,9 +4,10 @@
 // each size the standard deviation that the interval states, and sizes of one curve are off
 // together, by kTogether of the variance over all of it and kNear over a distance of kReach powers
 // of two; the rest is each size's own. These shares are the autocorrelation of that quotient over
-// the 94 curves of published nccl-tests from specification (docs/validation-collectives.md). A
-// cause is another curve, and its evidence is the likelihood of the log with it over that with the
-// healthy one, averaged over the strengths that were tried.
+// the 94 curves of published nccl-tests from specification
+// (docs/results/validation-collectives.md). A cause is another curve, and its evidence is the
+// likelihood of the log with it over that with the healthy one, averaged over the strengths that
+// were tried.
 #pragma once
 
 #include <optional>

@@ -21,7 +21,8 @@ namespace {
 Note sampled_note(const Timeline& timeline) {
   return {"fold",
           "the ways that cluster.fabric.routing chose make too many ranks unlike, so a sample of "
-          "them is simulated and the step time is an estimate (docs/network.md states its error); "
+          "them is simulated and the step time is an estimate (docs/physics/network.md states its "
+          "error); "
           "fold: exact simulates all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
@@ -30,7 +31,8 @@ Note replayed_note(const Timeline& timeline) {
   return {"jitter",
           "cluster.jitter or slow_nodes make too many ranks unlike to simulate each: the step is "
           "simulated without them, then replayed with the pace of every rank. This adds up to 1 % "
-          "of the step to what is unsure, where replicas share links (docs/cost.md); fold: exact "
+          "of the step to what is unsure, where replicas share links (docs/physics/cost.md); fold: "
+          "exact "
           "simulates all of them",
           fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
                       timeline.ranks.size())};
@@ -99,7 +101,7 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
            "messages of both directions meet at the ports of stages and share them, so that those "
            "that are awaited come later, and a faster GPU may make the step longer; one at a time "
            "(synchronous) they do not meet, nor in an order of passes that `windtunnel schedule "
-           "search --scenario FILE` looks for (docs/schedules.md)",
+           "search --scenario FILE` looks for (docs/physics/schedules.md)",
            fmt::format("{} instead of {} a step with synchronous, simulated",
                        format_seconds(iteration.time_s), format_seconds(*other_s))}};
 }

@@ -247,7 +247,7 @@ TEST(ExpectedFactors, AgreeWithSimulatedMaxima) {
   }
 }
 
-// Bursts as so many independent draws: the error that docs/cost.md states.
+// Bursts as so many independent draws: the error that docs/physics/cost.md states.
 TEST(ExpectedFactors, BurstsAreMetWithinAFifthOfWhatTheyCost) {
   for (const auto& [good, bad] : {std::pair{200.0, 10.0}, {50.0, 5.0}, {20.0, 20.0}}) {
     const Jitter law{.bursts = {.good = good, .bad = bad, .slowdown = 1.5}};

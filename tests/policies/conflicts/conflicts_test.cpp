@@ -1,5 +1,5 @@
-// The table of what does not go together, as a whole: what its rows say, and that docs/gradients.md
-// prints them. WINDTUNNEL_UPDATE_GOLDEN=1 writes that part of the page.
+// The table of what does not go together, as a whole: what its rows say, and that
+// docs/physics/gradients.md prints them. WINDTUNNEL_UPDATE_GOLDEN=1 writes that part of the page.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kPage = "docs/gradients.md";
+constexpr const char* kPage = "docs/physics/gradients.md";
 constexpr std::string_view kBegin = "<!-- rows of policies/conflicts, by conflicts_test -->\n";
 constexpr std::string_view kEnd = "<!-- end of rows -->\n";
 

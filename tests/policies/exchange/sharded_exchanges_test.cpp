@@ -1,5 +1,5 @@
 // What travels where the training state is sharded, in bytes: sums are scattered, what is no sum
-// goes as without sharding, and the weights are gathered. docs/gradients.md, "Compressors".
+// goes as without sharding, and the weights are gathered. docs/physics/gradients.md, "Compressors".
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

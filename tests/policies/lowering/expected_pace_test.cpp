@@ -44,7 +44,9 @@ Job jittering_job(int tp, int pp, int dp, Fidelity fidelity, const Jitter& jitte
 struct Law {
   std::string name;
   Jitter jitter;
-  double off = 0;  // of what jitter adds, besides 0.3 % of the step: what docs/cost.md states
+  // The largest error, as a share of what jitter adds, that docs/physics/cost.md states; 0.3 % of
+  // the step are allowed besides.
+  double off = 0;
 };
 const std::vector<Law>& laws() {
   static const std::vector<Law> all = {

@@ -35,7 +35,7 @@ TEST(PageTerms, SayWhatAFigureIsWhereItsTitleIsItsOwn) {
             std::string::npos);
   EXPECT_EQ(term_html("measured"), "measured") << "of what it rests on, there alone";
   EXPECT_NE(term_html("measured", "origin").find("title="), std::string::npos);
-  // docs/glossary.md is the pages' glossary.
+  // docs/reference/glossary.md is the pages' glossary.
   for (const char* word : {"peers", "keeper", "shrink", "lazy", "closed form", "in time", "tp"}) {
     EXPECT_NE(term_html(word).find("title="), std::string::npos) << word;
   }

@@ -342,9 +342,9 @@ TEST(Engine, AFlowWithoutBandwidthIsTheUsersError) {
             "the plan sends data over 'storage-write', which has no bandwidth");
 }
 
-// docs/schedules.md, "A faster kernel, a longer step": two kernels, a message behind each, and a
-// last kernel of 6 s that waits for the message of the kernel of 2 s. Nobody waits for the other
-// message. Both have 20 bytes, and the NIC sends 10 a second.
+// docs/physics/schedules.md, "A faster kernel, a longer step": two kernels, a message behind each,
+// and a last kernel of 6 s that waits for the message of the kernel of 2 s. Nobody waits for the
+// other message. Both have 20 bytes, and the NIC sends 10 a second.
 Plan five_tasks(double kernel_s, bool awaited_first) {
   Plan plan;
   plan.ranks = 3;
@@ -404,8 +404,8 @@ Plan two_replicas(double first_s) {
   return plan;
 }
 
-// docs/schedules.md: fair shares keep ranks in lockstep, so that all wait for the NIC and then the
-// NIC for all. Where one is late, each sends while the other computes.
+// docs/physics/schedules.md: fair shares keep ranks in lockstep, so that all wait for the NIC and
+// then the NIC for all. Where one is late, each sends while the other computes.
 TEST(Engine, FairSharesMayLengthenAStepOfRanksInLockstep) {
   Cluster cluster = small_cluster(2);
   cluster.node.nics = 1;

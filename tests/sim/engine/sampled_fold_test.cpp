@@ -128,7 +128,7 @@ struct Errors {
 
 class SampledOnRandomFabrics : public ::testing::TestWithParam<Routing> {};
 
-// Eight pipelines of 16 to 32; docs/network.md states the same figures of 400 other seeds.
+// Eight pipelines of 16 to 32; docs/physics/network.md states the same figures of 400 other seeds.
 TEST_P(SampledOnRandomFabrics, IsNearAllRanks) {
   Errors all_jobs, little_network;
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

@@ -120,8 +120,8 @@ std::vector<double> errors_of(const Job& job, int draws) {
   return errors;
 }
 
-// Pods of a stage each, whose links all replicas share: what is stated in docs/cost.md and in the
-// note of a replayed run.
+// Pods of a stage each, whose links all replicas share: what is stated in docs/physics/cost.md and
+// in the note of a replayed run.
 TEST(TimelineReplay, OnSharedLinksIsWithinItsStatedError) {
   const Jitter laws[] = {{.sigma = 0.02},
                          {.sigma = 0.1, .per = JitterPer::task},

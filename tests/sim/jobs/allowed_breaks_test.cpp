@@ -22,8 +22,8 @@ Record simulated(const std::string& text) {
 }
 
 // Under zero2 the gradients of two layers and the vocabulary are whole until they are scattered,
-// beside the rank's shard of all (docs/gradients.md). Of a stage of two layers these are all
-// gradients that zero1 keeps; of one of sixteen they are few.
+// beside the rank's shard of all (docs/physics/gradients.md). Of a stage of two layers these are
+// all gradients that zero1 keeps; of one of sixteen they are few.
 TEST(AllowedBreaks, WholeGradientsOfTwoLayersLieBesideTheShardOfZero2) {
   const auto last_stage = [](int layers, const std::string& sharding,
                              const std::string& kept = "fp32") {

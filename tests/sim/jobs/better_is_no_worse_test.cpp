@@ -40,7 +40,8 @@ enum class Figure {
 // Why a relation may break. allowed_breaks_test.cpp shows each in one small job.
 enum class Breaks {
   never,
-  // What the GPU waits for its host is counted for a pass and spread over its parts (docs/cost.md).
+  // What the GPU waits for its host is counted for a pass and spread over its parts
+  // (docs/physics/cost.md).
   by_host,
   // The tuner picks each collective's algorithm as if it were alone: others get another share.
   by_share,
@@ -51,7 +52,7 @@ enum class Breaks {
   // Other times move the snapshots and failures of a trial to other moments: another sample.
   by_chance,
   // Gradients that are whole before they are scattered lie beside the rank's shard
-  // (docs/gradients.md).
+  // (docs/physics/gradients.md).
   by_shard
 };
 
@@ -329,7 +330,8 @@ double allowance(const BetterRow& row, const Job& job, const Figures& base, cons
     case Breaks::by_tuner:
       return waits_for_host(base) || waits_for_host(other) ? kMovedByLinks : kEqual;
     case Breaks::by_host:
-      // Work that fills idle time is put into other gaps when it is faster (docs/idle-time.md).
+      // Work that fills idle time is put into other gaps when it is faster
+      // (docs/physics/idle-time.md).
       return waits_for_host(base) || waits_for_host(other) || job.filling ? kMoved : kEqual;
     case Breaks::by_share:
       return job.communication.fidelity == Fidelity::closed ? kEqual : kMoved;

@@ -1,4 +1,4 @@
-// Features of a job put together, by two (docs/combinations.md has all pairs;
+// Features of a job put together, by two (docs/reference/combinations.md has all pairs;
 // WINDTUNNEL_UPDATE_GOLDEN=1 writes it) and at random by three: each runs and breaks no invariant,
 // or is refused by a row of policies/conflicts, or is no job.
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kPage = "docs/combinations.md";
+constexpr const char* kPage = "docs/reference/combinations.md";
 constexpr std::string_view kBegin =
     "<!-- pairs of tests/sim/jobs/features.yaml, by combinations_test -->\n";
 constexpr std::string_view kEnd = "<!-- end of pairs -->\n";

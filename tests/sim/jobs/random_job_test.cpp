@@ -76,7 +76,7 @@ bool runs(std::uint64_t number) {
   return ran;
 }
 
-// What plan_bound() and docs/gradients.md rest on: the kernels of a rank do not overlap.
+// What plan_bound() and docs/physics/gradients.md rest on: the kernels of a rank do not overlap.
 TEST(RandomJobPlans, KernelsOfARankStandOnOneStream) {
   int classes = 0;
   for (std::uint64_t number = 0; number < 100; ++number) {

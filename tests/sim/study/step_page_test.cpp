@@ -1,4 +1,4 @@
-// docs/step.md works a step out by hand: its kernels are the program's, its step within 1 %.
+// docs/guide/step.md works a step out by hand: its kernels are the program's, its step within 1 %.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <re2/re2.h>
@@ -26,7 +26,7 @@ Case case_of_page() {
 // Rows "| name | ... | number |" of the page, in order: name, and the number as it is printed.
 std::vector<std::pair<std::string, std::string>> printed_rows() {
   static const RE2 row(R"(\| (.*?) \| .* \| ([0-9.]+) \|)");
-  std::ifstream page(WINDTUNNEL_SOURCE_DIR "/docs/step.md");
+  std::ifstream page(WINDTUNNEL_SOURCE_DIR "/docs/guide/step.md");
   std::vector<std::pair<std::string, std::string>> rows;
   std::string name;
   std::string number;
@@ -53,7 +53,7 @@ TEST(StepPage, PrintsTheProgramsKernelsInTheirOrder) {
 
 TEST(StepPage, ItsStepIsTheProgramsWithinAHundredth) {
   static const RE2 row(R"(\| \*\*step\*\* \| \| \*\*([0-9.]+)\*\* \|)");
-  std::ifstream page(WINDTUNNEL_SOURCE_DIR "/docs/step.md");
+  std::ifstream page(WINDTUNNEL_SOURCE_DIR "/docs/guide/step.md");
   double by_hand_s = 0;
   for (std::string line; std::getline(page, line);) RE2::FullMatch(line, row, &by_hand_s);
   const Record record = simulate(case_of_page(), {.threads = 1, .depth = StudyDepth::step});

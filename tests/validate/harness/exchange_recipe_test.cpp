@@ -202,7 +202,7 @@ TEST(ExchangeRecipe, AcpSgdTakesTurns) {
   }
 }
 
-// These two differ in their collectives; docs/harness.md says why.
+// These two differ in their collectives; docs/reference/harness.md says why.
 TEST(ExchangeRecipe, TernaryAndSketchesGather) {
   NobodyElse nobody(kRanks);
   const auto text_of = [&](const CompressorChoice& choice) {

@@ -19,8 +19,8 @@ struct CheckpointOptions {
 // Rows on which the library's constants were fitted are stated, not judged. So are saves that tell
 // how many bytes a job writes where its source does not: those over storage slower than any writer.
 // Skipped with the reason: bytes or bandwidth that nothing tells, software that has no law. Which
-// words are read and what is assumed: docs/rows.md, "Checkpoints". Intervals are as wide as the
-// other families were off. Throws Error for a filter that does not fit a table.
+// words are read and what is assumed: docs/reference/rows.md, "Checkpoints". Intervals are as wide
+// as the other families were off. Throws Error for a filter that does not fit a table.
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options = {});
 

@@ -42,7 +42,7 @@ const GpuName& gpu_of(const ExchangeRow& row) {
   return gpu_named(contains_text(second, network) ? second : row.gpu, false);
 }
 
-// What is sent how often, with sources: docs/rows.md.
+// What is sent how often, with sources: docs/reference/rows.md.
 std::string exchange_scenario(const ExchangeRow& row) {
   const bool merged = contains_text(row.mode, "training") && !contains_text(row.library, "pplx");
   const bool grouped = contains_text(row.note, "top-4 groups");

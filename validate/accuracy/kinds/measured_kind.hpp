@@ -1,7 +1,7 @@
 // Kinds of measured rows of which each is one job with a figure or a few. A kind is a file of this
 // folder: the columns of its rows, and of a row the job, what is predicted for it and what a
 // simpler rule would say. The driver below does the rest: it filters, predicts, lists what it
-// cannot predict, gives intervals and sums up. How one is added: docs/how-to-add.md.
+// cannot predict, gives intervals and sums up. How one is added: docs/reference/how-to-add.md.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Steps of reinforcement learning are held against the loop of a scenario with `rollout`
-// (docs/reinforcement-learning.md); docs/rows.md says what a row becomes.
+// (docs/physics/reinforcement-learning.md); docs/reference/rows.md says what a row becomes.
 #include <cmath>
 
 #include "models/cost/op/op_cost.hpp"
@@ -52,7 +52,7 @@ constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
 });
 
 // Assumed, as no source states them: prompts as of problems of mathematics, and a spread of lengths
-// between the 0.7 and the 1 of docs/reinforcement-learning.md.
+// between the 0.7 and the 1 of docs/physics/reinforcement-learning.md.
 constexpr int kPrompt = 200;
 constexpr double kSigma = 0.8;
 // Where a row states no length: what responses grow from and to (DAPO, arXiv 2503.14476, figure 7).

@@ -3,8 +3,8 @@
 // grows with buffers beyond 512 MiB. Each was found in the timings of two clusters of H100 (all
 // pairs, all-to-all and send-receive; github.com/xxrjun/nccl-tests-cluster 455de4f).
 //
-// What was seen, and what of it has no known cause: docs/collectives.md, "Why pairs of nodes
-// differ".
+// What was seen, and what of it has no known cause: docs/physics/collectives.md, "Why pairs of
+// nodes differ".
 #pragma once
 
 #include <array>

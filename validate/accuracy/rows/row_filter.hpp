@@ -2,7 +2,7 @@
 //   tp<=8 && (pp==1 || note~"after_pp_fix=True")
 // `~` holds when the right side stands somewhere in the left, whatever the case; `==` and `!=`
 // compare as numbers where both sides are, else as text. A comparison with an empty cell does not
-// hold. The grammar: docs/rows.md, "Which rows".
+// hold. The grammar: docs/reference/rows.md, "Which rows".
 #pragma once
 
 #include <cstddef>

@@ -3,7 +3,7 @@
 // how far each may move, and the rows pull.
 //
 // How rows of one source weigh together, and which rows are left out to tell the error on unseen
-// runs: docs/rows.md, "A calibration from rows".
+// runs: docs/reference/rows.md, "A calibration from rows".
 #pragma once
 
 #include <functional>

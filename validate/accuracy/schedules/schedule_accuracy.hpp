@@ -14,7 +14,8 @@ namespace windtunnel {
 
 // Rows that cannot be read, and those of schedules that this build does not have, are skipped with
 // the reason. The columns of both tables, their units, and what is assumed of activations:
-// docs/rows.md, "Schedules". Throws Error for a file with neither set of columns or without rows.
+// docs/reference/rows.md, "Schedules". Throws Error for a file with neither set of columns or
+// without rows.
 ValidationReport validate_schedules(const std::vector<std::string>& csv_paths);
 
 }  // namespace windtunnel

@@ -3,8 +3,8 @@
 // this is measured to judge.
 //
 // What runs differs from a recipe where kernels or collectives are not there as costed. The
-// differences are listed in docs/harness.md, "Exchanges that really run"; a test holds them to be
-// the only ones.
+// differences are listed in docs/reference/harness.md, "Exchanges that really run"; a test holds
+// them to be the only ones.
 #pragma once
 
 #include <functional>

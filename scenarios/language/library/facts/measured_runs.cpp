@@ -20,7 +20,7 @@ constexpr const char* kHead =
     "# log(predicted / measured) of their steps' times, root mean square\n"
     "# (models/results/familiarity.hpp). Written by `windtunnel validate runs "
     "FILE... --measured measured_runs.yaml`;\n"
-    "# docs/validation.md has the rows' sources.\n";
+    "# docs/results/validation.md has the rows' sources.\n";
 
 int count(const DocumentNode& map, const char* key) {
   return whole(require(map, key), key);

@@ -279,7 +279,7 @@ TEST(TensorOverlapProperties, SlowerLinksNeverHelp) {
 
 // GPT-3 13B's width on one DGX-H100: all-reduces take 43 to 47 % of the baseline's iteration, and
 // Domino is up to 1.3 times as fast (arXiv 2409.15241, abstract and section 2; the shares
-// recalled). Ours in docs/communication.md; here that it pays, within that bound.
+// recalled). Ours in docs/physics/communication.md; here that it pays, within that bound.
 TEST(TensorOverlapDomino, PaysOnADgxWithinThePublishedBound) {
   TransformerSpec model = gpt3_175b();
   model.hidden = 5120;
