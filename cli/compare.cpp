@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,7 +10,6 @@
 #include <thread>
 #include <utility>
 
-#include "cli/compare_company.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
@@ -17,6 +17,8 @@
 #include "cli/program/override_options.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "report/console/console.hpp"
+#include "report/figures/figure_text.hpp"
+#include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/drawing.hpp"
@@ -26,6 +28,7 @@
 #include "scenarios/language/company.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
+#include "sim/study/simulate_company.hpp"
 #include "traces/perfetto/perfetto.hpp"
 
 namespace windtunnel {
@@ -148,7 +151,19 @@ std::string write_folder(const Outcome& outcome, const std::vector<std::string>&
       out);
 }
 
-ExitCode compare_jobs(const ScenarioText& scenario, const std::vector<VariedKey>& vary,
+void add_jobs(const std::string& set, const CompanyReport& report, TextTable& table) {
+  for (const CompanyJob& job : report.jobs) {
+    table.rows.push_back({set, job.alone.scenario, value_text(Unit::seconds, job.alone_s()),
+                          value_text(Unit::seconds, job.together_s()),
+                          fmt::format("{:.4f}", job.slowdown),
+                          fmt::format("{:.4f} .. {:.4f}", job.least_slowdown, job.most_slowdown)});
+  }
+}
+
+// Several jobs on one cluster: a row for each point and job; of points that cannot be, the reason.
+// One after the other, as each simulates several starts itself. Throws the first point's Error
+// where none can be.
+ExitCode compare_jobs(const ScenarioText& of_all, const std::vector<VariedKey>& vary,
                       const CompareOptions& options) {
   if (!options.out.empty()) {
     throw Error(
@@ -158,11 +173,49 @@ ExitCode compare_jobs(const ScenarioText& scenario, const std::vector<VariedKey>
   SimulateOptions simulate_options;
   simulate_options.threads = options.threads;
   simulate_options.allow_oom = options.allow_oom;
-  return compare_company({.scenario = scenario,
-                          .points = cross_product(vary),
-                          .output = options.output,
-                          .timing = options.timing},
-                         simulate_options);
+  TextTable table{{{"set"},
+                   {"job"},
+                   {"step alone", Align::right},
+                   {"together", Align::right},
+                   {"slowdown", Align::right},
+                   {"over starts", Align::right}},
+                  {}};
+  const std::vector<Overrides> wanted = cross_product(vary);
+  Json points = Json::array();
+  SummarySection infeasible{"Infeasible", {}};
+  std::optional<Error> first;
+  Progress progress;
+  for (const Overrides& point : wanted) {
+    progress.show(fmt::format("[{}/{}] {}", points.size(), wanted.size(), set_text(point)));
+    Json& document = points.emplace_back(Json::object());
+    for (const auto& [key, value] : point) document["set"][key] = value;
+    ScenarioText scenario = of_all;
+    scenario.set.insert(scenario.set.end(), point.begin(), point.end());
+    try {
+      Company company = resolve_company(scenario);
+      for (Case& each : company.jobs) each.file = std::filesystem::absolute(each.file);
+      const CompanyReport report = simulate_company(company, simulate_options);
+      document["result"] = company_document(report, options.timing);
+      add_jobs(set_text(point), report, table);
+    } catch (const Error& error) {
+      if (!first) first = as_varied(error, point);
+      document["reason"] = error.what();
+      infeasible.rows.push_back({set_text(point), error.what()});
+    }
+  }
+  progress.wipe();
+  if (table.rows.empty()) throw Error(*first);
+  Answer answer{.title = {},
+                .subtitle = {},
+                .figures = {},
+                .sections = {{"", {}, std::move(table)}},
+                .kind = "company-compare",
+                .document = [&]() -> Json {
+                  return {{"points", points}};
+                }};
+  if (!infeasible.rows.empty()) answer.sections.push_back(std::move(infeasible));
+  hand_out(answer, options.output);
+  return ExitCode::ok;
 }
 
 ExitCode compare(const CompareOptions& options) {

@@ -121,10 +121,7 @@ Job machine_of(const ExpectOptions& options) {
       "cluster: {{node: {}, nodes: {}}}\n"
       "batch: {{global: {}}}\n",
       argument.node, argument.nodes, batch_of(argument, scenario.set));
-  const auto unprepared = [](const Job&, const std::string&) {
-    return std::shared_ptr<const PreparedIteration>();
-  };
-  Job job = resolve_case(scenario, {}, unprepared).job;
+  Job job = resolve_unprepared(scenario).job;
   if (!job.cluster.pools.empty()) {
     throw Error(Location{"--set cluster.pools"}, "expect is of nodes that are all alike");
   }

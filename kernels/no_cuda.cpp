@@ -8,7 +8,6 @@
 #include "kernels/compression/top_k.hpp"
 #include "kernels/device/cuda_entries.hpp"
 #include "kernels/device/device.hpp"
-#include "kernels/layer/layer_ops.hpp"
 #include "kernels/layer/stream_ops.hpp"
 #include "models/base/error.hpp"
 
@@ -65,12 +64,6 @@ constexpr StreamOps kStreamOps = {
     [](std::byte*, const std::byte*, std::size_t) { refuse(); },
 };
 
-constexpr LayerOps kLayerOps = {
-    [](const float*, bool, std::size_t, std::size_t, float*) { refuse(); },
-    [](const float*, std::size_t, std::size_t, float*, float*) { refuse(); },
-    [](const float*, const float*, float, std::size_t, float*) { refuse(); },
-};
-
 constexpr Ternary kTernary = {
     [](const float*, std::size_t, float*) { refuse(); },
     [](const float*, std::size_t, const float*, std::uint64_t, std::uint32_t*) { refuse(); },
@@ -113,9 +106,6 @@ const Quantise& cuda_quantise() {
 }
 const SignCode& cuda_sign_code() {
   return kSignCode;
-}
-const LayerOps& cuda_layer_ops() {
-  return kLayerOps;
 }
 const StreamOps& cuda_stream_ops() {
   return kStreamOps;

@@ -106,10 +106,7 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   }
   std::optional<Case> again;
   try {
-    // Nobody asks for its iteration yet.
-    again = resolve_case(text, {}, [](const Job&, const std::string&) {
-      return std::shared_ptr<const PreparedIteration>();
-    });
+    again = resolve_unprepared(text);
   } catch (const Error&) {
     return;  // what is set on top may mend it; if not, the command says so
   }

@@ -7,7 +7,6 @@ namespace windtunnel {
 struct Device;
 struct GaloisCode;
 struct Gemm;
-struct LayerOps;
 struct LowRank;
 struct Quantise;
 struct SignCode;
@@ -22,7 +21,6 @@ const GaloisCode& cuda_galois_code();
 const Quantise& cuda_quantise();
 const SignCode& cuda_sign_code();
 const Gemm& cuda_gemm();
-const LayerOps& cuda_layer_ops();
 const LowRank& cuda_low_rank();
 const Sketch& cuda_sketch();
 const StreamOps& cuda_stream_ops();

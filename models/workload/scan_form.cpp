@@ -126,52 +126,46 @@ constexpr std::array kGatedDeltaForward = {
 // W, U and the states as in the forward pass; then gradients of what was written, of the states
 // back through the chunks, of queries, keys and W by the states and by the scores, and of keys and
 // values through the inverse.
-constexpr std::array kDeltaGradients = {
-    ScanKernel{.name = "value gradients", .m = kQ, .n = kP, .k = kHalf, .rows = 2},
-    ScanKernel{.name = "state gradients",
-               .m = kQ,
-               .n = kP,
-               .k = kN,
-               .times = 3,
-               .rows = 3,
-               .keys = 3,
-               .states = 1},
-    ScanKernel{.name = "key gradients",
-               .m = kQ,
-               .n = kN,
-               .k = kP,
-               .times = 3,
-               .rows = 3,
-               .keys = 6,
-               .states = 2},
-    ScanKernel{.name = "score gradients", .m = kQ, .n = kQ, .k = kP, .rows = 2},
-    ScanKernel{.name = "key gradients of scores", .m = kQ, .n = kN, .k = kQ, .times = 2, .keys = 4},
-    ScanKernel{.name = "inverse gradients", .m = kQ, .n = kQ, .k = kN, .keys = 2, .triangles = 2},
-    ScanKernel{.name = "inverse gradients of values", .m = kQ, .n = kQ, .k = kP, .rows = 2},
-    ScanKernel{.name = "triangle gradients", .m = kQ, .n = kQ, .k = kQ, .times = 2, .triangles = 2},
-    ScanKernel{.name = "written key gradients", .m = kQ, .n = kN, .k = kQ, .times = 3, .keys = 3},
-    ScanKernel{.name = "written value gradients", .m = kQ, .n = kP, .k = kQ, .rows = 1},
-};
-constexpr std::array kGatedDeltaBackward = {
-    ScanKernel{.name = "gated norm", .rows = 5},
-    kWrittenKeys,
-    kWrittenValues,
-    kDeltaStates,
-    kDeltaScores,
-    kDeltaGradients[0],
-    kDeltaGradients[1],
-    kDeltaGradients[2],
-    kDeltaGradients[3],
-    kDeltaGradients[4],
-    kDeltaGradients[5],
-    kDeltaGradients[6],
-    kDeltaGradients[7],
-    kDeltaGradients[8],
-    kDeltaGradients[9],
-    ScanKernel{.name = "key norms", .shared = 2, .keys = 4},
-    ScanKernel{.name = "decays", .heads = 4, .heads32 = 4},
-    ScanKernel{.name = "convolution", .convolved = 3},
-};
+constexpr std::array<ScanKernel, 18> delta_backward(ScanKernel written_keys, ScanKernel scores,
+                                                    ScanKernel key_norms, ScanKernel decays) {
+  return {{
+      {.name = "gated norm", .rows = 5},
+      written_keys,
+      kWrittenValues,
+      kDeltaStates,
+      scores,
+      {.name = "value gradients", .m = kQ, .n = kP, .k = kHalf, .rows = 2},
+      {.name = "state gradients",
+       .m = kQ,
+       .n = kP,
+       .k = kN,
+       .times = 3,
+       .rows = 3,
+       .keys = 3,
+       .states = 1},
+      {.name = "key gradients",
+       .m = kQ,
+       .n = kN,
+       .k = kP,
+       .times = 3,
+       .rows = 3,
+       .keys = 6,
+       .states = 2},
+      {.name = "score gradients", .m = kQ, .n = kQ, .k = kP, .rows = 2},
+      {.name = "key gradients of scores", .m = kQ, .n = kN, .k = kQ, .times = 2, .keys = 4},
+      {.name = "inverse gradients", .m = kQ, .n = kQ, .k = kN, .keys = 2, .triangles = 2},
+      {.name = "inverse gradients of values", .m = kQ, .n = kQ, .k = kP, .rows = 2},
+      {.name = "triangle gradients", .m = kQ, .n = kQ, .k = kQ, .times = 2, .triangles = 2},
+      {.name = "written key gradients", .m = kQ, .n = kN, .k = kQ, .times = 3, .keys = 3},
+      {.name = "written value gradients", .m = kQ, .n = kP, .k = kQ, .rows = 1},
+      key_norms,
+      decays,
+      {.name = "convolution", .convolved = 3},
+  }};
+}
+constexpr std::array kGatedDeltaBackward =
+    delta_backward(kWrittenKeys, kDeltaScores, {.name = "key norms", .shared = 2, .keys = 4},
+                   {.name = "decays", .heads = 4, .heads32 = 4});
 
 // Kimi Delta Attention: the same products with decays in fp32 for each number of a key (arXiv
 // 2510.26692, section 3; fla/ops/kda/chunk.py), which the kernels within a chunk read beside the
@@ -195,26 +189,9 @@ constexpr std::array kKimiDeltaForward = {
     kDeltaOutputs,
     ScanKernel{.name = "gated norm", .rows = 3},
 };
-constexpr std::array kKimiDeltaBackward = {
-    ScanKernel{.name = "gated norm", .rows = 5},
-    kKimiDeltaForward[5],
-    kWrittenValues,
-    kDeltaStates,
-    kKimiDeltaForward[8],
-    kDeltaGradients[0],
-    kDeltaGradients[1],
-    kDeltaGradients[2],
-    kDeltaGradients[3],
-    kDeltaGradients[4],
-    kDeltaGradients[5],
-    kDeltaGradients[6],
-    kDeltaGradients[7],
-    kDeltaGradients[8],
-    kDeltaGradients[9],
-    ScanKernel{.name = "key norms", .shared = 6},
-    ScanKernel{.name = "decays", .keys = 1, .heads = 4, .keys32 = 4, .heads32 = 2},
-    ScanKernel{.name = "convolution", .convolved = 3},
-};
+constexpr std::array kKimiDeltaBackward =
+    delta_backward(kKimiDeltaForward[5], kKimiDeltaForward[8], {.name = "key norms", .shared = 6},
+                   {.name = "decays", .keys = 1, .heads = 4, .keys32 = 4, .heads32 = 2});
 
 // Lightning Attention in blocks of 256 tokens (arXiv 2401.04658, algorithms 1 and 2): scores and
 // context of a block, what the state of earlier blocks gives to its rows, and its own part of the

@@ -101,6 +101,12 @@ ScenarioText read_scenario(const std::string& path, const Overrides& set) {
   return {.file = path, .text = read_text_file(path), .set = set};
 }
 
+Case resolve_unprepared(const ScenarioText& scenario, const Overrides& more) {
+  return resolve_case(scenario, more, [](const Job&, const std::string&) {
+    return std::shared_ptr<const PreparedIteration>();
+  });
+}
+
 Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Prepare& prepare) {
   const Additions nothing;
   const Additions& added = scenario.added != nullptr ? *scenario.added : nothing;

@@ -61,6 +61,9 @@ ScenarioText read_scenario(const std::string& path, const Overrides& set = {});
 // `more` comes on top of what is set. Throws Error as load_case() does.
 Case resolve_case(const ScenarioText& scenario, const Overrides& more = {},
                   const Prepare& prepare = {});
+// The same without its iteration (Case::prepared is null): neither whether the schedule can be nor
+// what a step costs is asked.
+Case resolve_unprepared(const ScenarioText& scenario, const Overrides& more = {});
 
 // Reads, checks and resolves. Throws Error with file:line:column. Overrides are reported with the
 // location "--set KEY=VALUE".

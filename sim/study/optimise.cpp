@@ -387,13 +387,6 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
   });
 }
 
-// Whether the job's own schedule can be is no matter where others are tried.
-Case unprepared_case(const ScenarioText& scenario, const Overrides& point) {
-  return resolve_case(scenario, point, [](const Job&, const std::string&) {
-    return std::shared_ptr<const PreparedIteration>();
-  });
-}
-
 // Some layout that the job can have: a start for a search over all of them.
 std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
   constexpr int kMostStages = 128;
@@ -402,7 +395,7 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
       try {
         Overrides set = point;
         set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}}}", tp, pp));
-        const int dp = unprepared_case(scenario, set).job.layout.dp;
+        const int dp = resolve_unprepared(scenario, set).job.layout.dp;
         // What else the scenario says of its layout stays.
         set = point;
         const Layout tried{.tp = tp, .pp = pp, .dp = dp};
@@ -410,7 +403,7 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
           set.emplace_back(axis.key, std::to_string(tried.*axis.size));
         }
         set.emplace_back("layout.sequence_parallel", "false");
-        unprepared_case(scenario, set);
+        resolve_unprepared(scenario, set);
         return set;
       } catch (const Error&) {
         continue;
@@ -424,12 +417,12 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
               const OptimiseOptions& options) {
   if (!options.layout && !options.schedule) return resolve_case(scenario, point);
   try {
-    return unprepared_case(scenario, point);
+    return resolve_unprepared(scenario, point);
   } catch (const Error&) {
     if (!options.layout) throw;
     const std::optional<Overrides> set = possible_layout(scenario, point);
     if (!set) throw;  // it is not the layout that is at fault
-    return unprepared_case(scenario, *set);
+    return resolve_unprepared(scenario, *set);
   }
 }
 

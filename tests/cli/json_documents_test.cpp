@@ -12,7 +12,6 @@
 #include "tests/cli/help_pages.hpp"
 #include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
-#include "tests/cli/small_step.hpp"
 
 namespace windtunnel {
 namespace {
@@ -109,8 +108,6 @@ std::vector<Documented> documented() {
       {"validate execution", "validate-execution",
        always("scenarios/execution/ring.yaml --budget '1 ms'")},
       {"execute", "execute", always("scenarios/execution/ring.yaml --budget '1 ms'")},
-      {"validate step", "validate-step",
-       [](const std::string& folder) { return small_step(folder) + " --budget '1 ms'"; }},
       {"calibrate", "calibrate-runs",
        [](const std::string& folder) {
          return "--from " + runs_table(folder) + " --out " + folder + "/mine.yaml";

@@ -228,11 +228,8 @@ std::vector<Breach> opened_files(const SourceFile& file) {
   static const RE2 opening(R"(.*(\bifstream\b|\bfopen\(|\bgzopen\(|filebuf\b).*)");
   // The opening itself, files of the system, and those that the harness has written itself.
   static const std::set<std::string, std::less<>> apart = {
-      "traces/text/text.cpp",
-      "kernels/device/host_machine.cpp",
-      "validate/harness/drill/kept_process.cpp",
-      "validate/harness/ranks/group_devices.cpp",
-      "validate/harness/ranks/own_core.cpp",
+      "traces/text/text.cpp", "kernels/device/host_machine.cpp",
+      "validate/harness/ranks/group_devices.cpp", "validate/harness/ranks/own_core.cpp",
       "validate/harness/timing/session.cpp"};
   if (is_in(file.path, "tests") || is_in(file.path, "bench") || is_in(file.path, "examples") ||
       apart.contains(file.path)) {

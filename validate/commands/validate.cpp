@@ -97,6 +97,11 @@ void check_nothing_before(const CLI::App& app, const std::string& command) {
   }
 }
 
+constexpr const char* kStepIsGone =
+    "there is no 'validate step' any more: 'windtunnel validate execution SCENARIO --kernels cpu' "
+    "runs the plan of a small job in processes of this machine, and 'windtunnel validate samples' "
+    "holds predicted kernels to their timings";
+
 // A word that is no file is a command's, or was to be one.
 void check_files(const CLI::App& app, const ValidateOptions& options) {
   if (const auto given = app.get_subcommands(); !given.empty()) {
@@ -113,7 +118,9 @@ void check_files(const CLI::App& app, const ValidateOptions& options) {
   }
   const std::string& word = options.files.front();
   std::error_code unknown;
-  if (std::filesystem::exists(word, unknown) || nearest_name(word, commands).empty()) return;
+  if (std::filesystem::exists(word, unknown)) return;
+  if (word == "step") throw Error(kStepIsGone);  // whatever options of its own follow
+  if (nearest_name(word, commands).empty()) return;
   throw CLI::ParseError(unknown_name("command", word, commands), CLI::ExitCodes::ExtrasError);
 }
 
@@ -133,7 +140,6 @@ Handler define_validate(CLI::App& app) {
   commands.push_back(define_validate_all(app));
   commands.push_back(define_validate_samples(app, kernels_page));
   commands.push_back(define_validate_execution(app));
-  commands.push_back(define_validate_step(app));
   add_files(app, *options);
   add_example(app, "runs.csv --worst 10");
   app.require_subcommand(0, 1);

@@ -27,8 +27,4 @@ ValidationCommand define_validate_all(CLI::App& validate);
 // overheads of this machine, which are measured on other plans beforehand.
 ValidationCommand define_validate_execution(CLI::App& validate);
 
-// `step`: a data-parallel step of an MLP run for real on the cores of this machine, against its
-// simulation.
-ValidationCommand define_validate_step(CLI::App& validate);
-
 }  // namespace windtunnel

@@ -31,12 +31,6 @@ const ConfigurationTable& table_written_as(const std::string& program) {
   throw Error(unknown_name("program to launch", program, known));
 }
 
-Case resolved_without_plan(const ScenarioText& scenario) {
-  return resolve_case(scenario, {}, [](const Job&, const std::string&) {
-    return std::shared_ptr<const PreparedIteration>();
-  });
-}
-
 // A whole number without unit, as programs write it; other values as the scenario has them.
 std::string plain_value(const ResolvedValue& value) {
   const bool flag = value.value == "true" || value.value == "false";
@@ -364,7 +358,7 @@ void name_unwritten(const Case& the_case, const std::set<std::string>& written,
 
 void name_differences(const Case& the_case, const ImportRequest& request, Launch& launch) {
   const ImportedScenario imported = import_scenario(request);
-  const Case launched = resolved_without_plan({.file = launch.file, .text = imported.text});
+  const Case launched = resolve_unprepared({.file = launch.file, .text = imported.text});
   const ComparedValues wanted = compared_values(the_case);
   const ComparedValues found = compared_values(launched);
   for (const auto& [key, value] : wanted) {
@@ -394,7 +388,7 @@ const std::string& launch_software(const std::string& program) {
 
 Launch launch_of(const ScenarioText& scenario, const std::string& program) {
   const ConfigurationTable& table = table_written_as(program);
-  const Case the_case = resolved_without_plan(scenario);
+  const Case the_case = resolve_unprepared(scenario);
   const auto form = std::ranges::find(kLaunchForms, table.writes.form, &LaunchForm::form);
   CHECK(form != std::end(kLaunchForms), "no form '{}'", table.writes.form);
   Launch launch{.program = program, .file = std::string(form->file), .text = {}, .unsaid = {}};

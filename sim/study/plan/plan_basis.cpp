@@ -90,9 +90,7 @@ Case first_case(const PlanRequest& request, const NodeSpec& node,
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
   }
   try {
-    return resolve_case(scenario, set, [](const Job&, const std::string&) {
-      return std::shared_ptr<const PreparedIteration>();
-    });
+    return resolve_unprepared(scenario, set);
   } catch (const Error& error) {
     if (error.where().file != kPlanFile) throw;
     throw Error(Location{"--model"}, std::string(error.text()));

@@ -345,6 +345,17 @@ TEST(ValidateCommand, TellsWhichKindAFileIs) {
   }
 }
 
+TEST(ValidateCommand, StepSaysWhatTakesItsPlace) {
+  const ProgramResult result =
+      run_program("validate step scenarios/mlp-cpu.yaml --calibration cpu.yaml --json");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_EQ(result.out, "");
+  EXPECT_NE(result.err.find("there is no 'validate step' any more: 'windtunnel validate execution "
+                            "SCENARIO --kernels cpu'"),
+            std::string::npos)
+      << result.err;
+}
+
 TEST(ValidateCommand, PredictsTimesOfCheckpoints) {
   const std::string folder = scratch_folder("validate_checkpoints");
   const std::string rows = checkpoint_file(folder);

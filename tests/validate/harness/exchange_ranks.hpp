@@ -10,7 +10,7 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "tests/validate/harness/device_ranks.hpp"
-#include "validate/harness/exchange/exchange.hpp"
+#include "tests/validate/harness/exchange/exchange.hpp"
 
 namespace windtunnel {
 

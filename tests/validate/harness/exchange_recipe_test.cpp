@@ -5,7 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/recipe.hpp"
-#include "validate/harness/exchange/exchange.hpp"
+#include "tests/validate/harness/exchange/exchange.hpp"
 
 namespace windtunnel {
 namespace {

@@ -128,7 +128,8 @@ void TcpCollectives::reduce_scatter(const float* values, float* part, size_t par
 
 void TcpCollectives::all_gather(const std::byte* part, std::byte* all, size_t part_bytes) {
   const auto ranks = static_cast<size_t>(group_->ranks());
-  std::copy_n(part, part_bytes, all + part_bytes * static_cast<size_t>(rank()));
+  std::byte* const own = all + part_bytes * static_cast<size_t>(rank());
+  if (part != own) std::copy_n(part, part_bytes, own);
   all_gather_ring(*group_, {all, part_bytes * ranks}, 1);
 }
 

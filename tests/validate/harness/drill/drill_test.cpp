@@ -1,7 +1,9 @@
-#include "validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "models/base/quantile.hpp"
 #include "tests/validate/harness/drill/foreseen_drill.hpp"
 #include "tests/validate/harness/drill/random_drill.hpp"
 
@@ -102,11 +104,21 @@ TEST(Drill, AFullDiskKeepsTheLastCopyThatFitted) {
   expect_served(drill, kNoTier, 0);
 }
 
-// How long they take is judged over many of them (drill_long_test.cpp).
+// How long they take is judged over many of them (DrillLong).
 TEST(Drill, RandomKillsEndAsForeseen) {
   const DrillCount counted = run_random_drills(0, 10);
   EXPECT_GE(counted.recovered, 3);
   EXPECT_GE(counted.unrecoverable, 1);
+}
+
+TEST(DrillLong, TwoHundredRandomKillsEndAsForeseen) {
+  const DrillCount counted = run_random_drills(1000, 200);
+  EXPECT_GE(counted.recovered, 100);
+  EXPECT_GE(counted.unrecoverable, 20);
+  EXPECT_LE(median(counted.time_errors), 0.15);
+  RecordProperty("median_time_error", fmt::format("{:.3f}", median(counted.time_errors)));
+  fmt::print("{} recovered, {} not; recovery times foreseen within {:.1f} % in the median\n",
+             counted.recovered, counted.unrecoverable, 100 * median(counted.time_errors));
 }
 
 }  // namespace

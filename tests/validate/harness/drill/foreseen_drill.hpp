@@ -2,7 +2,7 @@
 // iteration, and how long it takes; or that nothing is left.
 #pragma once
 
-#include "validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
 
 namespace windtunnel {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
 
 namespace windtunnel {
 
@@ -13,7 +13,7 @@ Drill random_drill(std::uint64_t index);
 struct DrillCount {
   int recovered = 0;
   int unrecoverable = 0;
-  // Of each that was recovered: how far the foreseen time was off, as a share of the measured one.
+  // How far the foreseen time of each recovery was off, as a share of the measured one.
   std::vector<double> time_errors;
 };
 // Runs those and holds each to what was foreseen and to every byte of the state.

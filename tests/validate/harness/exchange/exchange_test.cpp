@@ -1,4 +1,4 @@
-#include "validate/harness/exchange/exchange.hpp"
+#include "tests/validate/harness/exchange/exchange.hpp"
 
 #include <gtest/gtest.h>
 
@@ -345,8 +345,8 @@ TEST_F(OneExchange, FactorsHoldSumsOfTheirRank) {
   }
 }
 
-// Of a constant gradient power iteration finds the best approximation (Eckart and Young 1936): of a
-// diagonal matrix of falling numbers the first ones.
+// Power iteration finds the best approximation of a constant gradient (Eckart and Young 1936): the
+// first numbers of a diagonal matrix whose numbers fall.
 TEST_F(OneExchange, FactorsFindTheLargestSingularValues) {
   for (const char* const name : {"powersgd", "acp-sgd"}) {
     const CompressorChoice choice{.name = name, .rank = 3, .feedback = ErrorFeedback::none};
@@ -394,7 +394,7 @@ TEST_F(OneExchange, TernaryIsUnbiased) {
   });
 }
 
-// What no rank has is zero. Of m elements one shares a counter of c with another by 1 - e^(-m/c),
+// What no rank has is zero. One of m elements shares a counter of c with another by 1 - e^(-m/c),
 // and is right where at most one of its three does so.
 TEST_F(OneExchange, SketchesFindWhatIsNotZero) {
   for (const int ranks : {2, 3, 4}) {

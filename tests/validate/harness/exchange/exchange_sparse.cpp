@@ -8,7 +8,7 @@
 #include "kernels/compression/sign_code.hpp"
 #include "kernels/compression/sketch.hpp"
 #include "kernels/compression/top_k.hpp"
-#include "validate/harness/exchange/exchange_parts.hpp"
+#include "tests/validate/harness/exchange/exchange_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -27,7 +27,7 @@ KernelWork work_of(std::string_view kernel, std::size_t elements, std::size_t k)
   return work;
 }
 
-// Indices, then values of as many elements.
+// The indices are followed by the values of as many elements.
 struct Pairs {
   std::uint32_t* indices;
   float* values;

@@ -5,7 +5,7 @@
 #include "kernels/compression/quantise.hpp"
 #include "kernels/compression/ternary.hpp"
 #include "kernels/layer/stream_ops.hpp"
-#include "validate/harness/exchange/exchange_parts.hpp"
+#include "tests/validate/harness/exchange/exchange_parts.hpp"
 
 namespace windtunnel {
 namespace {

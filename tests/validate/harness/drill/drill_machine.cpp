@@ -2,7 +2,7 @@
 
 #include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
-#include "validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
 
 namespace windtunnel {
 namespace {

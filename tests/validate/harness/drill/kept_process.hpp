@@ -1,5 +1,5 @@
-// A process that holds bytes by name, a trainer or a keeper of a node, until it is killed. Who
-// started it asks it over a socket; what it held is gone with it.
+// A process that holds bytes by name, a trainer or a keeper of a node, until it is killed. The
+// process that started it asks it over a socket; what it held is gone with it.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "validate/harness/drill/sealed_copy.hpp"
+#include "tests/validate/harness/drill/sealed_copy.hpp"
 
 namespace windtunnel {
 
@@ -39,7 +39,7 @@ class KeptProcess {
   bool holds(const std::string& name, std::int64_t iteration);
   // From now on what was put as `staged` is what it holds as `name`.
   bool rename(const std::string& staged, const std::string& name);
-  // In its own hands: from its memory to a file, whole or not at all, and back.
+  // The process itself writes from its memory to a file, whole or not at all, and reads it back.
   bool write_file(const std::string& name, const std::string& path);
   bool read_file(const std::string& name, const std::string& path);
   // The steps `from` to `to` of trained_state(), on what it holds under this name.

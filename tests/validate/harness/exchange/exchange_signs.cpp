@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/compression/sign_code.hpp"
-#include "validate/harness/exchange/exchange_parts.hpp"
+#include "tests/validate/harness/exchange/exchange_parts.hpp"
 
 namespace windtunnel {
 namespace {

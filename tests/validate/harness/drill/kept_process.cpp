@@ -1,4 +1,4 @@
-#include "validate/harness/drill/kept_process.hpp"
+#include "tests/validate/harness/drill/kept_process.hpp"
 
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -65,7 +65,7 @@ void train_step(Bytes& state, int node, std::int64_t step) {
   }
 }
 
-// Beside it first: who reads sees all or nothing.
+// Writes a second file first and renames it, so that a reader sees all or nothing.
 bool write_whole(const std::string& path, const Bytes& bytes) {
   const std::string part = path + kPartOfFile;
   std::ofstream file(part, std::ios::binary);

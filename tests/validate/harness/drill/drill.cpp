@@ -1,4 +1,4 @@
-#include "validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
 
 #include <unistd.h>
 
@@ -12,9 +12,9 @@
 #include "models/base/error.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
-#include "validate/harness/drill/coded_group.hpp"
-#include "validate/harness/drill/drill_names.hpp"
-#include "validate/harness/drill/drilled_job.hpp"
+#include "tests/validate/harness/drill/coded_group.hpp"
+#include "tests/validate/harness/drill/drill_names.hpp"
+#include "tests/validate/harness/drill/drilled_job.hpp"
 
 namespace windtunnel {
 

@@ -1,4 +1,4 @@
-#include "validate/harness/drill/sealed_copy.hpp"
+#include "tests/validate/harness/drill/sealed_copy.hpp"
 
 #include <array>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "validate/harness/exchange/exchange.hpp"
+#include "tests/validate/harness/exchange/exchange.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "kernels/layer/stream_ops.hpp"
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
-#include "validate/harness/exchange/exchange_parts.hpp"
+#include "tests/validate/harness/exchange/exchange_parts.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,4 +1,4 @@
-#include "validate/harness/drill/coded_group.hpp"
+#include "tests/validate/harness/drill/coded_group.hpp"
 
 #include <algorithm>
 

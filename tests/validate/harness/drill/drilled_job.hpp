@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "models/machine/links/links.hpp"
-#include "validate/harness/drill/drill.hpp"
-#include "validate/harness/drill/kept_process.hpp"
+#include "tests/validate/harness/drill/drill.hpp"
+#include "tests/validate/harness/drill/kept_process.hpp"
 #include "validate/harness/execute/link_clocks.hpp"
 #include "validate/harness/execute/run_clock.hpp"
 
 namespace windtunnel {
 
-// Disks of nodes and the storage of all, as folders.
+// The disks of nodes, and the storage that all share, are folders.
 class DrillFolders {
  public:
   explicit DrillFolders(int nodes);
@@ -43,7 +43,7 @@ class DrilledJob {
   void fail();
   // Every node loads at once, over the links of drill_cluster().
   DrillOutcome restore();
-  // Now, and after a further step.
+  // Whether every state is that of `iteration`, and right again after a further step.
   bool intact(std::int64_t iteration);
   int refused_copies() const { return refused_copies_; }
 
@@ -54,8 +54,8 @@ class DrilledJob {
     bool whole = true;  // no node has to get its own back from others
   };
 
-  // Of a rank's own: a tier's copy is written beside the last one, and takes its place when all
-  // nodes have written theirs.
+  // A tier's copy is written beside the last one, and takes its place when all nodes have written
+  // theirs.
   void save(int index, std::int64_t iteration);
   bool write_copy(int index, int node, const Bytes& copy);
   void stage_protection(int index, std::int64_t iteration, const std::vector<Bytes>& states);
@@ -74,7 +74,7 @@ class DrilledJob {
   KeptProcess& holder(const SnapshotTier& tier, int node) {
     return tier.keeper_process ? keeper(node) : trainer(node);
   }
-  // One thread at a time speaks to the processes of a node.
+  // Only one thread at a time may ask the processes of a node.
   std::optional<Bytes> get(const SnapshotTier& tier, int node, const std::string& name);
   void lose_processes(int node);
   std::vector<int> members_of(const NodeGroups& groups, int group) const;

@@ -7,9 +7,9 @@
 
 #include "models/base/error.hpp"
 #include "models/reliability/snapshot_place.hpp"
-#include "validate/harness/drill/coded_group.hpp"
-#include "validate/harness/drill/drill_names.hpp"
-#include "validate/harness/drill/drilled_job.hpp"
+#include "tests/validate/harness/drill/coded_group.hpp"
+#include "tests/validate/harness/drill/drill_names.hpp"
+#include "tests/validate/harness/drill/drilled_job.hpp"
 #include "validate/harness/execute/forked_run.hpp"
 
 namespace windtunnel {

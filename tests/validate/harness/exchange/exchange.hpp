@@ -49,7 +49,7 @@ class Exchange {
   // What the rank has not sent yet, in the same form; nullptr: nothing is kept.
   const float* error(std::size_t tensor) const;
 
-  // Of the next run.
+  // The steps that the next run starts.
   std::span<const ExchangeStep> steps() const;
   // Starts all of them; `around(step)` starts each in its place where it is given.
   void run(const std::function<void(const ExchangeStep&)>& around = {});

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/reliability/snapshot.hpp"
-#include "validate/harness/drill/kept_process.hpp"
+#include "tests/validate/harness/drill/kept_process.hpp"
 
 namespace windtunnel {
 

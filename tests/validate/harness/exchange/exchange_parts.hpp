@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "models/compression/compressor.hpp"
-#include "validate/harness/exchange/exchange.hpp"
+#include "tests/validate/harness/exchange/exchange.hpp"
 
 namespace windtunnel {
 

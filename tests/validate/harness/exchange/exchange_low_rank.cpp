@@ -10,12 +10,12 @@
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
 #include "models/compression/recipes.hpp"
-#include "validate/harness/exchange/exchange_parts.hpp"
+#include "tests/validate/harness/exchange/exchange_parts.hpp"
 
 namespace windtunnel {
 namespace {
 
-// A batch of gradients of one shape with their factors.
+// This is a batch of gradients that have one shape, with their factors.
 struct Factored {
   LowRankShape shape;
   float* gradient = nullptr;
