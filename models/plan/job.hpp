@@ -153,7 +153,7 @@ struct Job {
   std::shared_ptr<const InputPipeline> input;  // null: samples are there when they are needed
   ScheduleChoice schedule;
   Communication communication;
-  // What stragglers of a step are made up for by; null: all wait for the slowest.
+  // How the job tolerates stragglers. Null: every step waits for its slowest worker.
   std::shared_ptr<const Redundancy> redundancy;
   std::vector<SyncLevel> sync;  // from inside to outside, as Layout::sync_groups; empty: every step
   Calibration calibration;

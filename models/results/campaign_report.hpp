@@ -83,7 +83,7 @@ struct IntervalReport {
   double daly_s = 0;
   double exact_s = 0;          // exponential failures
   double formula_goodput = 0;  // exact exponential, at the configured interval
-  double rsc_ettr = 0;         // RSC's formula, likewise
+  double rsc_ettr = 0;         // the same by RSC's formula
   struct Point {
     double every_s = 0;
     double expected = 0;  // goodput by the exact exponential formula; 0: there is none
@@ -94,8 +94,8 @@ struct IntervalReport {
   double shortest_s = 0;      // of them around the best, which are as good (is_as_good())
   double longest_s = 0;
   double best_goodput = 0;
-  double young_regret = 0;  // best_goodput less the simulated one at Young's interval
-  double exact_regret = 0;  // likewise at the exact exponential one
+  double young_regret = 0;  // goodput lost at Young's interval: best_goodput less the simulated one
+  double exact_regret = 0;  // the same at the interval of the exact exponential formula
 };
 
 // Goodput if all that the cost models predict (iterations, snapshots, loading them) took less time

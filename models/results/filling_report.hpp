@@ -23,7 +23,7 @@ struct FilledWork {
 struct FilledRank {
   double idle_s = 0;        // without filling
   double filled_s = 0;      // of that
-  double short_s = 0;       // left: too short for another piece, or the margin
+  double short_s = 0;       // idle time left because another piece would not fit, or kept as margin
   double memory_s = 0;      // left: no memory beside training
   double memory_bytes = 0;  // of the fullest GPU with the work, at its peak
 };

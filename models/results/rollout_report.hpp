@@ -13,11 +13,12 @@ struct RolloutReport {
   int actor_gpus = 0;  // of the engines; colocated: those of the learner
   int gpus = 0;        // of both
   // Means over the simulated iterations.
-  double period_s = 0;      // of an iteration
-  double generation_s = 0;  // from the first sample of a batch to the last, asynchronous: of as
-                            // many samples at the engines' pace
-  double training_s = 0;    // updates, the passes before them, and rewards
-  double switch_s = 0;      // colocated: the training state to the host and back
+  double period_s = 0;  // of an iteration
+  // from the first sample of a batch to the last; asynchronous: the time in which the engines write
+  // that many samples
+  double generation_s = 0;
+  double training_s = 0;  // updates, the passes before them, and rewards
+  double switch_s = 0;    // colocated: the training state to the host and back
   WeightTransfer transfer;
   double actors_idle = 0;  // share of a period in which an engine has no sequence, on average
   double learner_idle = 0;

@@ -49,10 +49,10 @@ struct EngineSpec {
 
 struct RolloutSpec {
   RolloutMode mode = RolloutMode::synchronous;
-  bool colocated = false;     // on the learner's GPUs, in turn with it
-  int nodes = 0;              // of the engines, beside the learner's; 0: colocated
-  std::string pool;           // of unlike nodes: whose nodes those of the engines are like
-  int staleness = 1;          // asynchronous: versions that a sample may be old at most
+  bool colocated = false;  // on the learner's GPUs, in turn with it
+  int nodes = 0;           // of the engines, beside the learner's; 0: colocated
+  std::string pool;   // Where nodes are unlike: the pool that the engines' nodes are taken from.
+  int staleness = 1;  // asynchronous: versions that a sample may be old at most
   bool keeps_cache = false;   // asynchronous: keys and values of old weights stay in use
   int prompts = 1;            // per iteration of the loop
   int samples = 1;            // of each prompt

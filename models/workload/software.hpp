@@ -14,7 +14,7 @@ enum class Fusion {
 // What a pipeline rank waits for when it has a result for another one.
 enum class Sends {
   asynchronous,  // nothing
-  blocking,      // computes on only when its message is through
+  blocking,      // the rank goes on computing once its message has passed
   synchronous,   // a message passes when the receiver, too, is done with what it computes before it
                  // uses it; both wait (batched send and receive)
 };

@@ -115,14 +115,14 @@ struct TransformerSpec {
   // the vocabulary, the pooler and the classifier of sentence pairs. What they compute is not
   // counted.
   bool encoder = false;
-  // Of a sequence of video: layers attend to the tokens of one frame and, in turn, to those at one
-  // place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the
-  // whole sequence, causally.
+  // Frames of a video sequence. Layers attend in turn to the tokens of one frame and to those at
+  // one place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer
+  // attends to the whole sequence, causally.
   int frames = 0;
-  // Of flash attention: the latest keys, its own among them, that a query sees (Mistral, arXiv
-  // 2310.06825; Gemma 2, arXiv 2408.00118). 0: all before it.
+  // With flash attention: the number of latest keys, its own among them, that a query sees
+  // (Mistral, arXiv 2310.06825; Gemma 2, arXiv 2408.00118). 0: all before it.
   int window = 0;
-  int global_every = 0;        // of so many layers one has no window; 0: all have it
+  int global_every = 0;        // one layer in this many has no window; 0: all have it
   bool bidirectional = false;  // no causal mask: every query sees the whole sequence
   // Vectors of width `hidden` that a layer makes of its sequence's condition by a matrix each
   // (adaLN: Peebles and Xie 2023, arXiv 2212.09748). Their products, of one row a sequence, are not
@@ -199,7 +199,7 @@ double attended_keys(const TransformerSpec& model, int sequence);
 // Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys that they see of at
 // most `most`: the latest ones in a window, or those that an indexer chooses.
 double limited_keys(const TransformerSpec& model, double most, double begin, double end);
-// They are at most the keys that stand in the model's window.
+// As limited_keys(), with at most the keys of the model's window.
 double windowed_keys(const TransformerSpec& model, double begin, double end);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
