@@ -23,11 +23,12 @@ struct RolloutReport {
   double actors_idle = 0;  // share of a period in which an engine has no sequence, on average
   double learner_idle = 0;
   double running = 0;        // sequences of an engine that has any, on average
-  double slots = 0;          // that one has room for, of mean length
+  double slots = 0;          // sequences of mean length that an engine has room for
   double output_tokens = 0;  // of a sample
   double staleness = 0;      // versions between a sample's first token and its update
   double returned = 0;       // sequences of an iteration that memory sent back to the queue
-  // Of what engines write, lost with engines that fail and written again; of their time, away.
+  // Share of what engines write that is lost with failing engines and written again, and share of
+  // their time in which they are away.
   double lost_share = 0;
   double away_share = 0;
   double availability = 1;    // of the learner: useful share of a campaign's time
