@@ -149,7 +149,8 @@ std::string normalise_spaces(std::string_view text) {
 double in_base_units(std::string_view text, const Unit& unit) {
   using boost::multiprecision::cpp_int;
   const std::size_t exponent = text.find_first_of("eE");
-  int power = 0;  // one beyond int leaves it so: from_chars has read the number as 0 or not at all
+  // An exponent beyond int leaves it 0: from_chars has then read the number as 0, or failed.
+  int power = 0;
   if (exponent != text.npos) {
     const std::size_t from = exponent + (text[exponent + 1] == '+' ? 2 : 1);
     std::from_chars(text.data() + from, text.data() + text.size(), power);

@@ -163,7 +163,7 @@ bool is_of(const Calibration& calibration, std::string_view gpu);
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
 // That of a group on so many nodes.
 const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
-// Kernels for each tensor beyond the recipe's; nullptr: none.
+// Kernels that run for each tensor in addition to the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
 // What a fitted constant may be.

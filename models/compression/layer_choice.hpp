@@ -16,9 +16,10 @@ struct LayerOption {
   double error = 0;  // squared
 };
 
-// The option of each layer: least cost with errors that add up to at most `budget`. Errors are
-// rounded up to a step, so the budget holds and the cost is at most that of the best choice under
-// budget * (1 - layers / steps). Where nothing holds it, every layer's least error.
+// Chooses an option for each layer: the least total cost whose errors add up to at most `budget`.
+// Errors are rounded up to a step, so the budget holds and the cost is at most that of the best
+// choice under budget * (1 - layers / steps). If no choice keeps the budget, each layer gets its
+// option of least error.
 std::vector<int> choose_by_layer(std::span<const std::vector<LayerOption>> layers, double budget,
                                  int steps);
 

@@ -12,7 +12,7 @@ namespace windtunnel {
 
 struct TaskTemplate {
   double plain_s = 0;
-  double slowed_s = 0;  // of it what a slow node lengthens
+  double slowed_s = 0;  // the part of it that a slow node lengthens
   double not_before_s = 0;
   std::int32_t pending = 0;          // predecessors that must still end
   std::int32_t first_successor = 0;  // into ClassTemplate::successors

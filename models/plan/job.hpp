@@ -57,15 +57,16 @@ inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
     {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
 // Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
 enum class Aggregation { all_reduce, parameter_server };
-// How gradients of embeddings travel of which a step touches few rows
+// How gradients of embeddings travel when a step touches few of their rows
 // (models/cost/chunk/embedding_exchange.hpp).
 enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
 // What the ranks of a replica send each other inside a pass: seconds within its compute, or
 // tasks of the Plan; automatic: tasks where that can matter (policies/lowering/action_steps.hpp).
 enum class InnerForm { automatic, folded, tasks };
-// Exact: what is simulated once behaves alike. Automatic: likewise, but where ways through the
-// fabric tell too many ranks apart a sample of them is simulated (sim/engine/sampled_fold.hpp).
+// Which ranks are simulated. exact: one of each class of ranks that behave alike. automatic: the
+// same, but where routes through the fabric make too many classes, a sample of the ranks
+// (sim/engine/sampled_fold.hpp). none: all.
 enum class FoldMode { automatic, exact, none };
 
 // What a scenario says of all collectives of an axis (tp, cp, ep, dp), as far as the algorithm is
@@ -107,20 +108,21 @@ inline const CompressorChoice& compressor_of(const AxisCompressors& compressors,
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
   double bucket_bytes = 25e6;  // PyTorch's DDP; not where one of the two below is above 0
-  // Elements of a bucket, the larger of both: so many, and so many for each of `dp` replicas.
+  // Elements of a bucket: the larger of the first number and the second times `dp` replicas.
   double bucket_elements = 0;
   double bucket_elements_per_replica = 0;
-  double first_bucket_bytes = 0;  // of the one that is ready first (DDP: 1 MiB); 0: as the others
+  double first_bucket_bytes = 0;  // the bucket that is ready first (DDP: 1 MiB); 0: as the others
   double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
   double credit_bytes = 16e6;     // priority: partitions under way
   Aggregation aggregation = Aggregation::all_reduce;
-  // What faulty workers cannot spoil, in the place of the sum; null: it is the sum.
+  // A robust aggregation that replaces the plain sum of gradients. Null: the plain sum.
   std::shared_ptr<const RobustAggregation> robust;
   int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
   AxisCompressors compressors;
   Fidelity fidelity = Fidelity::automatic;
   InnerForm inner = InnerForm::automatic;
-  // Of an axis before those of a kind; of other collectives what costs least.
+  // A rule for an axis comes before one for a kind. Collectives without a rule take what costs
+  // least.
   std::vector<CollectiveRule> collectives;
   EmbeddingExchange embeddings = EmbeddingExchange::dense;
   // Columns of the factor that crosses a pipeline cut in place of the activations, and of its
@@ -153,7 +155,7 @@ struct Job {
   std::shared_ptr<const InputPipeline> input;  // null: samples are there when they are needed
   ScheduleChoice schedule;
   Communication communication;
-  // What stragglers of a step are made up for by; null: all wait for the slowest.
+  // How the job tolerates stragglers. Null: every step waits for its slowest worker.
   std::shared_ptr<const Redundancy> redundancy;
   std::vector<SyncLevel> sync;  // from inside to outside, as Layout::sync_groups; empty: every step
   Calibration calibration;
@@ -172,13 +174,12 @@ struct Job {
   Origin recovery_origin = Origin::assumed;
 };
 
-// Of the nodes of a pool, or of several: Cluster::node_of_pool().
+// The calibration of the nodes of a pool, or of groups across pools: Cluster::node_of_pool().
 inline const Calibration& calibration_of(const Job& job, int pool) {
   return pool < 0 ? job.calibration : job.pool_calibrations[pool];
 }
 
-// Of all GPUs that are rented, those of spare nodes included, which cost what the others do on
-// average.
+// Price of all GPUs that are rented. Spare nodes are included at the mean price of the others.
 double price_usd_per_s(const Job& job);
 
 // The job as the nodes of a pool see it: `node` and `calibration` are theirs, machine and groups

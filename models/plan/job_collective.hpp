@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// That an axis may run.
+// The kinds of collectives that an axis may run.
 std::span<const CollectiveKind> kinds_of_axis(Category axis);
 
 // Throws Error at the scenario's place when what it says does not apply to such a group.

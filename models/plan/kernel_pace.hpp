@@ -32,7 +32,7 @@ class KernelPace {
   const bool jitters_;
   const bool per_task_;
   std::vector<ClassMember> of_rank_;  // where factors are per task
-  int group_ = -1;                    // whose factors are in drawn_
+  int group_ = -1;                    // the group whose factors are in drawn_
   std::vector<double> drawn_, result_;
 };
 

@@ -81,24 +81,25 @@ struct Task {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   Protocol protocol = Protocol::automatic;
   bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
-  // Of an all-to-all, whose `bytes` are then the mean that a member sends: index into
-  // Plan::exchanges, -1: all get as much; and whether it is the way back.
+  // All-to-alls: an index into Plan::exchanges, where `bytes` is the mean that a member sends (-1:
+  // all get the same), and whether it is the way back.
   std::int16_t exchange = -1;
   bool returns = false;
 
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
-  // Likewise of what lies in a tier beside the GPU (Job::offload).
+  // The same for a tier beside the GPU (Job::offload).
   double tier_allocate_bytes = 0;
   double tier_free_bytes = 0;
   bool operator==(const Task&) const = default;
 };
 
 enum class StreamOrder : std::uint8_t {
-  in_order,     // one task at a time, in list order
-  by_priority,  // likewise, of the ready ones the highest priority, then list order; no receives
-  unordered,    // every task as soon as it is ready; holds receives only
+  in_order,  // one task at a time, in list order
+  // one task at a time: of those ready the highest priority, then list order; no receives
+  by_priority,
+  unordered,  // every task as soon as it is ready; holds receives only
 };
 
 struct Stream {

@@ -19,7 +19,7 @@ enum class ActionKind : std::uint8_t {
   backward_input,   // I
   backward_weight,  // W
   recompute,        // R: the forward again, for the backward behind it
-  // Of a stage whose weights are sharded (ZeRO-3).
+  // For a stage whose weights are sharded (ZeRO-3).
   unshard,
   reshard,
   reduce_grad,

@@ -6,7 +6,7 @@
 namespace windtunnel {
 
 int replicas_of_worker(const Layout& layout) {
-  const int ranks = layout.tp * layout.cp;  // of a replica, on a stage
+  const int ranks = layout.tp * layout.cp;  // ranks of one replica on one stage
   int together = std::lcm(layout.ep, ranks);
   if (layout.sharding == Sharding::zero3) {
     together = std::lcm(together, layout.tp * std::lcm(shard_ranks(layout).optimizer, layout.cp));

@@ -1,4 +1,4 @@
-// Who is a neighbour of whom by gossip (models/plan/sync_level.hpp).
+// Which islands are neighbours in a gossip graph (models/plan/sync_level.hpp).
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// How far behind an island, numbered in a ring of so many, its neighbours in a graph are.
+// The distances along a ring of `islands` islands from an island to its neighbours in the graph.
 std::vector<int> graph_distances(SyncGraph graph, int islands);
 
 }  // namespace windtunnel

@@ -13,9 +13,9 @@ struct LearningRate {
   double rate = 0;
 };
 
-// Mean number of steps between two exchanges over all steps that the rates span, the last of which
-// ends with one. `rates`: two at least, in the order of their steps; `base_steps` (H_base) >= 1;
-// `growth` (alpha) in the unit of the rate.
+// Mean number of steps between two exchanges, over all steps that the rates span; the last step
+// ends with an exchange. `rates`: at least two, in the order of their steps; `base_steps` (H_base)
+// >= 1; `growth` (alpha) in the unit of the rate.
 double quadratic_period_steps(const std::vector<LearningRate>& rates, double base_steps,
                               double growth);
 

@@ -149,7 +149,7 @@ class TaskBoard {
     std::size_t first_stream;  // into streams_
   };
   struct StreamState {
-    std::size_t cursor = 0;        // of a passive stream in order: the task whose turn it is
+    std::size_t cursor = 0;        // in-order passive streams: the task whose turn it is
     std::vector<TaskIndex> ready;  // of a stream by priority: a heap
   };
 

@@ -41,10 +41,10 @@ struct CostPart {
 
 double total_seconds(std::span<const CostPart> parts);
 
-// Whether such a part of what a GPU computes takes longer on a slow node: kernels do; what passes
-// between GPUs, and what waits for the host, has a pace of its own.
+// Whether a slow node lengthens this category: it lengthens kernels, but not transfers between GPUs
+// or waits for the host.
 bool slowed_by_node(Category category);
-// Of a computation on a node whose kernels take `slowdown` times as long.
+// Time of a computation on a node whose kernels take `slowdown` times as long.
 double slowed_seconds(std::span<const CostPart> parts, double slowdown);
 
 }  // namespace windtunnel

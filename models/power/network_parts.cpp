@@ -29,7 +29,7 @@ class TreeParts {
       const double switches = whole(times / std::floor(k_ / (ends + ups)));
       return {{switches, 0}, switches};
     }
-    double reach = k_ * ends / (ends + ups);  // of a top switch's ports, those that lead down
+    double reach = k_ * ends / (ends + ups);  // the ports of a top switch that lead down
     double tiers = 0;
     for (; reach < ends; reach *= k_ / 2) ++tiers;
     const double tops = whole(times * (ends + ups) / k_);
@@ -56,7 +56,8 @@ class TreeParts {
     NetworkParts parts{0, nodes * ends};
     const double pod =
         fabric_.nodes_per_pod > 0 ? std::min<double>(fabric_.nodes_per_pod, nodes) : nodes;
-    const double pods = nodes / pod;  // the last may be smaller, and has as much less
+    // not whole where the last pod is smaller; its parts then count in proportion
+    const double pods = nodes / pod;
     if (fabric_.topology == Topology::clos) {
       add_clos(parts, nodes, pod, pods, ends);
       return parts;

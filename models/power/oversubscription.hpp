@@ -41,7 +41,7 @@ struct RowReport {
 // With `more` servers, as a share of the `planned` ones.
 RowReport oversubscribed(const RowLoad& load, int planned, double more);
 
-// What one of `nodes` alike draws on average over a curve of all of them, phase by phase.
+// Average power of one of `nodes` equal nodes, phase by phase, from a curve of all of them.
 std::vector<LoadPhase> phases_of(const PowerCurve& curve, double nodes, double from_s, double to_s);
 
 }  // namespace windtunnel

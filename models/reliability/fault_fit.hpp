@@ -20,8 +20,8 @@ struct NodeFault {
 
 struct FaultLog {
   std::string name;
-  int nodes = 0;                  // watched, with or without a fault; 0: not known
-  double span_s = 0;              // watched; 0: from the first to the last fault
+  int nodes = 0;                  // nodes that were watched, with or without a fault; 0: not known
+  double span_s = 0;              // how long; 0: from the first to the last fault
   std::vector<NodeFault> faults;  // by start
 };
 

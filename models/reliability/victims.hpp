@@ -19,7 +19,8 @@ bool has_victims(FailureKind kind);
 double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::uint64_t index,
                    int node);
 
-// O(1) memory and time where all nodes are alike and all slots taken; else O(log slots) per call.
+// Draws which node a failure hits. Takes O(1) memory and time where all nodes are alike and all
+// slots are taken, else O(log slots) a call.
 class Victims {
  public:
   // Slot i starts with node i. `failure_class` must outlive it; seed and index as in ArrivalStream.

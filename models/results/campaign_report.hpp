@@ -58,17 +58,19 @@ inline constexpr int kCampaignCounts = 3;
 
 // What one tier of the stack costs and protects.
 struct TierReport {
-  std::string name;        // tier_name(): "host-memory", "peers", ...
-  double every_s = 0;      // mean time between two snapshots, the iterations' stall included
-  double saving_s = 0;     // from the start of the iteration that takes one until it is complete
-  double stall_s = 0;      // that iteration takes longer by so much
-  double overhead = 0;     // stall_s / every_s
-  double restore_s = 0;    // all ranks read back what they hold themselves
-  double rebuild_s = 0;    // as many members as the code covers are lost; 0: it covers none
+  std::string name;      // tier_name(): "host-memory", "peers", ...
+  double every_s = 0;    // mean time between two snapshots, the iterations' stall included
+  double saving_s = 0;   // from the start of the iteration that takes one until it is complete
+  double stall_s = 0;    // how much longer that iteration takes
+  double overhead = 0;   // stall_s / every_s
+  double restore_s = 0;  // all ranks read back what they hold themselves
+  // restore after losing as many members as the code covers; 0: it covers none
+  double rebuild_s = 0;
   double moved_bytes = 0;  // per GPU and snapshot, to the host
   double wire_bytes = 0;   // per GPU and snapshot, over the compute NICs
   double host_bytes = 0;   // of host memory, per node
-  double survival_7d = 1;  // that no failure within 7 days is beyond it, closed form
+  // probability, in closed form, that no failure within 7 days is beyond it
+  double survival_7d = 1;
 };
 
 // Theory beside simulation for a tier. Formulas: models/reliability/interval_theory.hpp.
@@ -83,7 +85,7 @@ struct IntervalReport {
   double daly_s = 0;
   double exact_s = 0;          // exponential failures
   double formula_goodput = 0;  // exact exponential, at the configured interval
-  double rsc_ettr = 0;         // RSC's formula, likewise
+  double rsc_ettr = 0;         // the same by RSC's formula
   struct Point {
     double every_s = 0;
     double expected = 0;  // goodput by the exact exponential formula; 0: there is none
@@ -91,11 +93,11 @@ struct IntervalReport {
   };
   std::vector<Point> points;  // ascending
   double best_s = 0;          // simulated, of the points that are not below storage_s
-  double shortest_s = 0;      // of them around the best, which are as good (is_as_good())
+  double shortest_s = 0;  // the shortest interval around the best that is as good (is_as_good())
   double longest_s = 0;
   double best_goodput = 0;
-  double young_regret = 0;  // best_goodput less the simulated one at Young's interval
-  double exact_regret = 0;  // likewise at the exact exponential one
+  double young_regret = 0;  // goodput lost at Young's interval: best_goodput less the simulated one
+  double exact_regret = 0;  // the same at the interval of the exact exponential formula
 };
 
 // Goodput if all that the cost models predict (iterations, snapshots, loading them) took less time
@@ -105,7 +107,7 @@ struct GoodputRange {
   double if_slower = 0;
 };
 
-// A layout that the job goes on in while nodes are out, on so many of them.
+// A layout in which the job goes on while a number of nodes are out.
 struct RelaidLayout {
   int nodes = 0;
   int tp = 1;
@@ -128,8 +130,8 @@ struct CampaignReport {
   // By class, and "planned", and "unexpected": the others that interrupt or slow the job.
   std::map<std::string, Estimate> failures;
   Estimate lost_s[kLosses];
-  // Of the wall time, as goodput: the mean over trials of each trial's share. Goodput and these
-  // means add up to 1, which quotients of the mean seconds do only where all trials last equally
+  // Shares of the wall time, as goodput is: the mean over trials of each trial's share. Goodput and
+  // these means add up to 1; quotients of the mean seconds would only if all trials lasted equally
   // long.
   Estimate lost[kLosses];
   // Share of unexpected failures restored from each tier's place, and from "none", over the
@@ -150,7 +152,7 @@ struct CampaignReport {
   // To train on job.tokens at this goodput. Mean 0: not asked; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
-  // [tier] Mean of what a rule of the calling program said; 0: the scenario has an interval.
+  // [tier] Mean interval that a rule of the calling program gave; 0: the scenario has an interval.
   std::vector<double> ruled_every_s{};
   std::vector<double> trial_goodput{};  // to compare campaigns with the same random numbers
 };

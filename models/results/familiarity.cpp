@@ -107,7 +107,7 @@ std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReac
   return lacks;
 }
 
-// Of runs of one or more kinds.
+// How far off runs of one or more kinds were predicted.
 struct FamilyError {
   int rows = 0;
   double squares = 0;  // their sum
@@ -161,7 +161,7 @@ class Mixture {
   }
   bool empty() const { return laws_.empty(); }
 
-  // Half the width of the interval that holds so much.
+  // Half the width of the interval that holds a share `covered`.
   double half_width(double covered) const {
     double low = 0;
     double high = 0;

@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// What of a run decides which other runs tell something of it.
+// The traits of a run that decide which measured runs count as similar.
 struct RunTraits {
   std::string gpu;    // of the library
   int gpu_bits = 16;  // the fewest that its matrix units read: tells generations apart
@@ -35,7 +35,8 @@ struct MeasuredRuns {
   std::string model;   // "8192x80": width and layers
   RunTraits traits;    // gpus and what stands behind it: the largest among them
   int rows = 0;  // blind ones: 0 where all were fitted on, which tells what was measured alone
-  // Of log(predicted / measured) of their steps' times, from specification: root mean square.
+  // Root mean square of log(predicted / measured) of their step times, predicted from
+  // specification.
   double deviation = 0;
 };
 
@@ -51,14 +52,15 @@ struct Familiarity {
   std::string alike;
   int rows = 0;
   int families = 0;
-  // Of log(predicted / measured), and how many errors would tell it as well: Student's t with both
-  // has the 90 % and 95 % intervals of the mixture below.
+  // Standard deviation of log(predicted / measured), and the degrees of freedom with which
+  // Student's t has the 90 % and 95 % intervals of the mixture below.
   double deviation = 0;
   int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
-  // Of these, what a layout chooses and no run of its kind had on any GPU: whoever looks for the
-  // fastest layout goes where nobody has seen what the cost models leave out.
+  // Those among `unfamiliar` that a layout chooses and that no run of its kind had on any GPU. A
+  // search for the fastest layout favours them, because nothing measured shows what the cost models
+  // leave out.
   std::vector<std::string> unlike_layout = {};
 
   Parameter error() const;

@@ -6,24 +6,24 @@
 
 namespace windtunnel {
 
-// Of one kind of work, on all GPUs together.
+// The filling done by one kind of work, on all GPUs together.
 struct FilledWork {
   std::string name;
   double unit_s = 0;     // on one GPU
-  double piece_s = 0;    // of it what cannot be interrupted
+  double piece_s = 0;    // the part of a unit that cannot be interrupted
   double done = 0;       // units, hidden ones and exposed ones
-  double exposed = 0;    // of them those that no idle time was left for
-  double exposed_s = 0;  // of the GPU that has most of it
+  double exposed = 0;    // units for which no idle time was left
+  double exposed_s = 0;  // their time on the GPU that has most of them
   bool needed = false;
   double flops = 0;           // of a unit; 0: not known
   std::string left_out = {};  // why there is not more of it in idle time
 };
 
-// Of a pipeline rank, mean over its GPUs. What idles is the stream that kernels run on.
+// Idle time of a pipeline rank, as a mean over its GPUs: time in which the stream of kernels idles.
 struct FilledRank {
   double idle_s = 0;        // without filling
-  double filled_s = 0;      // of that
-  double short_s = 0;       // left: too short for another piece, or the margin
+  double filled_s = 0;      // idle time that filling uses
+  double short_s = 0;       // idle time left because another piece would not fit, or kept as margin
   double memory_s = 0;      // left: no memory beside training
   double memory_bytes = 0;  // of the fullest GPU with the work, at its peak
 };

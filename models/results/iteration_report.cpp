@@ -347,7 +347,7 @@ double run_step_s(const Warmup& warmup, double step_s) {
 
 namespace {
 
-// Of what a step of another length gets done.
+// Sets the step time, and the rates and shares that follow from it.
 void set_time(IterationReport& report, double time_s) {
   const double longer = time_s / report.time_s;
   report.time_s = time_s;

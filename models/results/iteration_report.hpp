@@ -48,15 +48,15 @@ struct SyncReport {
 
 // How stragglers of a step are made up for (Job::redundancy).
 struct StragglerReport {
-  Estimate step_s;         // with them
+  Estimate step_s;        // with them
   double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
   double load = 1;        // what a worker computes, over its part of the batch
   double passes_s = 0;    // what the load makes a step longer by
   double work_s = 0;      // its passes under the load, and its optimizer: what stragglers draw out
-  double exchange_s = 0;  // of further gradients of a step
-  double waited_share = 0;    // of the steps, in which some were waited for beyond the tolerance
+  double exchange_s = 0;  // for additional gradients of a step
+  double waited_share = 0;    // share of the steps that waited for workers beyond the tolerance
   double missing = 0;         // workers that a step does not wait for, on average
-  double gradient_share = 1;  // of the batch that the gradient has seen, on average
+  double gradient_share = 1;  // share of the batch that the gradient covers, on average
   int delay_steps = 0;        // until the gradient of a step is complete
 };
 
@@ -81,10 +81,10 @@ struct IterationReport {
   Warmup warmup;
   std::vector<SyncReport> sync;  // [level]
   double inner_step_s = 0;       // of a step without an exchange
-  // Where the machine jitters: the step time over its draws. time_s is the mean, and all else that
-  // of the draw nearest to it, drawn out to the mean.
+  // Where the machine jitters: the step time over its draws. time_s is their mean; all else is of
+  // the draw nearest to the mean, scaled to it.
   std::optional<Estimate> drawn_s;
-  // Of that draw, from 0; where the machine does not jitter 0.
+  // The number of that draw, from 0; 0 where the machine does not jitter.
   int draw = 0;
   // The step of the recorded Timeline alone (iteration_s()), before draws, stragglers and exchanges
   // between islands make it time_s.
@@ -114,8 +114,7 @@ struct PathStep {
 // stands the predecessor (dependency, stream, message, collective member) that ended last.
 std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
-// Of a Plan of several iterations those that are reported (of one: 0 to 0), as steady_window() has
-// it.
+// The iterations of a Plan that are reported, as steady_window() has them; 0 to 0 if it has one.
 SteadyWindow reported_window(const Job& job, const Plan& plan);
 // From the end of the first of them to that of the last; of one iteration all of it.
 Span reported_span(const Job& job, const Plan& plan, const Timeline& timeline);

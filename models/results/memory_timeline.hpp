@@ -19,7 +19,7 @@ struct MemoryTimeline {
   std::vector<MemoryStep> steps;  // strictly ascending in time; empty: nothing is allocated
   double peak_bytes = 0;
   double peak_at_s = 0;
-  TaskIndex peak_task = -1;  // whose start brings the peak, the first time that it is reached
+  TaskIndex peak_task = -1;  // the task at whose start the peak is first reached
 };
 
 // Where it lies: on the GPU, or in the tiers beside it.
@@ -42,7 +42,7 @@ struct ActivationPeak {
   double bytes = 0;
 };
 
-// Of the first recorded rank of each class that allocates anything.
+// Peaks of the first recorded rank of each class that allocates anything.
 std::vector<ActivationPeak> activation_peaks(const Plan& plan, const Timeline& timeline);
 
 }  // namespace windtunnel

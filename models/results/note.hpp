@@ -9,7 +9,7 @@ namespace windtunnel {
 struct Note {
   std::string key;   // of the scenario that it is about, or several
   std::string text;  // a sentence without it
-  // Of this result, where others may have the same note with figures of their own.
+  // The figures of this result, where other results may have the same note with their own.
   std::string figures = {};
   bool operator==(const Note&) const = default;
 };

@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// Of goodput: minutes a month. Less matters to nobody.
+// The least gain of goodput that counts: minutes a month.
 inline constexpr double kLeastGain = 5e-4;
 // Trials whose interval reaches further cannot tell that nothing is lost.
 inline constexpr double kTellingGain = 2 * kLeastGain;

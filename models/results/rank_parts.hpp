@@ -15,8 +15,9 @@ namespace windtunnel {
 struct RankParts {
   std::string rank;                           // name of its class: "pp 0"
   std::array<double, kCategories> seconds{};  // by Category, without the bubble
-  double bubble_s = 0;  // nothing of the rank runs but copies of snapshots in the background: it
-                        // waits for a message or for the end of the step
+  // the rank runs nothing but copies of snapshots in the background: it waits for a message or for
+  // the end of the step
+  double bubble_s = 0;
 };
 
 // Has the first recorded rank of each class. The seconds and the bubble of a rank add up to

@@ -40,8 +40,9 @@ struct Record {
   ValuesByType studies;  // the report of each that the case asks for (sim/study/studies.hpp)
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};                         // shares of the predicted wall time, sum 1
-  std::string assumed_constants;  // that move the step time most; empty: none, or not asked for
-  std::string memory_excess;      // not empty: does not fit, and why
+  // the constants that move the step time most; empty: none, or not asked for
+  std::string assumed_constants;
+  std::string memory_excess;  // not empty: does not fit, and why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;

@@ -21,24 +21,27 @@ struct CallsPoint {
 struct VolunteerReport {
   int trials = 0;
   int stages = 0;
-  Estimate peers = {};                 // time averages, as the next seven
-  Estimate tokens_per_s = {};          // of steps, whose gradients are averaged beside the next
-  Estimate passed_tokens_per_s = {};   // of the stages, whatever averaging takes
-  Estimate optimum_tokens_per_s = {};  // likewise, of the same peers, dealt out anew all the time
-  Estimate optimum_share = {};         // tokens that pass over those
-  Estimate unmoved_share = {};         // likewise, where no peer goes over to another stage
+  Estimate peers = {};  // time averages, as the next seven
+  // at the pace of whole steps, whose gradients are averaged beside the next step
+  Estimate tokens_per_s = {};
+  Estimate passed_tokens_per_s = {};  // at the pace of the stages, without averaging
+  // the same if the same peers were dealt out anew at every moment
+  Estimate optimum_tokens_per_s = {};
+  Estimate optimum_share = {};  // tokens that pass over those
+  Estimate unmoved_share = {};  // the same if no peer changed its stage
   Estimate moves_per_h = {};
   Estimate stalled = {};  // share of the time in which a stage has no peer
   // Share of its time in which a peer computes, by kind, as a mean over the stages: with
   // micro-batches waiting for it, and with one in flight.
   std::map<std::string, Estimate> utilisation = {};
   std::map<std::string, Estimate> unhidden_utilisation = {};
-  // Of a step's gradients among the peers at the start that serve a stage, by who averages them:
-  // "adaptive", "all-reduce", "server". Nothing of what never ends, or where nobody shares a stage.
+  // Time to average a step's gradients among the peers that serve a stage at the start, by who
+  // averages: "adaptive", "all-reduce", "server". No entry where it never ends or a stage has one
+  // peer.
   std::map<std::string, Estimate> averaging_s = {};
   std::map<std::string, Estimate> step_s = {};  // whichever is longer, that or the compute
-  std::map<std::string, Estimate> parts = {};   // that a peer of a kind averages: adaptive
-  std::string computing = {};                   // kinds that compute: adaptive
+  std::map<std::string, Estimate> parts = {};  // adaptive: the share that a peer of a kind averages
+  std::string computing = {};                  // kinds that compute: adaptive
   // Where there are calls: at the peers' own latency, and over latencies.
   std::optional<CallsPoint> calls = {};
   double saturating_trainers = 0;

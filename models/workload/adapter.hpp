@@ -10,15 +10,16 @@
 
 namespace windtunnel {
 
-// Of so many inputs and outputs on this GPU: tp divides the outputs of the first product of a half,
-// and with them its second factors, and the inputs of the second product with its first factors. On
-// a mesh both are whole here, and a rank has a block of each: `count` is its share.
+// A matrix with an adapter: its inputs and outputs on this GPU. tp divides the outputs of the first
+// product of a half, and with them its second factors, and the inputs of the second product with
+// its first factors. On a mesh both are whole here, and a rank has a block of each: `count` is its
+// share.
 struct AdaptedMatrix {
   LinearSite site = LinearSite::none;
   double in = 0;
   double out = 0;
-  double count = 1;     // of experts on this GPU
-  bool expert = false;  // whose rows the router sends
+  double count = 1;     // matrices of this kind: the experts on this GPU
+  bool expert = false;  // the router decides which rows it gets
 
   double first_parameters(int rank) const { return count * in * rank; }
   double second_parameters(int rank) const { return count * rank * out; }
@@ -33,7 +34,7 @@ inline bool pairs_per_product(const TransformerSpec& model, const Software& soft
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
                                             const Adapter& adapter, Block block);
 
-// Of one layer on this GPU.
+// Parameters of the adapters of one layer on this GPU.
 struct AdapterParameters {
   double trained = 0;
   double trained_experts = 0;  // those of them in experts

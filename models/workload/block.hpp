@@ -20,7 +20,7 @@ enum class Block {
   mamba_layer,         // such a mixer and a dense MLP
   mamba_moe_layer,     // and experts
   double_stream,       // weights for text and others for images, that attend to each other
-  last_double_stream,  // of whose text nothing is read but its keys and values
+  last_double_stream,  // the last double-stream block, of whose text only keys and values are read
   single_stream,       // attention and MLP beside each other, behind one norm
   embedding,
   head,
@@ -67,7 +67,7 @@ struct BlockLetter {
   char letter;
   Block block;
 };
-// Of TransformerSpec::pattern.
+// The letters of TransformerSpec::pattern.
 inline constexpr std::array kBlockLetters{
     BlockLetter{'M', Block::mamba},         BlockLetter{'*', Block::attention},
     BlockLetter{'-', Block::mlp},           BlockLetter{'E', Block::experts},

@@ -14,7 +14,7 @@ struct Step {
   double back = 0;
 };
 
-// Of a token; without statistics of the heads, which are the same in all precisions.
+// The bytes of one token, without statistics of the heads, which are the same in all precisions.
 Step ring_step(ContextForm form, const ContextTensors& t, bool forward) {
   switch (form) {
     case ContextForm::burst:

@@ -12,7 +12,7 @@
 
 namespace windtunnel {
 
-// Of one GPU, after tp.
+// Sizes on one GPU, after division by tp.
 struct ContextTensors {
   double tokens = 0;                        // T
   double q = 0, k = 0, v = 0, context = 0;  // bytes of a token

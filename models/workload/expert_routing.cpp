@@ -27,7 +27,8 @@ std::vector<double> parts_of(const std::vector<double>& shares, int ranks) {
   return parts;
 }
 
-// Of random orders of the shares, the parts of the one whose fullest is nearest to their mean.
+// Draws random orders of the shares and returns the parts of the order whose largest part is
+// nearest to the mean of these largest parts.
 std::vector<double> usual_parts(std::vector<double> shares, int ranks) {
   constexpr int kOrders = 32;
   RandomStream random(0, RandomPurpose::expert_order, 0);
@@ -44,7 +45,8 @@ std::vector<double> usual_parts(std::vector<double> shares, int ranks) {
   });
 }
 
-// Of a random order of its own; layer 0 draws the first one behind those of usual_parts().
+// The parts of a layer with a random order of its own. Layer 0 takes the first draw after those of
+// usual_parts().
 std::vector<double> parts_of_layer(std::vector<double> shares, int ranks, int layer) {
   RandomStream random(0, RandomPurpose::expert_order, static_cast<std::uint64_t>(layer) + 1);
   for (std::size_t i = shares.size(); i > 1; --i) std::swap(shares[i - 1], shares[random.below(i)]);
@@ -56,7 +58,7 @@ double choices(int all, int some) {
   return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1));
 }
 
-// The groups of which a place has experts, where places have equal and successive parts of them.
+// Which groups of experts lie on a place, where each place has an equal run of experts.
 struct GroupsOnPlace {
   int whole = 0;
   std::vector<double> parts;  // shares of the others, two at most

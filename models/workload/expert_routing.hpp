@@ -25,11 +25,12 @@ struct ExpertLoad {
   double busiest() const { return hot + received; }
 };
 
-// All experts lie on so many equal places, one after the other: the mean number of those that have
-// an expert of a token, where all experts of its groups are equally likely.
+// Mean number of places that have an expert of a token. All experts lie on `places` equal places,
+// one after the other, and all experts of the token's groups are equally likely.
 double places_met(const MixtureOfExperts& moe, int places);
 
-// Of experts divided among `ranks`, in MixtureOfExperts::layer; one rank has them all.
+// The load of the ranks that experts are divided among, in MixtureOfExperts::layer; one rank has
+// them all.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 
 }  // namespace windtunnel

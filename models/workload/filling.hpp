@@ -17,9 +17,9 @@ namespace windtunnel {
 
 // How much of it a step of the job needs.
 enum class FillingNeed {
-  nothing,     // as much is done as fits
-  step,        // so many units of each replica
-  microbatch,  // so many units for each of its micro-batches
+  nothing,     // nothing waits for it: as much is done as fits
+  step,        // each step needs `units` of each replica
+  microbatch,  // each micro-batch needs `units`
 };
 template <>
 inline constexpr Choice<FillingNeed> kChoices<FillingNeed>[] = {
@@ -27,7 +27,7 @@ inline constexpr Choice<FillingNeed> kChoices<FillingNeed>[] = {
     {"step", FillingNeed::step},
     {"micro-batch", FillingNeed::microbatch}};
 
-// Whose forward pass a unit is.
+// The model whose forward pass is a unit.
 struct FillingModel {
   TransformerSpec transformer;
   std::shared_ptr<const LayerTable> network;  // in its place
@@ -36,9 +36,9 @@ struct FillingModel {
 struct FillingWork {
   std::string name;
   FillingNeed need = FillingNeed::nothing;
-  double units = 1;                           // that a step or a micro-batch needs
+  double units = 1;                           // what a step or a micro-batch needs
   std::shared_ptr<const FillingModel> model;  // null: `piece_s` is stated
-  int samples = 1;                            // of the model, in a unit
+  int samples = 1;                            // samples of the model in a unit
   // On a GPU of the job that is not slow; 0: of the model, whose pieces are equal.
   double piece_s = 0;
   int pieces = 0;  // of a unit; 0: the layers of the model, or 1
@@ -50,7 +50,8 @@ struct FillingWork {
 
 struct Filling {
   std::vector<FillingWork> work;  // what comes first goes first, needed work before other
-  // Of each idle period, that stays free: it may turn out shorter than the profile says.
+  // The share of each idle period that stays free, as it may turn out shorter than the profile
+  // says.
   double margin = 0.05;
 };
 

@@ -232,7 +232,7 @@ std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double 
   const NetworkLayer& at = network.layers[layer];
   const double e = bytes_of(precision);
   if (is_product(at.kind)) {
-    // Nobody asks for the gradient of the images.
+    // The gradient of the images is not needed.
     if (pass == Pass::backward_input && layer == 0) return {};
     return product_op(at, samples, e, pass);
   }

@@ -18,12 +18,13 @@ struct NetworkLayer {
   std::string name;  // "layer3.0.conv2"
   LayerKind kind = LayerKind::convolution;
   double parameters = 0;
-  // Of one sample, forward; 0 where there is no product.
+  // The product of one sample in the forward pass; 0: there is none.
   double m = 0, n = 0, k = 0;
   // Elements of one sample.
   double input = 0;   // read; of both sides of an addition
   double output = 0;  // written
-  // Of the output, kept for the backward pass. 0: a ReLU or an addition takes its place.
+  // Bytes of the output that are kept for the backward pass. 0: a ReLU or an addition overwrites
+  // it.
   double kept = 0;
   double groups = 1;      // of a convolution: products of n / groups channels each
   bool winograd = false;  // a convolution that Winograd's algorithm is for: 3 x 3, stride 1
@@ -107,7 +108,7 @@ class NetworkBuilder {
 // belongs to backward_input.
 std::vector<Op> network_ops(const LayerTable& network, double samples, Precision precision,
                             Pass pass);
-// That of one layer; nothing where it has nothing to do.
+// The kernel of one layer; nothing where it has nothing to do.
 std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double samples,
                            Precision precision, Pass pass);
 

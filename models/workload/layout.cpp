@@ -23,8 +23,8 @@ void check_positive(std::string_view key, int value) {
   if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
 }
 
-// Of a key the divisor, of the others the value. `divisor_text`: what a message calls the divisor,
-// where the key alone does not say it.
+// Throws unless the divisor divides each value that a key has. `divisor_text`: what a message calls
+// the divisor, where its key alone does not say it.
 void check_divides(std::initializer_list<std::string_view> keys, int divisor, const char* what,
                    int value, std::string_view divisor_text = "") {
   if (value % divisor == 0) return;
@@ -132,7 +132,7 @@ void check_ulysses(const Layout& layout) {
   check_divides({"layout.ulysses", "layout.cp"}, layout.ulysses, "layout.cp", layout.cp);
 }
 
-// Of a sequence with two dimensions: what its layers attend to, and what cp divides of it.
+// Checks a sequence of frames: what its layers attend to, and what of it cp divides.
 void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   if (model.frames == 0) {
     if (layout.context != ContextForm::dsp) return;

@@ -123,7 +123,8 @@ struct Layout {
   int expert_shard_ranks = 0;
   CopiesSummed copies_summed = CopiesSummed::step;
   StateShares state = StateShares::even;
-  std::vector<double> state_of_pool = {};  // of a rank, in proportion; empty: even
+  // training state of a rank by pool, in proportion; empty: even
+  std::vector<double> state_of_pool = {};
   // [pipeline rank] what a rank holds of the state over the mean, of a job as the nodes of one pool
   // see it (job_of_kind); empty: it is seen by all.
   std::vector<double> state_factors = {};
@@ -134,7 +135,7 @@ struct Layout {
   int weight_ranks = 0;
   int gradient_ranks = 0;
   int secondary_ranks = 0;
-  // Of an element on the network, 0: as it is kept: policies/exchange/shard_transfers.hpp.
+  // Bits of a weight on the network; 0: as it is kept. See policies/exchange/shard_transfers.hpp.
   int weight_bits = 0;
   int gradient_bits = 0;
   bool sequence_parallel = false;
@@ -152,13 +153,14 @@ struct Layout {
   ContextForm context = ContextForm::ring;
   int ulysses = 0;  // usp: neighbours of cp that divide the heads; rings join their equals
   ExpertTokens ep_tokens = ExpertTokens::divided;
-  // Consecutive replicas form islands, which synchronise inside in every step; so many islands
-  // exchange at the first level of Job::sync, so many of those groups at the next. Empty: all
-  // replicas are one island.
+  // Consecutive replicas form islands, which synchronise inside in every step. The first number is
+  // how many islands exchange at the first level of Job::sync, the next how many of those groups at
+  // the next level. Empty: all replicas are one island.
   std::vector<int> sync_groups = {};
-  // Modules that each block of layers has, of which an island trains one: islands with the same one
-  // exchange it (DiPaCo: Douillard et al. 2024, arXiv 2403.10616). Two blocks, whose modules times
-  // each other are the islands; empty: all islands have the same parameters.
+  // The number of modules that each block of layers has. An island trains one module of each block,
+  // and islands with the same module exchange it (DiPaCo: Douillard et al. 2024, arXiv 2403.10616).
+  // There are two blocks, and the product of their modules is the number of islands. Empty: all
+  // islands have the same parameters.
   std::vector<int> path_modules = {};
   // Axes from the fastest to the slowest, in which ranks fill the nodes; those left out come last.
   // Empty: tp, cp, dp, pp.
@@ -175,14 +177,15 @@ struct Layout {
            : context == ContextForm::usp   ? std::max(1, ulysses)
                                            : 1;
   }
-  // Of cp, those that exchange by all-to-alls: heads for tokens, or a whole dimension (dsp).
+  // The ranks of cp that exchange by all-to-alls: heads for tokens, or a whole dimension (dsp).
   int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
   int ring_ranks() const { return cp / exchange_ranks(); }
-  int mesh_side() const;  // of the q x q = tp ranks of a mesh; 1: there is none
+  int mesh_side() const;  // q of the q x q = tp ranks of a mesh; 1: there is none
   bool operator==(const Layout&) const = default;
 };
 
-// Ranks of equal tp that share one copy of what dense parameters need: 1 where each has its own.
+// How many ranks of equal tp share one copy of the state of dense parameters; 1 where each has its
+// own.
 struct ShardRanks {
   int weights = 1;
   int gradients = 1;  // behind the last micro-batch they are spread as the optimizer state
@@ -207,8 +210,8 @@ int ranks_along(const Layout& layout, RankAxis axis);
 std::vector<RankAxis> all_axes(const Layout& layout);
 // Which GPUs the ranks run on, by Layout::order. An odd number of pipeline ranks has no pairs.
 RankMap rank_map(const Layout& layout);
-// So many neighbours wait for each other in every layer: tp, cp and the experts join them. Of a
-// layout that check_layout() has seen they belong to one pipeline rank.
+// The number of neighbours that wait for each other in every layer, because tp, cp and experts join
+// them. In a layout that check_layout() accepts they belong to one pipeline rank.
 int ranks_in_step(const Layout& layout);
 
 // How many sequences the replicas on each pool of unlike nodes take.

@@ -51,7 +51,7 @@ struct Op {
   // times its forward backward (Dao 2023). Unfused: the square.
   double flops = 0;
   double bytes = 0;                         // HBM bytes read and written
-  std::optional<Precision> precision = {};  // of a GEMM where it is not the job's
+  std::optional<Precision> precision = {};  // the precision of a GEMM, if it is not the job's
   double launches = 1;                      // by the host
   bool further = false;                     // by the module of the op before it, with that
   bool routed = false;                      // the router decides its size: no CUDA graph holds it
@@ -60,7 +60,7 @@ struct Op {
   bool causal = false;                      // attention: half of the square is masked
   bool scan = false;                        // of a Mamba-2 scan: see Calibration::scan_share
   bool cast_by_expert = false;              // see Calibration::expert_cast_share
-  double starts = 1;                        // it is so many kernels on the GPU, one after the other
+  double starts = 1;                        // the number of kernels on the GPU, one after the other
   std::string_view kernel = {};             // the one of kernel_kinds() that measures it
   std::string_view second_kernel = {};      // and one behind it, where it takes two
   std::string_view compressing = {};        // the one of compression_kernels() that it is

@@ -1,7 +1,7 @@
-// What of a layer's activations is dropped after the forward pass and computed again before the
+// Which activations of a layer are dropped after the forward pass and computed again before the
 // layer's backward pass: a set of modules, in Megatron-Core's words (TransformerConfig,
-// recompute_modules: megatron/core/transformer/transformer_config.py), and of which layers. Memory,
-// time and hardware FLOPs all follow from the set: models/cost/chunk/activations.hpp,
+// recompute_modules: megatron/core/transformer/transformer_config.py), and the layers that do so.
+// Memory, time and hardware FLOPs all follow from the set: models/cost/chunk/activations.hpp,
 // models/cost/op/op.hpp.
 #pragma once
 
@@ -19,9 +19,9 @@ enum class RecomputeModule : std::uint8_t {
   layernorm,       // outputs of a layer's norms
   moe_act,         // input of the experts' second product
   mla_up_proj,     // latent attention: queries, keys and values from what they are compressed to
-  mlp,             // of dense layers, from the norm's output on
-  shared_experts,  // the same of those that every token visits
-  moe,             // the same of a layer with experts, what ranks send each other included
+  mlp,             // the MLP of dense layers, from the norm's output on
+  shared_experts,  // the MLP of experts that every token visits
+  moe,             // the MLP of a layer with experts, what ranks send each other included
   mlp_act,         // input of the second product of a dense MLP or of shared experts
   scores,          // of attention that is not fused
   matmuls,         // torchtitan's selective "op": norms, activations and every other product
@@ -41,12 +41,12 @@ inline constexpr Choice<RecomputeModule> kChoices<RecomputeModule>[] = {
     {"op", RecomputeModule::matmuls},
     {"layer", RecomputeModule::layer}};
 
-// Of the layers of a stage.
+// Which layers of a stage recompute; `layers` is the number that a method takes.
 enum class RecomputeMethod : std::uint8_t {
   all,      // each by itself
-  block,    // the first so many, each by itself (Megatron-LM's recompute_method)
-  uniform,  // all, so many at a time: only the input of the first of them is kept
-  every,    // one of so many (torchtitan to v0.2.2: selective_ac_option)
+  block,    // the first `layers`, each by itself (Megatron-LM's recompute_method)
+  uniform,  // all, `layers` at a time: only the input of the first of them is kept
+  every,    // one in `layers` (torchtitan to v0.2.2: selective_ac_option)
 };
 template <>
 inline constexpr Choice<RecomputeMethod> kChoices<RecomputeMethod>[] = {

@@ -12,7 +12,7 @@
 
 namespace windtunnel {
 
-// Who waits for whom.
+// Whether engines and learner wait for each other.
 enum class RolloutMode {
   synchronous,   // samples, then updates, then weights, one after the other
   one_step_off,  // the learner works on a batch while the next one is written
@@ -38,9 +38,10 @@ inline constexpr Choice<WeightPath> kChoices<WeightPath>[] = {{"broadcast", Weig
 // A copy of the model that writes samples, with continuous batching.
 struct EngineSpec {
   int tp = 1;  // its GPUs
-  // Of a GPU's usable memory, for weights, keys and values, and all else; vLLM's default.
+  // The share of a GPU's usable memory that weights, keys and values, and all else may take; vLLM's
+  // default.
   double memory_share = 0.9;
-  int most_sequences = 256;  // that run at once, however much memory there is
+  int most_sequences = 256;  // sequences that run at once at most, however much memory there is
   // What the host takes between two steps of decoding to schedule, sample and take in tokens:
   // assumed. Engines that return log-probabilities of what they write take longer
   // (docs/physics/reinforcement-learning.md).
@@ -49,10 +50,10 @@ struct EngineSpec {
 
 struct RolloutSpec {
   RolloutMode mode = RolloutMode::synchronous;
-  bool colocated = false;     // on the learner's GPUs, in turn with it
-  int nodes = 0;              // of the engines, beside the learner's; 0: colocated
-  std::string pool;           // of unlike nodes: whose nodes those of the engines are like
-  int staleness = 1;          // asynchronous: versions that a sample may be old at most
+  bool colocated = false;  // on the learner's GPUs, in turn with it
+  int nodes = 0;           // nodes of the engines, besides the learner's; 0: colocated
+  std::string pool;   // Where nodes are unlike: the pool that the engines' nodes are taken from.
+  int staleness = 1;  // asynchronous: versions that a sample may be old at most
   bool keeps_cache = false;   // asynchronous: keys and values of old weights stay in use
   int prompts = 1;            // per iteration of the loop
   int samples = 1;            // of each prompt
@@ -68,7 +69,7 @@ struct RolloutSpec {
   bool offloads = true;  // colocated: the training state is on the host while engines write
   WeightPath weights = WeightPath::broadcast;
   EngineSpec engine;
-  int iterations = 8;  // that are simulated
+  int iterations = 8;  // iterations that are simulated
   std::uint64_t seed = 1;
 
   int batch() const { return prompts * samples; }  // samples of an iteration

@@ -20,7 +20,7 @@ enum class ScanKind {
 enum class ScanSide {
   none,            // no product: the kernel is bound by memory
   chunk,           // Q
-  half_chunk,      // of the Q, those that a causal mask leaves
+  half_chunk,      // half of the Q, which a causal mask leaves
   width,           // P, of a head
   state,           // N, of each of these
   state_and_half,  // N + Q / 2: what earlier chunks give to a token, and its own
@@ -81,7 +81,7 @@ const ScanForm& scan_form(ScanKind kind);
 // over the sequence, the scan in chunks, a gated norm, and a matrix back.
 struct MambaMixer {
   ScanKind kind = ScanKind::mamba2;
-  int state = 0;       // of each number of a head; 0: the model has no such layers
+  int state = 0;  // width of the state for each number of a head; 0: the model has no such layers
   int head_width = 0;  // of the input
   int groups = 0;      // of heads that share keys and queries
   int heads = 0;

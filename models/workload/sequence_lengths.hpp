@@ -12,14 +12,14 @@ namespace windtunnel {
 struct LengthBucket {
   double shortest = 1;  // tokens
   double longest = 1;
-  double share = 1;  // of the sequences
+  double share = 1;  // share of the sequences that have this length
 };
 
 struct LengthDistribution {
   std::vector<LengthBucket> buckets = {};  // empty: log-normal
   double median = 1;                       // tokens
-  double sigma = 1;                        // of the logarithm; 0: all have the median's length
-  double longest = 1;                      // longer ones are cut to it
+  double sigma = 1;    // standard deviation of the logarithm; 0: all have the median's length
+  double longest = 1;  // longer ones are cut to it
 };
 
 // Who computes which sequences: policies/lengths/length_balance.hpp.

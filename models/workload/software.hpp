@@ -4,7 +4,7 @@
 
 namespace windtunnel {
 
-// Of the operations between the matrix multiplications.
+// How far the operations between matrix multiplications are fused.
 enum class Fusion {
   none,      // one kernel per PyTorch operation
   partial,   // bias + activation, bias + dropout + residual, softmax and norms fused by hand
@@ -14,7 +14,7 @@ enum class Fusion {
 // What a pipeline rank waits for when it has a result for another one.
 enum class Sends {
   asynchronous,  // nothing
-  blocking,      // computes on only when its message is through
+  blocking,      // the rank goes on computing once its message has passed
   synchronous,   // a message passes when the receiver, too, is done with what it computes before it
                  // uses it; both wait (batched send and receive)
 };
@@ -39,9 +39,9 @@ enum class DispatchGang {
   all,     // all of the program
 };
 
-// What it keeps of a parameter beside gradient and fp32 copy: two moments, one, nothing.
-// `muon`: momentum, of which the update of a matrix is made orthogonal (Jordan et al. 2024,
-// github.com/KellerJordan/Muon); embedding, head and vectors have Adam (Liu et al. 2025, arXiv
+// What the optimizer keeps of a parameter besides gradient and fp32 copy: two moments, one, or
+// nothing. `muon`: one momentum, whose update of a matrix is made orthogonal (Jordan et al. 2024,
+// github.com/KellerJordan/Muon); embedding, head and vectors use Adam (Liu et al. 2025, arXiv
 // 2502.16982, section 2.2).
 enum class Optimizer { adam, momentum, sgd, muon };
 constexpr int moments(Optimizer optimizer) {
@@ -58,11 +58,11 @@ enum class SnapshotWeights {
 
 struct Software {
   Fusion fusion = Fusion::partial;
-  // Of rotary positions one kernel per operation: HBM bytes of an element of queries and keys, each
-  // way, and half as many again, for strided kernels reach a third to a half of the bandwidth.
-  // Halves in fp32 (two casts, four products, two sums) move 48 B and count for 75 (measured on an
-  // H200); complex numbers in fp32 (casts and a product: Llama's reference code, torchtitan) move
-  // 20 B: 35, assumed. 0: one kernel in place.
+  // Rotary positions with one kernel per operation: HBM bytes for an element of queries and keys,
+  // each way, and half as many again, because strided kernels reach a third to a half of the
+  // bandwidth. Halves in fp32 (two casts, four products, two sums) move 48 B and count for 75
+  // (measured on an H200); complex numbers in fp32 (casts and a product: Llama's reference code,
+  // torchtitan) move 20 B: 35, assumed. 0: one kernel in place.
   double rotary_bytes = 35;
   // Norms of plain PyTorch by one kernel each way, their scale's gradient inside (Triton's of
   // FlashAttention).
@@ -70,9 +70,10 @@ struct Software {
   // Keys and values are copied for each query head that reads them, in front of an attention kernel
   // that takes heads one to one.
   bool repeated_keys = false;
-  bool fused_loss = false;    // cross entropy in one kernel, without fp32 copies of the logits
-  double gradient_bytes = 4;  // of a parameter's gradient between micro-batches (mixed precision)
-  double reduce_bytes = 4;    // of a gradient on the network
+  bool fused_loss = false;  // cross entropy in one kernel, without fp32 copies of the logits
+  // bytes of a parameter's gradient between micro-batches (mixed precision)
+  double gradient_bytes = 4;
+  double reduce_bytes = 4;  // bytes of a gradient on the network
   TensorOverlap tp_overlap = TensorOverlap::none;
   bool ep_overlap = false;  // all-to-alls of a micro-batch run beside the compute of another
   bool ep_merged = false;   // a token goes once to a node (or, in one node, to a rank): DeepEP
@@ -116,11 +117,11 @@ struct Software {
   bool fused_experts = false;
   // Flash attention whose instructions are an earlier GPU's: FlashAttention-2, written for A100.
   bool portable_attention = false;
-  // Of the fused attention kernel, of the speed that the calibration has.
+  // Speed of the fused attention kernel, relative to the calibration's.
   double attention_speed = 1;
-  // A dense layer's MLP runs so many parts of the sequence one after the other, and keeps its input
-  // alone: the backward pass computes each part again (TiledMLP of Arctic Long Sequence Training:
-  // Bekman et al. 2025, arXiv 2506.13996, section 3.1.1; DeepSpeed's
+  // The parts of the sequence that a dense layer's MLP runs one after the other. Only its input is
+  // kept, and the backward pass computes each part again (TiledMLP of Arctic Long Sequence
+  // Training: Bekman et al. 2025, arXiv 2506.13996, section 3.1.1; DeepSpeed's
   // runtime/sequence_parallel/ulysses_sp.py). 1: all at once.
   int mlp_tiles = 1;
   // The threads that drive the network take cores from those that launch kernels: see
@@ -144,10 +145,10 @@ struct Software {
   // products around it (Megatron-Core's activation_func_fp8_input_store; DeepSeek-V3 technical
   // report, arXiv 2412.19437, section 3.3.3).
   bool fp8_activation_inputs = false;
-  double logit_bytes = 6;  // of one logit at the peak of an unfused loss, all its copies
-  // Of a parameter while the optimizer steps, sharded like its state: flat fp32 gradients, which do
-  // not fit into the pieces that the allocator keeps of activations (DeepSpeed: 8, with the copy
-  // that flattens them).
+  double logit_bytes = 6;  // bytes of one logit at the peak of an unfused loss, all its copies
+  // Bytes of a parameter that exist only while the optimizer steps, sharded like its state: flat
+  // fp32 gradients, which do not fit into the pieces that the allocator keeps of activations
+  // (DeepSpeed: 8, with the copy that flattens them).
   double update_bytes = 0;
   bool expandable_segments = false;  // PyTorch's allocator so configured hardly fragments
   // Full recomputation ends where backward has all that it reads: without a dense layer's last
@@ -180,7 +181,7 @@ struct Software {
   // keep_fp8_weight_transpose_cache; Megatron-Core: disable_parameter_transpose_cache).
   bool weight_transposes = true;
   double moment_bytes = 4;  // of a moment of the optimizer, in mixed precision
-  // Of TensorOverlap::domino.
+  // Parts of a micro-batch under TensorOverlap::domino.
   int domino_rows = 2;
   int domino_columns = 1;
   double dispatch_latency_s = 0;  // of one program; 0: every host starts its own

@@ -85,7 +85,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
 
 namespace {
 
-// Those that a quantised base has in 4 bits: not norms, biases and a router.
+// Parameters that a quantised base keeps in 4 bits: all but norms, biases and a router.
 double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
   const double streams = has_two_streams(block) ? 2 : 1;
   double sum = 0;

@@ -15,7 +15,7 @@ namespace windtunnel {
 // ones each, and not by tp.
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout);
 
-// Of one layer on one GPU, experts apart: dense and, of a layer with experts, what is not in them.
+// Parameters of one layer on one GPU. Those of experts are counted apart.
 struct LayerParameters {
   double dense = 0;
   double experts = 0;
@@ -26,7 +26,7 @@ LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Lay
 // parameters. `from`: the least sharding that divides this part; below it each rank has its experts
 // whole, however many ranks of tp have the same ones (expert tensor parallelism 1).
 double expert_shards(const Layout& layout, int dense, Sharding from);
-// Of the embedding, and of a head that is not tied to it; the vocabulary padded.
+// Parameters of the embedding, and of a head that is not tied to it; the vocabulary is padded.
 double vocabulary_parameters(const TransformerSpec& model, int tp);
 
 // The same by what is trained of them, adapters included. `weight_bytes`: of a parameter in the
@@ -42,7 +42,7 @@ std::vector<TrainedParameters> trained_parameters(const TransformerSpec& model,
                                                   const Layout& layout, const Training& training,
                                                   double weight_bytes);
 
-// Of the whole model, adapters included, each once.
+// Parameters of the whole model, adapters included, each counted once.
 struct ParameterCounts {
   double all = 0;
   double trained = 0;

@@ -113,7 +113,7 @@ inline int head_part(int layers) {
 }
 // Null: all is trained.
 PartTraining part_training(const Training* training, int part, int layers);
-// Of the part that is looked at (Training::part).
+// How the part is trained whose cost is asked for (Training::part).
 inline PartTraining part_training(const Training* training) {
   return training == nullptr ? PartTraining{} : training->part;
 }
@@ -123,7 +123,7 @@ inline bool is_zeroth_order(const Training* training) {
 inline bool is_contrastive(const Training* training) {
   return training != nullptr && training->loss.kind == LossKind::contrastive;
 }
-// Whether so many layers from one on, and from another on, take part in a step alike.
+// Whether `count` layers from `first` on and as many from `other` on take part in a step alike.
 bool trained_alike(const Training* training, int layers, int first, int other, int count);
 // The first part that is trained; beyond the head: there is none.
 int first_trained_part(const Training* training, int layers);

@@ -35,14 +35,14 @@ enum class PopularityOrder {
 struct MixtureOfExperts {
   int experts = 0;    // of one layer; 0: a dense model
   int per_token = 0;  // experts that each token is sent to (top-k)
-  // The router takes a token's experts from `groups_per_token` of so many equal groups of them
+  // The router takes a token's experts from `groups_per_token` of this many equal groups of experts
   // (node-limited routing: DeepSeek-V3, arXiv 2412.19437, section 2.1.2). 1: from all.
   int groups = 1;
   int groups_per_token = 1;
   int ffn_hidden = 0;    // of one expert
   int shared_ffn = 0;    // width of the experts that see every token, in all; 0: none
   int dense_layers = 0;  // leading layers with a dense MLP of TransformerSpec::ffn_hidden
-  // Width of what experts read and write, a matrix before and one behind them; 0: that of the
+  // Width of what experts read and write, with a matrix before and one after them; 0: that of the
   // model (LatentMoE: Nemotron 3, arXiv 2512.20856).
   int latent_width = 0;
   // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or dropped to
@@ -51,7 +51,7 @@ struct MixtureOfExperts {
   // In place of imbalance: exponent of the experts' popularity (expert_routing.hpp); 0: even.
   double zipf = 0;
   PopularityOrder orders = PopularityOrder::one;
-  int layer = 0;        // of those with experts, where each has an order of its own: of this one
+  int layer = 0;  // the layer with experts that is meant, where each layer has an order of its own
   int hot_experts = 0;  // the most visited ones, on every rank, gathered and reduced in each pass
   // Share of a token's copies that stay in its node where experts lie on several (LocMoE: Li et al.
   // 2024, arXiv 2401.13920); none: as many as chance leaves there.
@@ -107,7 +107,7 @@ struct TransformerSpec {
   // (DeepSeek-V3: arXiv 2412.19437, section 2.2). They count as layers behind `layers`.
   int mtp_layers = 0;
   std::string source;
-  std::vector<std::string> left_out;  // of a configuration: what it has and is not modelled
+  std::vector<std::string> left_out;  // what a configuration has and this model leaves out
   // Queries, keys and values (and SwiGLU's gate) are matrices of their own, as Hugging Face has
   // them: more gradients, the same products.
   bool separate_projections = false;
@@ -115,14 +115,14 @@ struct TransformerSpec {
   // the vocabulary, the pooler and the classifier of sentence pairs. What they compute is not
   // counted.
   bool encoder = false;
-  // Of a sequence of video: layers attend to the tokens of one frame and, in turn, to those at one
-  // place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer to the
-  // whole sequence, causally.
+  // Frames of a video sequence. Layers attend in turn to the tokens of one frame and to those at
+  // one place of all frames, without a mask (Open-Sora, Latte: arXiv 2401.03048). 0: every layer
+  // attends to the whole sequence, causally.
   int frames = 0;
-  // Of flash attention: the latest keys, its own among them, that a query sees (Mistral, arXiv
-  // 2310.06825; Gemma 2, arXiv 2408.00118). 0: all before it.
+  // With flash attention: the number of latest keys, its own among them, that a query sees
+  // (Mistral, arXiv 2310.06825; Gemma 2, arXiv 2408.00118). 0: all before it.
   int window = 0;
-  int global_every = 0;        // of so many layers one has no window; 0: all have it
+  int global_every = 0;        // one layer in this many has no window; 0: all have it
   bool bidirectional = false;  // no causal mask: every query sees the whole sequence
   // Vectors of width `hidden` that a layer makes of its sequence's condition by a matrix each
   // (adaLN: Peebles and Xie 2023, arXiv 2212.09748). Their products, of one row a sequence, are not
@@ -131,7 +131,7 @@ struct TransformerSpec {
   // A letter for each layer (kBlockLetters); empty: all are attention and an MLP or experts.
   std::string pattern;
   MambaMixer mamba;
-  // Of a sequence, those that the text's weights work on where layers have two streams.
+  // Tokens of the text in a sequence, where layers have two streams: its weights work on these.
   int text_tokens = 0;
   // Rows of the further matrices of `hidden` columns that embed a condition (time, class, text) and
   // modulate the head. Their products are not counted.
@@ -172,7 +172,7 @@ struct TransformerSpec {
   int moe_layers() const { return moe.experts > 0 ? layers_with(has_experts) : 0; }
   int moe_layers_before(int layer) const;
   int expert_width() const { return moe.latent_width > 0 ? moe.latent_width : hidden; }
-  // Of the tokens of a sequence those of the text's stream.
+  // The share of a sequence's tokens that belong to the text's stream.
   double text_share(int length) const { return static_cast<double>(text_tokens) / length; }
 
   double attention_parameters() const;  // matrices of one layer's attention
@@ -199,7 +199,7 @@ double attended_keys(const TransformerSpec& model, int sequence);
 // Mean over queries from `begin` to `end` of a sequence (in tokens) of the keys that they see of at
 // most `most`: the latest ones in a window, or those that an indexer chooses.
 double limited_keys(const TransformerSpec& model, double most, double begin, double end);
-// They are at most the keys that stand in the model's window.
+// As limited_keys(), with at most the keys of the model's window.
 double windowed_keys(const TransformerSpec& model, double begin, double end);
 
 double norm_parameters(const TransformerSpec& model);  // of one norm: scale and, in LayerNorm, bias
@@ -212,8 +212,8 @@ double norm_parameters(const TransformerSpec& model);  // of one norm: scale and
 enum class AttentionCount { full, causal };
 double model_flops(const TransformerSpec& model, double sequences, int sequence,
                    AttentionCount count = AttentionCount::full);
-// Of the same convention, forward, a token of a layer: products with weights, whose backward pass
-// has two of them, and attention's own, or a scan's (ScanForm::counted).
+// FLOPs of a token in a layer, forward, by the same convention: products with weights, whose
+// backward pass costs twice as much, and attention's own, or a scan's (ScanForm::counted).
 struct LayerFlops {
   double products = 0;
   double attention = 0;

@@ -231,7 +231,7 @@ class LinkBound {
   void add_demands(std::vector<double>& load) const {
     std::vector<LinkId> used;
     for (const RankClass& owner : plan_.classes) {
-      std::map<Resource, double> amounts;  // of a member, on nodes that are not slow
+      std::map<Resource, double> amounts;  // of one member, on a node that is not slow
       for (const Task& task : owner.tasks) {
         for (const Flow& flow : task.flows) {
           for (const Demand& demand : flow.demands) {

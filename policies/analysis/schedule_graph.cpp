@@ -213,10 +213,11 @@ class GraphBuilder {
   const std::vector<StageTimes>& stages_;
   const Sends sends_;
   const std::size_t units_;
-  const std::size_t gradients_;                      // first gradient
-  std::vector<std::int32_t> maker_;                  // [result] action or message
-  std::vector<std::int32_t> sent_;                   // [rank] its last message
-  std::vector<std::vector<std::int32_t>> outgoing_;  // [rank] of its last action; synchronous
+  const std::size_t gradients_;      // first gradient
+  std::vector<std::int32_t> maker_;  // [result] action or message
+  std::vector<std::int32_t> sent_;   // [rank] its last message
+  // [rank] messages of its last action, if sends are synchronous
+  std::vector<std::vector<std::int32_t>> outgoing_;
   std::vector<std::pair<std::int32_t, std::int32_t>> waits_;  // node, on
   ScheduleGraph graph_;
 };

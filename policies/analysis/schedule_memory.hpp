@@ -19,7 +19,7 @@ struct RankActivations {
   std::vector<ActivationPoint> points;  // in list order; several may share a time
   double peak = 0;
   double peak_s = 0;
-  int peak_position = -1;  // of the action that brings it first; -1: nothing is kept
+  int peak_position = -1;  // index of the action that first reaches the peak; -1: nothing is kept
 };
 
 // [rank] A forward and a recomputation allocate when they start; a backward frees when it ends.

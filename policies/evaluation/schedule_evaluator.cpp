@@ -363,8 +363,8 @@ class Evaluator {
 
   // ---- the end of an iteration ----
 
-  // Ends those that are behind the rank's position; when the rank computes on, kPending if the
-  // partner is not there yet.
+  // Ends the iterations that lie behind the rank's position. Returns kPending if the rank has more
+  // to compute and its partner has not arrived yet.
   double end_iterations(int rank, const Action* next, double now_s, RankState& state) {
     while (state.ends != nullptr && next >= state.ends) {
       const int iteration = streams_.iteration(rank);

@@ -420,7 +420,7 @@ std::vector<GradientBucket> GradientExchange::buckets(const std::vector<StageTen
   double dense = 0;
   double sent = 0;
   for (std::size_t i = 0; i < tensors.size(); ++i) {
-    // Tables that go as rows say nothing of the others.
+    // Tables that are sent as rows are left out: their share does not apply to other tensors.
     if (goes_as_rows(tensors[i])) continue;
     dense += tensors[i].parameters * element_bytes_;
     sent += sizes[i];

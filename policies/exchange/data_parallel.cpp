@@ -423,7 +423,7 @@ void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts&
   for (std::size_t c = 0; c < cuts.size(); ++c) {
     ready_s += cuts[c].share * backward_s;
     for (const GradientBucket& bucket : cuts[c].buckets) {
-      double bytes = 0;  // that travel: of a table its rows
+      double bytes = 0;  // bytes that are sent; of an embedding table only its rows
       for (const int tensor : bucket.tensors) bytes += sizes[tensor];
       const double all = std::max(1.0, std::ceil(bytes / partition_bytes));
       const double count = std::max(1.0, std::ceil(bytes / apart_bytes));

@@ -75,7 +75,7 @@ class RoundSearch {
   static constexpr double kGain = 1 - 1e-9;  // less is rounding
   static constexpr double kLater = 1.1;      // assignments that end so much later may win by moves
 
-  // To what the work itself takes.
+  // Whether the assignment takes hardly longer than the work itself.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
 
   // With one more sequence, or (sign -1) one less.
@@ -319,7 +319,7 @@ class RoundSearch {
     }
   }
 
-  // Two changes of which neither alone need help.
+  // Tries pairs of changes, because neither of the two may help alone.
   void climb_by_two(Shares& at) {
     const std::vector<Division> ones = changes(1);
     for (bool better = true; better;) {

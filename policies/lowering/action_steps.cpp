@@ -106,7 +106,7 @@ std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double c
   return steps;
 }
 
-// What of the exchanges of a pass another action's kernels can hide, round by round.
+// The exchanges of a pass, round by round, that kernels of another action can hide.
 struct Hideable {
   std::vector<ActionStep> steps;  // collectives and later alone
   bool alike = true;              // all take as long
@@ -126,7 +126,7 @@ Hideable hideable(const std::vector<InnerRound>& rounds) {
   return result;
 }
 
-// Those of piece i of `pieces`.
+// Appends the rounds of piece i of `pieces`.
 void append_piece(const Hideable& rounds, std::size_t i, std::size_t pieces, ActionStep& step) {
   const std::size_t n = rounds.steps.size();
   step.category = Category::ep;

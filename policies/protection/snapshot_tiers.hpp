@@ -30,7 +30,7 @@ struct NodeGroups {
   int members_of(int group) const;  // size, or more with nodes left over
 };
 
-// What of a tier a failure takes, in the words of a campaign.
+// What destroys the copies of a tier, in the terms of a campaign.
 struct TierProtection {
   bool everything = false;  // storage: nothing takes it
   bool trainer = false;     // survives the end of a trainer (crash)

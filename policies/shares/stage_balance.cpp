@@ -84,8 +84,8 @@ std::vector<PartTimes> times_of_ranks(const Job& job) {
   return of_rank;
 }
 
-// Layers of each stage if none may take longer than this, as many as go in the first ones; nothing
-// where some are left over.
+// Layers of each stage if no stage may take longer than `limit_s`; the first stages take as many as
+// they can. Empty if some layers are left over.
 std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& times,
                                double limit_s) {
   const int stages = job.layout.stages();

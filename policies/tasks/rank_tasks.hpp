@@ -154,7 +154,7 @@ class RankTasks {
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,
                          InnerStream stream);
 
-  // Of a stream in order that is none of StreamIndex; there from its first use on.
+  // Index of an in-order stream that StreamIndex does not name. It is made at its first use.
   std::int16_t stream_named(const std::string& name);
 
   // Memory that the task frees when it ends.

@@ -21,7 +21,7 @@ Better better_of(core::Better better) {
   return Better::neither;
 }
 
-// Appends what is known of one figure; of several under one key, each under its own.
+// Appends all values of a figure. Where several have one key, each gets a key of its own.
 class Reader {
  public:
   explicit Reader(std::vector<Figure>& figures) : figures_(figures) {}

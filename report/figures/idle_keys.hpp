@@ -1,5 +1,5 @@
-// Keys that a scenario states and of which no figure comes: each is left out in turn, and whatever
-// then stays as it was is told. What the notes of a record say anyway is not said again.
+// Finds keys of a scenario that change no figure: each key is left out in turn, and it is reported
+// if all figures stay as they were. Keys that a note of the record already names are left out.
 #pragma once
 
 #include <functional>

@@ -61,7 +61,7 @@ class Override {
   // "null" or "~" takes a key away; an empty value is one that was forgotten.
   bool takes_away() const { return value_.kind == Kind::null && !text_.text.empty(); }
 
-  // What the scenario itself states there beside a name, which another name does not bring.
+  // Notes the keys that the scenario states beside a name, which another name does not bring along.
   void note_replaced(const DocumentNode& node, const std::string& path) {
     const Field* field = find_field(path);
     if (field == nullptr) return;

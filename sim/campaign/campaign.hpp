@@ -29,9 +29,9 @@ struct TierTiming {
   SnapshotTier tier;
   double complete_s = 0;  // from the start of the iteration that takes it until it can be restored
   double restore_s = 0;   // reading it back on all ranks
-  // Likewise when nodes were lost that its code or its copies cover.
+  // The same where nodes were lost, as many as the tier's code or copies cover.
   double rebuild_s = 0;
-  // For so long a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
+  // Time for which a snapshot would take all of the storage's bandwidth; 0: it goes elsewhere.
   double storage_s = 0;
   StartupReads startup = {};
   double reshape_s = 0;  // besides, to restore it with other replicas in the same layout

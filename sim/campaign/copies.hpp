@@ -27,7 +27,7 @@ class Copies {
 
   void lose_node(int slot, double at_s);
   void lose_gpus(int slot);
-  // What this slot holds of the tier: its checksum does not fit.
+  // A checksum does not fit: what this slot holds of the tier is lost.
   void lose_part(int tier, int slot, double at_s) { lose_slot(tier, slot, at_s); }
   // The keeper process of one rank of this slot died; its tier has a code, or the copy is gone.
   void lose_keeper(int slot, double at_s);

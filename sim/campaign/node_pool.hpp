@@ -52,7 +52,7 @@ class NodePool {
   };
   struct Spare {
     int node;
-    double ready_s;  // infinite: nobody makes it ready yet
+    double ready_s;  // infinite: no repair of it has begun
   };
   void begin_repair(const Broken& broken, double at_s);
   bool is_evicted(int node, double now_s);
@@ -63,7 +63,8 @@ class NodePool {
   std::deque<int> empty_;
   std::deque<Spare> spares_;
   std::deque<Broken> queue_;  // for repair
-  // When they come back, node, not to be taken, new.
+  // A node in repair: when it comes back, its number, whether it must not be taken, whether it is
+  // new.
   using InRepair = std::tuple<double, int, bool, bool>;
   std::priority_queue<InRepair, std::vector<InRepair>, std::greater<>> repairs_;
   std::map<int, std::vector<double>> failed_s_;  // by node, where nodes are evicted

@@ -108,7 +108,7 @@ class Reduction {
     }
     report.failures["planned"] =
         count([](const FailureClass& f) { return f.kind == FailureKind::planned; });
-    // A bad snapshot interrupts nobody.
+    // A corrupt snapshot does not interrupt training.
     report.failures["unexpected"] = count([](const FailureClass& f) {
       return f.kind != FailureKind::planned && f.kind != FailureKind::corrupt_snapshot;
     });

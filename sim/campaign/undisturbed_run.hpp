@@ -66,7 +66,7 @@ class UndisturbedRun {
 
   double now_s() const { return start_s_ + pace_->elapsed_s(done_); }  // end of the last iteration
   std::int64_t iteration() const { return first_ + done_.total; }      // the next one
-  const Steps& done() const { return done_; }  // since the start or since it went on
+  const Steps& done() const { return done_; }  // steps since the run started or resumed
 
   // The complete copies of the tier at `at_s` >= now_s(), oldest first, no more than it keeps.
   // `running`: the next iteration, with its snapshots, has started at now_s().
@@ -88,9 +88,9 @@ class UndisturbedRun {
  private:
   struct Snapshots {
     RecentCopies recent;
-    double every_s = 0;  // (by time) from the last start to the next
-    double wait_s = 0;   // likewise, after `at`, until the next is due
-    Steps at;            // done before the newest; all zero if none: from the start
+    double every_s = 0;  // tiers saved by time: from one start to the next
+    double wait_s = 0;   // tiers saved by time: from `at` until the next snapshot is due
+    Steps at;            // steps done before the newest snapshot; all zero: there is none
   };
 
   int due() const;

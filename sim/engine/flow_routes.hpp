@@ -22,7 +22,7 @@ struct WeightedLink {
 struct LinkBurst {
   std::int32_t load = -1;
   std::uint32_t link = 0;
-  double most = 0;  // of the bandwidth, that others take
+  double most = 0;  // the largest share of the bandwidth that others take
   bool operator==(const LinkBurst&) const = default;
 };
 

@@ -182,7 +182,8 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
         layout.pp = pp;
         layout.vpp = 1;
         layout.dp = gpus / tp / cp / pp;
-        // As the scenario says where that divides the replicas, else over all of them.
+        // Shards over as many ranks as the scenario says if that divides the replicas, else over
+        // all.
         const int replicas = layout.dp * layout.cp;
         if (layout.shard_ranks > 0 && replicas % layout.shard_ranks != 0) {
           layout.shard_ranks = replicas;

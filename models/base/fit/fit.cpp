@@ -381,11 +381,12 @@ class Search {
   Point point_;
   VectorXd residuals_;
   std::vector<size_t> active_;  // parameters with influence
-  std::vector<Rows> reached_;   // [of active_][row] that depend on it at the start
-  MatrixXd jacobian_;           // rows x active_
-  Rows taken_here_;             // [row] whether its derivatives were taken at this point
-  VectorXd drift_;              // [row] by which they mispredicted it since, in scales
-  double moved_ = 0;            // since all were taken, in posterior standard deviations
+  // [index in active_][row] whether the row depends on that parameter at the start
+  std::vector<Rows> reached_;
+  MatrixXd jacobian_;  // rows x active_
+  Rows taken_here_;    // [row] whether its derivatives were taken at this point
+  VectorXd drift_;     // [row] by which they mispredicted it since, in scales
+  double moved_ = 0;   // since all were taken, in posterior standard deviations
   double scale_ = 0;
 };
 

@@ -44,7 +44,8 @@ struct FitProblem {
 
 struct FitResult {
   Point point;
-  std::vector<double> sd;         // of the posterior; the prior's where `influence` is false
+  // standard deviations of the posterior; of the prior where `influence` is false
+  std::vector<double> sd;
   std::vector<bool> influence;    // whether any row depends on the parameter
   std::vector<double> residuals;  // one per row, at `point`
   std::vector<double> jacobian;   // rows x parameters, row by row, at `point`

@@ -62,7 +62,7 @@ std::vector<double> nonnegative_fit(const std::vector<std::vector<double>>& colu
     b(i) = root * y[row];
     for (Index j = 0; j < count; ++j) a(i, j) = root * columns[static_cast<size_t>(j)][row];
   }
-  // Columns of one length: what is small is told apart from what is in other units.
+  // All columns get the same length, so that one tolerance suits columns in different units.
   Eigen::VectorXd lengths = a.colwise().norm();
   for (Index j = 0; j < count; ++j) a.col(j) /= lengths(j) > 0 ? lengths(j) : 1;
   Eigen::VectorXd x = Eigen::VectorXd::Zero(count);

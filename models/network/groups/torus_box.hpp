@@ -46,7 +46,7 @@ class TorusBox {
   struct Axis {
     int count = 1;
     bool ring = false;
-    int gap = 1;  // cables between two neighbours, the most
+    int gap = 1;  // the largest number of cables between two neighbours
     double share = 0;
   };
 

@@ -30,10 +30,10 @@ class StragglerWindow {
   int distinct_;
   long now_ = -1;                         // the round
   std::vector<std::vector<int>> rounds_;  // stragglers of the last W rounds, in turn
-  std::vector<int> recent_;               // [worker] in how many of the last W - 1 rounds
-  std::vector<int> old_;                  // [worker] of them those B rounds ago and more
-  int straggled_ = 0;                     // workers that did in the last W - 1 rounds
-  std::vector<double> fresh_;             // times of those that would do for the first time
+  std::vector<int> recent_;               // [worker] rounds of the last W - 1 in which it straggled
+  std::vector<int> old_;       // [worker] those among them that are at least B rounds old
+  int straggled_ = 0;          // workers that straggled in the last W - 1 rounds
+  std::vector<double> fresh_;  // times of the workers that would straggle for the first time
 };
 
 }  // namespace windtunnel

@@ -194,7 +194,7 @@ void read_gemma2(const Config& config, TransformerSpec& model) {
   read_window(config, "sliding_window", 2, model);
 }
 
-// The files of the multimodal ones leave out what is as in the class.
+// Files of multimodal models leave out the values that equal the defaults of the class.
 void read_gemma3(const Config& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");

@@ -79,7 +79,7 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     for (const DocumentNode& part : item.items) {
       numbers.push_back(quantity(part, Dimension::number, "shapes"));
     }
-    if (numbers.size() == 4) numbers.push_back(1);  // of somebody who does not know
+    if (numbers.size() == 4) numbers.push_back(1);  // the weight, where none is stated
     const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
     if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
       throw Error(item.where,

@@ -29,10 +29,10 @@ struct PredictedLog {
   std::array<std::optional<LoggedValue>, kLogQuantities> parts;
 };
 
-// Timers are as Megatron's would read the recorded ranks of the reported iteration: forward and
-// backward passes of the rank that is least and most in them, with the collectives inside of them.
-// What a rank waits for its gradients is what the critical path has of them, as the rank that comes
-// last waits for no other.
+// Timers are as Megatron would log them in the reported iteration: the least and the largest time
+// that a recorded rank spends in forward and in backward passes, with the collectives inside of
+// them. The wait for gradients is taken from the critical path, because the rank that comes last
+// waits for no other.
 PredictedLog predicted_log(const Record& record);
 
 enum class Verdict {

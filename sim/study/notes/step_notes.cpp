@@ -165,7 +165,7 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
     const SyncLevel& level = job.sync[i];
     const double exchange_s = report.sync[i].seconds.exchange_s;
     const double between_s = level.cycle_steps() * report.inner_step_s;
-    // What steps wait for is under way beside none.
+    // The exposed part of an exchange is subtracted, because no step runs beside it.
     exchanges_s += exchange_s / level.cycle_steps() - mean_exposed_s(level, report.sync[i].seconds);
     if (exchange_s <= between_s) continue;
     const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;

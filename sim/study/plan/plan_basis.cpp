@@ -459,7 +459,7 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
        {std::pair(0, 0), std::pair(0, -1), std::pair(-1, -1), std::pair(-1, -2)}) {
     if (divides_well) break;
     divides_well = (basis.model.layers - first - last) % kDividesWell == 0;
-    // Three layers less are tried only for what they gain: 61 as 64.
+    // Three layers less are tried only if the rest then divides well, as 61 layers count as 64.
     if (last == -2 && !divides_well) break;
     const std::vector<std::pair<int, int>> layouts =
         layouts_that_share(basis, gpus, point.batch, basis.model.layers - first - last);

@@ -35,7 +35,7 @@ struct LoopTimes {
   double running = 0;        // sequences of an engine that has any
   double token_time_s = 0;   // of one sequence, from token to token
   double output_tokens = 0;  // of a sample
-  double square_tokens = 0;  // of a sample's output, squared
+  double square_tokens = 0;  // the mean of the square of a sample's output tokens
   double staleness = 0;      // versions from a sample's first token to its update
   double returned = 0;       // sequences that memory sent back, per iteration
 };

@@ -43,7 +43,7 @@ struct CollectivesReport {
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options);
 
-// Points of rows, in the order of their first row; unusable ones go to `skipped`.
+// Groups rows into points, in the order of their first row; unusable rows go to `skipped`.
 std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows,
                                    const NodeSizes& sizes, std::vector<SkippedRow>& skipped);
 

@@ -18,11 +18,11 @@ namespace windtunnel {
 namespace {
 
 constexpr double kScaleGuess = 0.1;
-// What is added to the standard deviation of the logarithm for each power of two of ranks, and of
-// bytes, beyond all that was fitted: what covers nine tenths of the points left out, in the mean of
-// the machines. Ranks: fitted on 16 GPUs and fewer (Polaris 8), judged to 64, of Alps, Polaris, DGX
-// A100, MareNostrum 5 and cluster01 0 to 0.25. Sizes: fitted to 16 MiB, judged beyond, of 22
-// machines, 14 of which need none.
+// What the standard deviation of the logarithm grows by for each doubling of ranks, and of bytes,
+// beyond all that was fitted. Chosen so that nine tenths of the points that were left out are
+// covered, as a mean over machines. Ranks: fitted on up to 16 GPUs (Polaris 8) and judged to 64;
+// Alps, Polaris, DGX A100, MareNostrum 5 and cluster01 need 0 to 0.25. Sizes: fitted to 16 MiB and
+// judged beyond; 14 of 22 machines need none.
 constexpr double kRanksNoise = 0.09;
 constexpr double kSizesNoise = 0.04;
 // What the prior of slow nodes counts: node-jobs and slow nodes seen.

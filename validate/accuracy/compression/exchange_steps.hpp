@@ -34,8 +34,8 @@ struct JudgedExchanges {
 };
 
 // Judges the rows of one source that has a law or borrows one. `chosen`: the user chose the rows to
-// fit on. Adds the source's own law to `laws`; without a row that tells it all rows are skipped,
-// but where the source lets the user choose, this is an Error.
+// fit on. Adds the source's own law to `laws`. If no row determines that law, all rows are skipped;
+// it is an Error instead where the source lets the user choose the rows.
 JudgedExchanges validate_steps(const ExchangeSource& source,
                                const std::vector<SelectedExchange>& rows, bool chosen, int threads,
                                FittedLaws& laws);

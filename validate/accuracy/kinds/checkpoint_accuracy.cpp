@@ -224,7 +224,7 @@ double bytes_per_parameter(const CheckpointRow& row) {
 }
 
 double bytes_of(const CheckpointRow& row, const BytesOfRuns& told) {
-  constexpr double kOfRate = 1e9;  // a rate is judged by the time of so many
+  constexpr double kOfRate = 1e9;  // a rate is judged by the time that these bytes take
   if (row.event == CheckpointEvent::save_rate) return kOfRate;
   if (row.bytes) return *row.bytes;
   const auto found = told.find(run_of(row));

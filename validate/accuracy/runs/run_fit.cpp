@@ -23,7 +23,7 @@
 namespace windtunnel {
 namespace {
 
-// Estimated beside the fit and not by it.
+// Error parameters are estimated after the fit, not by it.
 bool is_error(const CalibrationField& field) {
   return field.name.starts_with("error.");
 }

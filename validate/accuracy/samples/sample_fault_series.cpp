@@ -22,8 +22,8 @@ namespace {
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
-// No step from one cache to the next makes a work take longer than larger ones: of such a row fewer
-// deviations tell. Rows of a real run beside others reach five.
+// A work that takes longer than larger ones stands out sooner, because no step from one cache to
+// the next causes that. Rows of runs without faults reach five deviations.
 constexpr double kDeviationsOutOfOrder = 6;
 
 // Windows of so many sizes, which two bad rows do not take apart. Neighbours alone make windows of

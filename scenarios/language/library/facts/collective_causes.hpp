@@ -18,7 +18,7 @@ struct CollectiveCause {
   std::optional<bool> across;     // nodes; none: any group
   std::vector<double> strengths;  // empty: by the node's NICs
   std::string strength;           // in words, with "{}" in place of the number
-  // Numbers that are taken times the strength to a power.
+  // Constants that the cause changes: each is multiplied by the strength to the power given.
   std::vector<std::pair<Parameter InterconnectLaw::*, double>> law;
   std::vector<std::pair<Parameter NodeSpec::*, double>> node;
   CollectiveChoice choice;  // forced

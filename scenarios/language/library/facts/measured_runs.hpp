@@ -11,7 +11,7 @@ namespace windtunnel {
 
 const std::vector<MeasuredRuns>& measured_runs();
 
-// As the library has them.
+// The runs in the form of the library file.
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);
 
 }  // namespace windtunnel

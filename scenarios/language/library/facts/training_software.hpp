@@ -67,7 +67,7 @@ const Framework& find_framework(std::string_view name);  // throws Error with th
 
 // The first that names this GPU. Throws Error where none does.
 const Framework& usual_framework(std::string_view gpu);
-// Throws Error at --framework, with the names of those that do, where it does not run on the GPU.
+// Throws Error at --framework if it does not run on the GPU, and names those that do.
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
 // Reads one that nothing conditions: the map at `set`. Throws Error as read_choices() does.
