@@ -49,7 +49,7 @@ class IslandTrial {
     double detect_s = 0;
     double provision_s = 0;
     double link_up_s = 0;
-    bool reads_all = true;  // of a restart, once: what nodes read besides
+    bool reads_all = true;  // a restart also reads, once, what its nodes need besides
     bool fails = false;     // it is down because of a failure
     int saver = kNoTier;    // (saving) to this tier
     int layout_out = 0;     // nodes out of the layout that it trains in, or begins again in

@@ -155,7 +155,7 @@ class Reduction {
         all.snapshots += result.ruled[tier].snapshots;
         all.sum_s += result.ruled[tier].sum_s;
       }
-      // Of one that never saved no less than the campaign.
+      // A tier that never saved counts at least as long as the campaign.
       const bool never = all.asked > 0 && all.snapshots == 0;
       report.ruled_every_s.push_back(never ? results_.front().wall_s
                                            : share(all.sum_s, static_cast<double>(all.snapshots)));

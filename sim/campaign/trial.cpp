@@ -85,7 +85,7 @@ void Trial::begin_training() {
   }
 }
 
-// Of simultaneous ones the end comes first, then what the job does itself.
+// Among simultaneous events the end of the campaign comes first, then what the job does itself.
 Trial::Event Trial::next_event() const {
   const FailureStreams::Next failure = streams_.next();
   Event event{Event::Kind::failure, failure.at_s, failure};

@@ -106,7 +106,7 @@ class Trial {
   State state_ = State::training;
   double now_s_ = 0;
   std::int64_t head_ = 0;     // iterations that survive
-  std::int64_t reached_ = 0;  // that had run when the job went down
+  std::int64_t reached_ = 0;  // iterations that had run when the job went down
   int level_ = 0;
   int pace_ = 0;
   std::optional<UndisturbedRun> run_;

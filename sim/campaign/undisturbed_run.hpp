@@ -36,7 +36,8 @@ class RecentCopies {
   int size_ = 0;
 };
 
-// Of one trial: what rules of when to save are told beside what the run knows, and what they said.
+// What one trial tells the rules of when to save, besides what the run knows, and what they
+// answered.
 struct Ruling {
   int trial = 0;
   std::int64_t failures = 0;  // unexpected ones so far, fatal or not
