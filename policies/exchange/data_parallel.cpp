@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// Of a stage, so many partitions are told apart; smaller ones go together, and take as long as they
-// would one by one.
+// The most partitions of a stage that are told apart. Smaller ones are merged, and take as long
+// together as one by one.
 constexpr double kMostPartitions = 2000;
 
 double gather_s(const Segments& segments) {

@@ -129,9 +129,9 @@ void gossip(std::span<double> clocks, const std::vector<double>& arrivals, const
   }
 }
 
-// The islands of a group of one level, which are so many groups of the level below. As a campaign
-// has it (sim/campaign/exchanges.cpp): those that need not be waited for are so as long as that
-// holds up nobody.
+// Exchanges among the islands of a group of one level, which is made of groups of the level below.
+// As in a campaign (sim/campaign/exchanges.cpp), members that need not be waited for are waited for
+// while that delays no one.
 void exchange(std::span<double> clocks, const DriftLevel& level, double slack, RandomStream& random,
               ExchangeSums& sums) {
   const std::size_t below = clocks.size() / level.groups;
