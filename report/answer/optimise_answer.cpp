@@ -31,8 +31,8 @@ const Figure& peak_memory() {
 }
 
 constexpr const char* kFrontierTitle =
-    "What memory costs: of all that fit, those that no other beats in both step time and memory; "
-    "each beside the row above it";
+    "What memory costs: configurations that fit and that no other beats in both step time and "
+    "memory, each beside the row above it";
 
 // A row per place: estimate and memory, the figures of those that were simulated, then the keys
 // that differ, with their values.

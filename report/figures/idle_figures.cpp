@@ -86,7 +86,8 @@ std::vector<Figure> filling_figures() {
        })},
       {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
        of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
-      {"iteration.filling.units_per_s", "units/s", count, higher, "likewise",
+      {"iteration.filling.units_per_s", "units/s", count, higher,
+       "units of the other work that are done a second",
        of_work([](const FilledWork& work, const FillingReport& report) {
          return work.done / report.step_s;
        })},

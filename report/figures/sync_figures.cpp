@@ -26,14 +26,14 @@ std::function<FigureValue(const Record&)> of_sync(double (*value)(const SyncRepo
 std::vector<Figure> sync_figures() {
   return {
       {"iteration.inner_step_s", "inner step", seconds, lower,
-       "a step without an exchange between islands; those who come too late to one stop "
-       "where they are",
+       "a step without an exchange between islands; an island that comes too late to one stops "
+       "where it is",
        [](const Record& record) {
          const bool any = !record.job.sync.empty();
          return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
        }},
       {"iteration.sync_utilization", "utilisation of islands", share, higher,
-       "what inner steps take of the mean step: the rest are exposed exchanges and waits of "
+       "share of the mean step that inner steps take; the rest are exposed exchanges and waits of "
        "islands for each other",
        [](const Record& record) {
          const IterationReport& report = record.iteration;

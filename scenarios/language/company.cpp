@@ -231,7 +231,7 @@ void check_every_step(const Case& job) {
                             key, without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
-  refuse("sync", !job.job.sync.empty(), "what islands exchange every so many");
+  refuse("sync", !job.job.sync.empty(), "exchanges of islands, which come once in many steps");
   refuse("filling", job.job.filling != nullptr, "other work in its idle time");
   for (const AskedStudy& study : asked_studies()) {
     refuse(study.key, study.without != nullptr && study.is_in(job.asked), study.without);

@@ -114,7 +114,9 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
        {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
         ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
        "islands of pattern: none exchange nothing"},
-      {poisson, {".delay", ".start", ".wait_for"}, "nobody waits for an exchange at random times"}};
+      {poisson,
+       {".delay", ".start", ".wait_for"},
+       "no island waits for an exchange at random times"}};
   for (const Unused& row : all) {
     for (const char* key : row.keys) {
       if (!row.unused || !values.stated(key_of(entry, key))) continue;
@@ -342,7 +344,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
                   above > 1 ? fmt::format("{} islands are no more than the {} of the next level; "
                                           "list levels from inside to outside",
                                           islands[level], above)
-                            : "there is one island alone, which has nobody to exchange with");
+                            : "there is only one island, which has no other to exchange with");
     }
     if (!divides || job.layout.dp % islands[level] != 0) {
       values.fail(
