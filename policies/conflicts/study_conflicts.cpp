@@ -25,8 +25,7 @@ constexpr Conflict kStudyRows[] = {
      ": engines are modelled for causal transformers with softmax attention", ""},
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
-    {kFusedJobs, kSeveralRanks, ": fuses jobs that have one GPU each, and this one has {ranks}",
-     ""},
+    {kFusedJobs, kSeveralRanks, ": takes jobs of one GPU each, and this one has {ranks}", ""},
     {kFusedJobs, kLengths,
      ": fused kernels compute shapes that are alike in all jobs, and packs (batch.lengths) are "
      "unlike",
