@@ -25,7 +25,7 @@ struct PowerReport {
   double clock = 1;    // under the cap, over the one without; of pools the lowest
   PowerRange cluster;  // over the step: nodes, switches and storage
   PowerRange node;     // the one with the highest peak
-  PowerRange rack;     // likewise
+  PowerRange rack;     // the same
   double idle_W = 0;   // of the cluster while no GPU does anything
   double aligned = 1;  // peak of all nodes together over the sum of the peak of each
   double step_J = 0;   // of the whole building: with PUE
@@ -43,7 +43,7 @@ struct PowerReport {
   double owned_usd_per_s = 0;        // written off over PowerSpec::years
   std::optional<RowReport> row;      // where it has more nodes than were planned for
   std::vector<PowerReport> at_low;   // [number that is unsure]: the report with it at its low end
-  std::vector<PowerReport> at_high;  // likewise
+  std::vector<PowerReport> at_high;  // the same
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 

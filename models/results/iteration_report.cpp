@@ -383,7 +383,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   // All GPUs are idle then.
   const double nominal_s = mean.inner_s + exchanged_s;
   report.bubble.idle = (report.bubble.idle * mean.inner_s + exchanged_s) / nominal_s;
-  // What was in vain comes on top.
+  // Steps that did not count are added.
   for (double& own_s : report.origin_s) own_s *= mean.all_s / nominal_s;
   const double added_s = mean.all_s - mean.inner_s;
   report.critical_path_s[static_cast<int>(Category::sync)] += added_s;

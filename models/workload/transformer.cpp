@@ -92,7 +92,7 @@ double TransformerSpec::expert_parameters() const {
   return mlp_matrices(*this, moe.ffn_hidden) / hidden * expert_width();
 }
 
-// Its projection and its MLP.
+// The projection and the MLP of a stream that nothing reads.
 double TransformerSpec::unread_parameters() const {
   return static_cast<double>(hidden) * context_width() + mlp_parameters();
 }

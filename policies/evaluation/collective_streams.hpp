@@ -67,10 +67,10 @@ class CollectiveStreams {
   std::vector<IterationMarks> marks_;
   std::size_t stages_ = 0;
   std::vector<const Action*> first_forward_;  // [iteration * stages + stage], of marks_
-  std::vector<const Action*> last_backward_;  // likewise
+  std::vector<const Action*> last_backward_;  // the same
   std::vector<double> unsharded_s_;           // [stage]; empty: by no action
   std::vector<double> arrived_s_;             // [iteration * ranks + rank] own gradients reduced
-  std::vector<double> complete_s_;            // likewise, with the partner's
+  std::vector<double> complete_s_;            // the same, with the partner's
 };
 
 }  // namespace windtunnel

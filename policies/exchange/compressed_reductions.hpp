@@ -22,7 +22,7 @@ namespace windtunnel {
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
-// Gradients are not summed as they are: a compressor's, or a robust rule's.
+// Whether gradients are not simply summed, because of a compressor or a robust rule.
 bool has_recipe(const Job& job);
 
 // Bytes on one GPU beside gradients and buckets.

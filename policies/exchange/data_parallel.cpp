@@ -365,7 +365,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, segments, forward);
-  // What goes to servers and is summed in nodes first takes both streams already.
+  // Reductions that go to servers, or are summed in nodes first, already take both streams.
   const bool on_both = std::ranges::any_of(segments, [](const Segment& segment) {
     return std::ranges::any_of(segment.reductions, &Transfer::second_channel);
   });

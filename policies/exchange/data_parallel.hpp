@@ -78,7 +78,7 @@ class DataParallel {
   struct Cut {
     double share = 0;
     double forward_share = 0;
-    Amount amount;                        // of all that becomes ready with it
+    Amount amount;                        // everything that becomes ready with it
     Amount gathered;                      // of weights, where they are sharded
     std::vector<GradientBucket> buckets;  // each reduced on its own
     Amount root;                          // gathered of embedding and head, under zero3

@@ -22,21 +22,21 @@ namespace windtunnel {
 enum class ReplicaAxis {
   dense_shard,      // consecutive ranks among which a copy of the dense parameters is divided
   dense_across,     // ranks with equal shards of them; without sharding all replicas
-  expert_shard,     // likewise of the experts
-  expert_across,    // likewise
+  expert_shard,     // the same for the experts
+  expert_across,    // the same
   node_part,        // of the group that reduces dense gradients first: its members in one node
   node_peers,       // and those of equal place in their nodes
   weight_part,      // of a shard: ranks that together hold a copy of the weights
   weight_peers,     // and those of equal place in their parts
-  gradient_part,    // likewise of the gradients
-  gradient_peers,   // likewise
-  secondary_part,   // likewise of the second copy of the weights
+  gradient_part,    // the same for the gradients
+  gradient_peers,   // the same
+  secondary_part,   // the same for the second copy of the weights
   island_peers,     // ranks of equal place in the islands of a region (Layout::sync_groups)
-  region_peers,     // likewise in the regions
+  region_peers,     // the same in the regions
   path_near,        // of island_peers those with the same module of the first block of layers
   path_far,         // and of the second block (Layout::path_modules)
   dense_replicas,   // dense_shard times dense_across: all of an island with the same parameters
-  expert_replicas,  // likewise of the experts
+  expert_replicas,  // the same for the experts
 };
 inline constexpr int kReplicaAxes = 17;
 inline bool is_of_experts(ReplicaAxis axis) {

@@ -37,8 +37,8 @@ struct Transfer {
   bool second_channel = false;  // on a stream of its own beside the others
 };
 
-// Kernels on the job's GPU one after the other, charged to `category`; those of one origin
-// together.
+// Costs of kernels that run on the job's GPU one after the other, charged to `category`. Kernels of
+// one origin are one part.
 std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
                                    Category category);
 

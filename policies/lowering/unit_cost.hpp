@@ -22,7 +22,7 @@ namespace windtunnel {
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
-// Likewise what the ranks of a replica send each other.
+// The same for what the ranks of a replica send each other.
 std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule);
 
 // `chunks` as gpu_memory() takes them, with what a stage keeps of a micro-batch (of all its slices)

@@ -15,7 +15,7 @@ namespace windtunnel {
 struct InputLoad {
   // Of one sample of a GPU's part; empty: samples are there.
   std::vector<Flow> flows;
-  double sample_s = 0;  // likewise, while all GPUs that read do, and nothing else
+  double sample_s = 0;  // the same, while all GPUs that read do, and nothing else
   std::string bound;    // what lets it be no faster: "workers", "CPU cores", "storage", ...
   Origin origin = Origin::assumed;
   std::vector<bool> reads;  // [pipeline rank]

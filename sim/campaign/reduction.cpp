@@ -183,7 +183,8 @@ class Reduction {
     report.job_cost_usd = whole(inputs_.price_usd_per_s);
   }
 
-  // For what the theory does not know of: links, slow nodes, nodes at recorded times.
+  // Whether there are failures that the theory does not cover: links, slow nodes, nodes at recorded
+  // times.
   bool waits_for_more() const {
     return std::ranges::any_of(inputs_.failures, [](const FailureClass& one) {
       return one.kind == FailureKind::network || one.kind == FailureKind::slow_node ||

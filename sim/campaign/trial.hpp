@@ -110,7 +110,7 @@ class Trial {
   int level_ = 0;
   int pace_ = 0;
   std::optional<UndisturbedRun> run_;
-  bool goes_on_ = false;  // the run, at the next training: there was no restart
+  bool goes_on_ = false;  // the next training continues this run, because there was no restart
   Pause pause_ = Pause::none;
   double stop_detect_s_ = 0;
   std::vector<SlowNode> slow_;

@@ -40,7 +40,7 @@ class RecentCopies {
 // answered.
 struct Ruling {
   int trial = 0;
-  std::int64_t failures = 0;  // unexpected ones so far, fatal or not
+  std::int64_t failures = 0;  // unexpected failures so far, fatal or not
   double mtbf_s = 0;
   std::array<RuledIntervals, kMaxSnapshotTiers> said{};
 };

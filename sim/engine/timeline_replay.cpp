@@ -441,7 +441,7 @@ class Replay {
     std::vector<TaskIndex> task_of_class(plan_.classes.size(), -1);
     for (const auto& [c, t] : meeting.tasks) task_of_class[c] = t;
     std::map<std::int32_t, std::vector<Sharer>> alike;  // by the recorded rank
-    std::map<std::int32_t, std::int32_t> first_alike;   // likewise
+    std::map<std::int32_t, std::int32_t> first_alike;   // the same
     for (const std::int32_t group : groups_.at(meeting.rendezvous)) {
       const Sharer sharer{last_of(group, task_of_class), &end_of_group_[group]};
       if (of_replicas(plan_.groups[group])) {

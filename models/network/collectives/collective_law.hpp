@@ -24,7 +24,7 @@ struct LawTerms {
   double node_step_s = 0;      // inside a node
   double net_step_s = 0;       // across nodes, switches not counted
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
-  double net_efficiency = 1;   // likewise of the NIC
+  double net_efficiency = 1;   // the same for the NIC
   // Of links behind the NICs and before them: what FabricSpec::measured leaves a node is felt at
   // its NICs alone, as the links that made it so narrow carry no more than the payload.
   double wire_efficiency = 1;

@@ -153,8 +153,8 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
   wait_until(last - slack, clocks, sums);
 }
 
-// How many exchanges of the innermost level are drawn, and how; `outer`: of them until the
-// outermost one.
+// How exchanges are drawn: how many of the innermost level, and how many of those lie between two
+// of the outermost.
 struct Sampling {
   Periods::By by = Periods::By::steps;
   int periods = 0;
@@ -201,7 +201,7 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   constexpr int kRounds = 4096;
   const StragglerRounds rounds =
       sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
-  // Means of many rounds vary as independent numbers do.
+  // Means over many rounds: their variance is that of independent numbers.
   double variance = 0;
   for (const double length : rounds.lengths) {
     variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);
