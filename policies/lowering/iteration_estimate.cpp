@@ -280,7 +280,7 @@ class Estimator {
     }
   }
 
-  // Of the cells of a forward and a backward on one rank.
+  // The maps of a forward cell and a backward cell on one rank.
   PairMaps pair_maps(int f, int b) const {
     const int slices = schedule_.slices;
     const StageTraffic& forward = data_.stage(f / slices);
@@ -353,7 +353,8 @@ class Estimator {
     return longest;
   }
 
-  // Of the slowest rank; where ranks do not wait for one another, of this one.
+  // The exposed optimizer step of the slowest rank, or of this rank where ranks do not wait for
+  // each other.
   CostPart exposed_optimizer(int own) const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {

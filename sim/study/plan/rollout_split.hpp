@@ -17,7 +17,7 @@ namespace windtunnel {
 
 struct SplitOptions {
   int top = 10;       // places of the ranking
-  int simulated = 3;  // of which so many are simulated
+  int simulated = 3;  // the number of splits that are simulated
   int threads = 0;    // 0: all cores; the result is the same
   std::function<void(const std::string&)> progress = {};
 };
