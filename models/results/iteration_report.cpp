@@ -370,7 +370,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   const MeanStep mean = mean_step(levels, seconds, report.time_s);
   report.sync = std::move(sync);
   report.inner_step_s = mean.inner_s;
-  // Who is cut off is so in the midst of a step.
+  // Islands that are cut off stop in the middle of a step.
   const double cut = mean.inner_s / report.time_s;
   for (double& own_s : report.critical_path_s) own_s *= cut;
   for (double& own_s : report.origin_s) own_s *= cut;

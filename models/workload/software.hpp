@@ -25,8 +25,8 @@ enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder
 // One controller has all hosts start each program (Pathways: Barham et al. 2022, arXiv 2203.12533,
 // sections 4.3 to 4.5): policies/evaluation/dispatch.hpp.
 enum class DispatchMode {
-  asynchronous,  // while the program before runs, as far ahead as need be
-  synchronous,   // when what the program waits for is there
+  asynchronous,  // while the previous program runs, as early as necessary
+  synchronous,   // when the inputs of the program are ready
 };
 enum class DispatchProgram {
   step,  // an iteration, of all ranks

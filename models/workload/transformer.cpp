@@ -227,7 +227,8 @@ void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCo
   if (model.chooses_keys(sequence)) {
     widths = double(model.heads) * (2 * model.latent.kv_rank + model.latent.rotary_width);
     const SparseAttention& sparse = model.sparse;
-    // Once: the backward pass has none of all keys, and what counts here counts three times.
+    // The indexer's attention to all keys runs in the forward pass only. Everything here counts
+    // three times, hence the third.
     flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
   }
   flops.attention += 2.0 * seen * widths + state;

@@ -22,7 +22,7 @@ class Exchanges {
   // Keeps references. All islands begin with step 0 at time 0.
   Exchanges(const IslandTable& table, const Pace& pace);
 
-  // From now on the island trains, beginning with this step; or it does not. A step takes it `pace`
+  // From now on the island trains, beginning with this step, or it stops. A step takes it `pace`
   // times as long as a whole island.
   void begin(int island, std::int64_t step, double at_s, double pace = 1);
   void stop(int island);

@@ -57,7 +57,8 @@ class UndisturbedRun {
 
   // The job goes on at another pace from start_s on, without a restart: periods run on.
   void go_on(const Pace& pace, double start_s);
-  // What is not complete will never be: after its complete copies have been asked for.
+  // Forgets incomplete copies, which will never be completed. Called after complete copies were
+  // asked for.
   void forget_copies();
 
   // Executes the iterations that end by `until_s`.

@@ -72,7 +72,8 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine(std::vector<std::string> argum
   return std::make_unique<simgrid::s4u::Engine>(&count, pointers.data());
 }
 
-// What SimGrid 4 adds, 3 creates; either warns of the other's name or does not have it.
+// SimGrid 4 calls add_host() what SimGrid 3 calls create_host(); either version lacks the other's
+// name or warns of it.
 template <class Zone>
 simgrid::s4u::Host* new_host(Zone& zone, const std::string& name) {
   const std::vector<double> speeds = {1.0};

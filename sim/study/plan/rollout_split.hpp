@@ -43,7 +43,7 @@ struct SplitSearch {
   std::optional<RankedSplit> even;
   int estimated = 0;
   int infeasible = 0;
-  std::string example;  // of what is wrong with an infeasible one
+  std::string example;  // an example of what is wrong with an infeasible one
 };
 
 // Throws Error as load_case does, where the scenario has no `rollout`, or no split is feasible
