@@ -230,9 +230,9 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   return origin;
 }
 
-// Of `automatic`: ring, tree, hierarchical; between sites also exchanges at growing distances, of
-// which the last few alone cross the long cables (MPI and Gloo have them, NCCL has not); between
-// TPUs those of a torus (XLA has them, NCCL has not).
+// What `automatic` tries: ring, tree, hierarchical; between sites also exchanges at growing
+// distances, of which only the last few cross the long cables (MPI and Gloo have them, NCCL has
+// not); between TPUs those of a torus (XLA has them, NCCL has not).
 using Candidates = std::array<CollectiveAlgorithm, 5>;
 
 Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster) {

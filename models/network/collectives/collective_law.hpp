@@ -33,7 +33,7 @@ struct LawTerms {
   // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
   // follows from the rest. 0: not measured.
   double measured_s = 0;
-  // Of the weakest number that the terms rest on: of the whole, inside nodes, across.
+  // Origin of the weakest number that the terms rest on: as a whole, inside nodes, across nodes.
   Origin origin = Origin::measured;
   Origin node_origin = Origin::measured;
   Origin net_origin = Origin::measured;

@@ -215,7 +215,7 @@ struct Row {
 using K = CollectiveKind;
 using A = CollectiveAlgorithm;
 
-// Of each kind first what runs when another does not apply.
+// For each kind, the row that runs when another does not apply comes first.
 constexpr Row kRows[] = {
     {K::all_reduce, A::ring, 0, ring},
     {K::all_reduce, A::tree, regular, tree},
