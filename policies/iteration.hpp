@@ -47,7 +47,7 @@ Job layered_step(const Job& job, int level);
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// Of a job that check_layers() has seen.
+// For a job that check_layers() has accepted.
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

@@ -21,7 +21,7 @@ class CollectiveStreams {
   double run(const Action& action, const Action* second, int rank, double start_s,
              double previous_s);
 
-  // Of the rank the iteration that has not ended, and the place behind its last action.
+  // The iteration of the rank that has not ended, and the place after its last action.
   int iteration(int rank) const { return ranks_[rank].iteration; }
   const Action* end_of_iteration(int rank) const {
     return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);

@@ -103,7 +103,7 @@ class StageWeights {
                         .frozen = shape.elements()});
   }
 
-  // Of the second stream, the text's, nothing is read but keys and values where it is the last.
+  // In the last layer only keys and values of the second stream, the text's, are read.
   void layer_stream(Block block, bool text) {
     const bool read = !text || block != Block::last_double_stream;
     if (has_experts(block)) experts();

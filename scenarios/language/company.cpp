@@ -54,7 +54,7 @@ void check_keys(const DocumentNode& document) {
   }
 }
 
-// Of the values of a document that begin with "cluster.", those that somebody wrote.
+// Visits the values of a document that begin with "cluster." and that the user wrote.
 template <class Visit>
 void for_each_stated_of_cluster(const Values& values, const Visit& visit) {
   for (const auto& [key, value] : values.all()) {

@@ -129,7 +129,7 @@ class Search {
     return too_short ? text_of(at, std::max(every_s, shortest_s_[at]), Rounded::up) : text;
   }
 
-  // Of training between two saves, in whole iterations.
+  // Seconds of training between two saves, in whole iterations.
   double seconds_of(size_t at, const std::string& text) const {
     const double iterations =
         counts_iterations(tier(at))

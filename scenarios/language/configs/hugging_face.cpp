@@ -88,7 +88,7 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// Of `layers` so many without a window, evenly among the others.
+// The distance at which `global` of `layers` without a window stand evenly among the others.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;

@@ -89,7 +89,7 @@ void lower(Calibration& calibration, double clock, const char* key) {
     }
     calibration.attention = std::move(slower);
   }
-  // Of what was measured the part that goes with the operations: products have one.
+  // The clock scales the part of a measured law that goes with the operations; products have one.
   for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }
 
