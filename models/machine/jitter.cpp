@@ -92,7 +92,7 @@ double averaged(double draws, double memory) {
   return (1 + memory) / (1 - memory) / draws;
 }
 
-// In how many independent draws that say as much.
+// The number of independent draws that carry as much information.
 double free_draws(double draws, double memory) {
   return std::min(draws, 1 / averaged(draws, memory));
 }

@@ -115,7 +115,7 @@ double TransformerSpec::layer_parameters(Block block) const {
   if (block == Block::last_double_stream) {
     sum -= unread_parameters() + norm_parameters(*this) + (biases ? hidden : 0) + mlp_biases(*this);
   }
-  if (shares_norm(block) && biases) sum -= hidden;  // one matrix brings both parts back
+  if (shares_norm(block) && biases) sum -= hidden;  // both parts come back through one matrix
   return sum;
 }
 

@@ -180,8 +180,8 @@ class GraphLinks final : public FabricLinks {
     int a = 0;
     int b = 0;
     double bandwidth_Bps = 0;
-    int parallel = 0;  // cables between the same ends before it, under a routing that tells them
-                       // apart
+    // number of earlier cables between the same ends, if the routing distinguishes them
+    int parallel = 0;
   };
 
   int from_of(int link) const { return link % 2 == 0 ? cables_[link / 2].a : cables_[link / 2].b; }

@@ -37,7 +37,7 @@ struct NodeLinks {
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members);
 
-// What NCCL calls a graph: so many channels at such speeds, GB/s.
+// What NCCL calls a graph: the number of channels and their speeds, GB/s.
 struct Channels {
   int count = 0;
   double inside = 0;

@@ -63,7 +63,7 @@ Precision usual_precision(const GpuSpec& gpu) {
                                     : Precision::fp32;
 }
 
-// Another precision of the GPU's, to be named beside the usual one.
+// A second precision of the GPU, to be named beside the usual one.
 Precision other_precision(const GpuSpec& gpu) {
   if (gpu.fp8_flops.value > 0) return Precision::fp8;
   const bool has_both = gpu.bf16_flops.value > 0 && gpu.fp16_flops.value > 0;
