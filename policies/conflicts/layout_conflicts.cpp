@@ -73,7 +73,7 @@ constexpr Conflict kLayoutRows[] = {
     {kDispatch, kPostValidation, kStepsMeet, "set software.post_validation: false"},
     {kDispatch, kAsynchronous, kStepsMeet, "set schedule: 1f1b"},
     {kGangs, kPools,
-     ": replicas on cluster.pools are not gangs, as each has passes of its own pace",
+     ": replicas on cluster.pools do not start passes together, because each has a pace of its own",
      "take software.dispatch.gang: none"},
 };
 

@@ -114,10 +114,10 @@ std::vector<Figure> input_figures() {
            "of the samples of a step, with nothing beside it",
            of_input([](const InputReport& report) -> FigureValue { return report.load_s; })},
           {"iteration.input.stall_s", "input stall", seconds, lower,
-           "that a step is longer than one whose samples are there",
+           "how much longer a step is than one whose samples are ready",
            of_input([](const InputReport& report) -> FigureValue { return report.stall_s; })},
           {"iteration.input.bound", "loading is bound by", word, neither,
-           "what lets it be no faster", of_input([](const InputReport& report) -> FigureValue {
+           "the part that limits its speed", of_input([](const InputReport& report) -> FigureValue {
              return report.bound.empty() ? FigureValue() : FigureValue(report.bound);
            })},
           {"iteration.input.read_Bps", "read a second", bytes, neither,

@@ -53,11 +53,12 @@ std::vector<Figure> sync_figures() {
          return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
        }},
       {"iteration.sync_left_out", "islands not waited for", events, neither,
-       "that an exchange goes ahead without, by level of sync",
+       "islands that an exchange does not wait for, by level of sync",
        of_sync(
            [](const SyncReport& report) { return static_cast<double>(report.seconds.left_out); })},
       {"iteration.sync_late", "islands too late", share, lower,
-       "of all at an exchange, whose steps since the last one count for nothing, by level of sync",
+       "share of the islands at an exchange whose steps since the last one do not count, by level "
+       "of sync",
        of_sync([](const SyncReport& report) { return report.seconds.late; })},
       {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
        "by the GPU that sends most, of all fragments, by level of sync",

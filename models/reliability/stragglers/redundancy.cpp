@@ -28,7 +28,7 @@ std::string why_not_sequential(const Redundancy& own, int workers) {
 
 std::string why_not(const Redundancy& own, int workers) {
   if (own.scheme != RedundancyScheme::none && workers == 1) {
-    return "there is one replica alone (layout.dp, of each island), which nobody can stand in for";
+    return "there is only one replica (layout.dp, of each island), and no other can take its place";
   }
   switch (own.scheme) {
     case RedundancyScheme::sr_sgc:

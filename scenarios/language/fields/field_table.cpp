@@ -335,8 +335,8 @@ Rows batch_rows() {
       whole_row("batch.micro", sets<&Batch::micro>, range(1, 1e4),
                 "sequences that pass the pipeline together"),
       map_row("batch.shares", or_list, shorthand("form"), example("auto"),
-              "of the replicas on each of cluster.pools: even, auto, or a list of what a replica "
-              "of each pool takes in proportion"),
+              "sequences of the replicas on each of cluster.pools: even, auto, or a list of their "
+              "proportions by pool"),
       name_row("batch.shares.form", sets<&Batch::shares>, example("auto"),
                "auto: each replica takes as many sequences as make all end together"),
       fact_row("batch.shares.*", above(0, 1e6), example("2"), "of one pool"),

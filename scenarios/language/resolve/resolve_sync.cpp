@@ -282,10 +282,9 @@ void resolve_paths(const Values& values, Job& job, int entry) {
                                  islands));
   }
   if (blocks != 2 || modules[0] * modules[1] != islands) {
-    values.fail(key,
-                fmt::format("modules of two halves of the layers are due, whose product is the "
-                            "{} islands; e.g. [{}, {}]",
-                            islands, islands / 2, 2));
+    values.fail(key, fmt::format("expected the modules of two halves of the layers, whose product "
+                                 "is the {} islands; e.g. [{}, {}]",
+                                 islands, islands / 2, 2));
   }
   if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
