@@ -13,8 +13,8 @@ namespace windtunnel {
 // `geometry`: of the job, if it is known: PreparedIteration::geometry of another schedule of it.
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr);
 
-// The same of a job in which only the schedule may not fit the rest: check_conflicts() and
-// check_layers() have seen it.
+// As above, but skips what check_conflicts() and check_layers() have already checked; only the
+// schedule may still not fit.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr);
 // Throws Error where layout, batch, model, overlap of tensor parallelism or the lengths of
 // sequences do not fit together. The reader asks here and so does every search, so that no search
@@ -47,7 +47,7 @@ Job layered_step(const Job& job, int level);
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// Of a job that check_layers() has seen.
+// For a job that check_layers() has accepted.
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

@@ -161,7 +161,7 @@ Handler define_optimise(const CommandLine& app) {
   app.add_option("--top", command->top, "places of the ranking (default 10)", "N")
       .check(whole_in(1, 10000));
   app.add_option("--simulate", command->simulate,
-                 "so many of them are simulated with network contention (default 3)", "N")
+                 "number of them that are simulated with network contention (default 3)", "N")
       .check(whole_in(0, 10000));
   add_answer_output(app, command->output);
   app.add_threads(command->threads, "threads (default: all cores); the result is the same");

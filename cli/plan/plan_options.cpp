@@ -168,8 +168,8 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
                  with_default("to train on, e.g. '2 T'", options.tokens))
       ->type_name("COUNT");
   app.add_option("--framework", options.framework,
-                 "whose schedules, shardings and rules are taken (default: the first of those that "
-                 "run on the GPU)")
+                 "the software whose schedules, shardings and rules apply (default: the first in "
+                 "the library that runs on the GPU)")
       ->type_name("NAME")
       ->check(one_of("framework", framework_names()));
   app.add_option("--batch", options.batch, "tokens of a step (default: as models of its size)")
@@ -190,13 +190,11 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
 }
 
 void add_deadline_options(CLI::App& app, PlanOptions& options) {
-  app.add_option(
-         "--days", options.days,
-         "say how surely it is done in so many days, on how many nodes it would be, and what "
-         "renting the cluster for them "
-         "costs")
+  app.add_option("--days", options.days,
+                 "a deadline in days: say how likely it is met, which number of nodes meets it, "
+                 "and what renting the cluster until then costs")
       ->type_name("DAYS");
-  app.add_option("--budget", options.budget, "likewise for so much money, e.g. '800 K USD'")
+  app.add_option("--budget", options.budget, "the same for an amount of money, e.g. '800 K USD'")
       ->type_name("USD");
 }
 

@@ -63,20 +63,21 @@ void check_own(const std::string& option) {
     const char* name;
     const char* instead;
   };
-  static constexpr std::array kOwn = {Own{"--array", "take --shards"},
-                                      Own{"-a", "take --shards"},
-                                      Own{"--cpus-per-task", "take --cpus"},
-                                      Own{"-c", "take --cpus"},
-                                      Own{"--cpus", "take --cpus"},
-                                      Own{"--output", "logs go to shard-I.log"},
-                                      Own{"-o", "logs go to shard-I.log"},
-                                      Own{"--stdout", "logs go to shard-I.log"},
-                                      Own{"--stderr", "logs go to shard-I.log"},
-                                      Own{"--dependency", "the merge waits by it"},
-                                      Own{"-d", "the merge waits by it"},
-                                      Own{"--parsable", "the program reads the answer"},
-                                      Own{"--wrap", "the script is written"},
-                                      Own{"--wait", "the program waits itself"}};
+  static constexpr std::array kOwn = {
+      Own{"--array", "take --shards"},
+      Own{"-a", "take --shards"},
+      Own{"--cpus-per-task", "take --cpus"},
+      Own{"-c", "take --cpus"},
+      Own{"--cpus", "take --cpus"},
+      Own{"--output", "logs go to shard-I.log"},
+      Own{"-o", "logs go to shard-I.log"},
+      Own{"--stdout", "logs go to shard-I.log"},
+      Own{"--stderr", "logs go to shard-I.log"},
+      Own{"--dependency", "the merge uses it to wait for the shards"},
+      Own{"-d", "the merge uses it to wait for the shards"},
+      Own{"--parsable", "the program reads the answer"},
+      Own{"--wrap", "the script is written"},
+      Own{"--wait", "the program waits itself"}};
   const std::string_view name = std::string_view(option).substr(0, option.find_first_of("= "));
   for (const Own& own : kOwn) {
     if (name != own.name) continue;

@@ -34,7 +34,7 @@ void add_grid(const CommandLine& app, SweepGrid& grid) {
 
 void add_write_once(const CommandLine& app, int& seconds) {
   app.add_option("--write-once", seconds,
-                 "for object storage: a new file of results every so many seconds, none changed "
+                 "for object storage: seconds between new files of results; a file does not change "
                  "once it is written",
                  "S")
       .check(whole_in(1, 86400));

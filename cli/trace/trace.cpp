@@ -141,8 +141,8 @@ ExitCode export_traces(const ExportOptions& options) {
   if (options.faults) return export_faults(the_case, options.out, options.fault);
   if (!the_case.job.sync.empty()) {
     throw Error(the_case.places.where("sync"),
-                "sync: traces are of one step, without what islands exchange every so many; leave "
-                "it out, e.g. with --set sync=[]");
+                "sync: traces hold one step, without the exchanges of islands, which come once in "
+                "many steps; leave it out, e.g. with --set sync=[]");
   }
   if (the_case.job.redundancy) {
     throw Error(the_case.places.where("redundancy"),
@@ -421,25 +421,26 @@ Handler define_import(const CommandLine& app) {
   Option scenario = app.add_option("--scenario", from->scenario,
                                    "its cluster and calibration are used", "SCENARIO");
   app.add_option("--cluster", from->cluster,
-                 "of execution traces, instead of a scenario: nodes or GPUs, e.g. '2 x dgx-h100'",
+                 "the machine that execution traces run on, instead of a scenario: nodes or GPUs, "
+                 "e.g. '2 x dgx-h100'",
                  "N x NODE")
       .excludes(scenario);
   app.add_set(from->set);
-  app.add_option("--vary", from->vary,
-                 "of what a profiler recorded: the scenario, with the calibration that the trace "
-                 "gives, at these values of a key, e.g. schedule=1f1b,zb-h1; repeated: every "
-                 "combination",
-                 "KEY=A,B,C")
+  app.add_option(
+         "--vary", from->vary,
+         "profiler's traces: also predict the scenario, with the calibration that the trace gives, "
+         "at these values of a key, e.g. schedule=1f1b,zb-h1; repeated: every combination",
+         "KEY=A,B,C")
       .repeatable();
   add_answer_output(app, from->output);
   app.add_option("--replicas", from->replicas,
-                 "of what a profiler recorded: run so many copies of the job side by side, data "
+                 "profiler's traces: run this many copies of the job side by side, with data "
                  "parallelism across them")
       .check(whole_in(1, 100'000));
   add_watch(app, from->fault, "default: as the file says");
   app.add_option("--out", from->fault.out,
                  "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
-                 "failures.yaml; of what a profiler recorded a calibration.yaml",
+                 "failures.yaml; for profiler's traces a calibration.yaml",
                  "DIR");
   add_example(app, "traces --cluster '2 x dgx-h100'");
   return [from] { return import_traces(*from); };

@@ -17,15 +17,15 @@
 
 namespace windtunnel {
 
-// Of a compressor's kernel (models/calibration/compression_kernels.hpp), where it is not the usual
-// one.
+// The share of a compressor's kernel (models/calibration/compression_kernels.hpp), where it is not
+// the usual one.
 struct KernelShare {
   std::string name;
   Parameter share;
 };
 
-// Of the same, kernels that a software runs for each tensor beyond those of the recipe: copies, the
-// fixed part of a library's call.
+// Kernels of the same compressor that a software runs for each tensor in addition to the recipe's:
+// copies, the fixed part of a library's call.
 struct KernelStarts {
   std::string name;
   Parameter starts;
@@ -155,13 +155,13 @@ struct Calibration {
   std::shared_ptr<const AttentionSpeeds> attention = nullptr;
 };
 
-// What kernels sustain in the steps of a job on so many GPUs.
+// What kernels sustain in the steps of a job on `gpus` GPUs.
 const Parameter& sustained_of(const Calibration& calibration, int gpus);
 // Whether it names this kind of GPU.
 bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
-// That of a group on so many nodes.
+// The law of a group on `nodes` nodes.
 const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
 // Kernels that run for each tensor in addition to the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);

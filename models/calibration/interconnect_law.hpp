@@ -90,7 +90,8 @@ struct InterconnectLawField {
   std::string_view unit;  // "" for a plain number
   bool fitted;            // by the least squares of validate/accuracy/collectives/collective_fit
   std::string_view help;
-  // 0 to 1. Of the others what is fitted, a factor, is above 0, and the rest is at least 0.
+  // The value is a share, from 0 to 1. Other fitted values are factors above 0; the rest are at
+  // least 0.
   bool is_share = false;
   bool required = true;  // of a law that states all of its numbers; otherwise its default stands
 };

@@ -59,7 +59,7 @@ struct CacheEdge {
   }
 };
 
-// Of a work of `bytes` with others that make up the working set.
+// The time of a work of `bytes`, if others make up the working set with it.
 double working_set_time(const KernelLaw& law, const KernelLaw& cold, const CacheEdge& edge,
                         double bytes, double working_set) {
   const double known = std::min(working_set, law.most);

@@ -17,7 +17,7 @@
 
 namespace windtunnel {
 
-// Of a product that was measured: how far its time lies from the line.
+// How far the measured time of a product lies from the line.
 struct MeasuredShape {
   double m = 0, n = 0, k = 0;
   double residual = 0;  // log(measured / line)
@@ -59,13 +59,14 @@ const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
 // Read and written by all works.
 double bytes_moved(const KernelSteps& steps);
 
-// Of a work that moves `bytes` and executes `flops`.
+// The time of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
 // By its shape too.
 double law_time(const KernelLaw& law, const KernelWork& work);
 
-// Of a product of that shape, over the line: exp of the residuals nearby, weighted by a normal law
-// of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is near).
+// The time of a product of this shape over the line: exp of the residuals nearby, weighted by a
+// normal law of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is
+// near).
 double shape_factor(const KernelLaw& law, double m, double n, double k);
 
 // The time of steps that run one after the other, again and again, as in training. Works of one

@@ -183,8 +183,8 @@ struct Slowdowns {
 
 constexpr double kMuch = 0.3;  // a smaller share tells little
 
-// Of sizes that were measured beside others: how much longer than the law of those that were not,
-// within its sizes.
+// Adds how much longer works of sizes that were measured beside others took than the law of works
+// that were measured alone, within its sizes.
 void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdowns) {
   Samples quiet;
   Samples beside;
@@ -262,7 +262,7 @@ KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
     KernelLaw law = fit_law(key, points, fitted.run_spread);
     law.slowdown = slower.of_kernel.at(work_of(*points[0]).kernel);
     law.disturbed = shares.at(key) / static_cast<double>(points.size());
-    // Of the law, not of the sizes about it.
+    // The spread of the law, not of the sizes about it.
     law.spread = std::max(std::min(law.spread, fitted.run_spread),
                           std::sqrt(std::max(0.0, law.spread * law.spread -
                                                       std::pow(kSizesDiffer * law.disturbed, 2))));

@@ -11,8 +11,9 @@ namespace windtunnel {
 
 constexpr std::size_t kLeastSizes = 4;  // of a law
 
-// Of the samples with role fit, by what works beside others would have taken alone; run_spread also
-// from those measured again. Throws Error when a kernel has too few sizes, naming it.
+// Fits the samples with role fit, by the time that works beside others would have taken alone;
+// run_spread also uses those that were measured again. Throws Error when a kernel has too few
+// sizes, naming it.
 KernelLaws fit_kernel_laws(std::span<const Sample> samples);
 
 }  // namespace windtunnel

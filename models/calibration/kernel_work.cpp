@@ -28,7 +28,7 @@ double matrix_flops(const KernelWork& work) {
   return 2 * work.m * work.n * work.k;
 }
 
-// So many bytes an element, read and written.
+// Eighths of a byte for each element, read and written.
 template <int kEighths>
 double per_element(const KernelWork& work) {
   return kEighths / 8.0 * work.elements;
@@ -330,7 +330,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops},
       {"all-gather-ring", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-to-all-pairwise", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
-      // By whatever algorithm the library picks.
+      // The library picks the algorithm.
       {"all-reduce", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"reduce-scatter", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-gather", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},

@@ -40,7 +40,7 @@ struct KernelKind {
   std::string_view name;
   std::string_view help;
   KernelFamily family;
-  // Of "type", "m", "n", "k", "elements", "bytes", "ranks": what it is told by.
+  // Which of "type", "m", "n", "k", "elements", "bytes" and "ranks" describe it.
   std::vector<std::string_view> sizes;
   double (*bytes)(const KernelWork& work);  // read and written; of a collective: the full buffer
   double (*flops)(const KernelWork& work);

@@ -11,9 +11,9 @@ namespace windtunnel {
 
 inline constexpr double kReportedShare = 0.95;  // that the intervals of reports cover
 
-// Of errors that `error` is the log standard deviation of, so many independent ones tell it: one
-// known from n of them is itself uncertain by the factor exp(1 / sqrt(2 n)), and its 90 % interval
-// says so. Without an interval: endlessly many.
+// The number of independent errors that would determine `error`, a log standard deviation, as well
+// as it is known: one that is known from n of them is itself uncertain by the factor exp(1 / sqrt(2
+// n)), and its 90 % interval says so. Without an interval: infinitely many.
 double freedom_of(const Parameter& error);
 
 // The share `covered` (0.9, 0.95) of such predictions is off by less than this factor, at least 1,

@@ -23,7 +23,7 @@ struct ActivationCodec {
   std::string_view quantise = {};
   std::string_view dequantise = {};
 
-  // Of so many elements that have `element_bytes` unpacked.
+  // The kernel that packs `elements`, each of `element_bytes` when unpacked.
   Op encode(double elements, double element_bytes) const;
   Op decode(double elements, double element_bytes) const;
   // Packed parts from all ranks in, their sum out: unpacked, or packed again.

@@ -25,7 +25,8 @@ struct BoundaryRecipe {
 // `rows` tokens of `width` elements of `element_bytes`. Throws Error for a rank above the width.
 BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes);
 
-// So many elements of `element_bytes`; as they are where packed they are no smaller.
+// The recipe for `elements` of `element_bytes`; they are sent as they are if packing does not make
+// them smaller.
 BoundaryRecipe packed_boundary(double elements, double element_bytes, const ActivationCodec& codec);
 
 }  // namespace windtunnel

@@ -27,12 +27,12 @@ enum class CompressedHop {
   across,
 };
 
-// Of what an axis sends that is no gradient. dispatch: only what tokens bring to their experts, the
-// way back stays as it is (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
+// What of an axis is packed besides gradients. dispatch: only what tokens bring to their experts;
+// the way back stays as it is (DeepSeek-V3, arXiv 2412.19437, section 3.3.3).
 enum class CompressedPasses { all, dispatch };
 
-// Of one layer's gradient, a matrix as a rank holds it: mean squared error of its elements by rank,
-// density or bits, over the mean square of the elements of all gradients.
+// Errors of one layer's gradient, a matrix as a rank holds it: mean squared error of its elements
+// by rank, density or bits, over the mean square of the elements of all gradients.
 struct LayerErrors {
   std::string layer;
   double rows = 0;

@@ -21,7 +21,7 @@ CompressorKind named(CompressorKind kind) {
   return kind;
 }
 
-// Of the overloads of a recipe that with one number for all tensors.
+// Picks the overload of a recipe that takes one number for all tensors.
 constexpr MakeRecipe* one_number(MakeRecipe* recipe) {
   return recipe;
 }

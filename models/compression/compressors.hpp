@@ -55,7 +55,7 @@ struct CompressorNumber {
 std::span<const CompressorNumber> compressor_numbers();
 // Throws Error, with choice.where, for one that is stated and out of range.
 void check_numbers(const CompressorChoice& choice);
-// Of those that the method has a use for; `warmup` goes with every method but none.
+// Whether the method has a use for the number; `warmup` goes with every method but none.
 bool takes(const CompressorKind& kind, const CompressorNumber& number);
 bool takes_feedback(const CompressorKind& kind);
 

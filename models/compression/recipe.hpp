@@ -21,14 +21,14 @@ struct TensorShape {
   double rows = 0;
   double columns = 0;
   double count = 1;
-  // Of its rows the share that is not zero (embeddings); 1: all.
+  // Share of its rows that are not zero (embeddings); 1: all.
   double filled = 1;
 
   double elements() const { return count * (rows > 0 ? rows : 1) * columns; }
   bool matrix() const { return rows > 1 && columns > 1; }
 };
 
-// Who reduces: `ranks` members, on `nodes` nodes with as many members each.
+// The group that reduces: `ranks` members, on `nodes` nodes with as many members each.
 struct ReducingGroup {
   int ranks = 1;
   int nodes = 1;

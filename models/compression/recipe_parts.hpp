@@ -48,7 +48,7 @@ RecipeStep all_gather_step(std::vector<Op> kernels, double bytes, const Reducing
 // those of the others.
 void add_two_hops(std::vector<Op> first, std::vector<Op> between, double bytes, Recipe& recipe);
 RecipeStep last_step(std::vector<Op> kernels);
-// Of what is sent as it is; none where there is nothing.
+// Adds the reduction of what is sent uncompressed; none if there is nothing.
 void add_dense(double bytes, Recipe& recipe);
 
 // ef: e += g, then e -= what was sent: 2 reads and a write of an element. ef21: g - h and h += what

@@ -47,7 +47,7 @@ void add_weights(const RobustAggregation& own, double n, std::vector<Op>& kernel
   kernels.push_back(pass("scores", 3 * n * n * 4));  // distances, sorted, their sums
 }
 
-// Of `elements` coordinates of each gradient that are here.
+// The kernels for the `elements` coordinates of each gradient that this rank holds.
 std::vector<Op> kernels_of(const RobustAggregation& own, double n, double elements,
                            double element_bytes) {
   const double read = n * elements * element_bytes;

@@ -48,7 +48,7 @@ struct RobustAggregation {
   int iterations = 5;  // flag
 };
 
-// Of n replicas; empty: it can be.
+// Why the rule cannot run on n replicas; empty: it can.
 std::string why_not(const RobustAggregation& robust, int ranks);
 
 Recipe robust_recipe(const RobustAggregation& robust, double elements, const ReducingGroup& group,

@@ -24,7 +24,7 @@ Recipe s2_reducer_recipe(const CompressorChoice& choice, std::span<const TensorS
   const GradientBuffer buffer = gradient_buffer(tensors);
   const double n = buffer.elements();
   const double filled = buffer.filled_elements;
-  // Of all ranks together, their places being independent.
+  // The union over all ranks, if their places are independent.
   const double united = n > 0 ? n * (1 - std::pow(1 - filled / n, group.ranks)) : 0;
   Recipe recipe;
   std::vector<Op> kernels;

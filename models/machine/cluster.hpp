@@ -100,7 +100,7 @@ struct StorageSpec {
   Parameter read_Bps;
   // To open and commit.
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
-  // Of its bandwidth that snapshots of the job may take: what is advised keeps to it.
+  // The share of its bandwidth that the job's snapshots may take; advice keeps to it.
   double share = 0.1;
   double background = 0;  // share of its bandwidth that other jobs take, on average
   double startup_bytes =

@@ -27,7 +27,7 @@ enum class Topology : std::uint8_t {
   graph,          // an edge list
 };
 
-// Who picks among the ways.
+// What picks among the ways.
 enum class Routing : std::uint8_t {
   spray,              // packets over all equal ways, ideally even
   adaptive,           // of a dragonfly: minimal ways and detours, each of them in the share that

@@ -31,8 +31,8 @@ double normal_share(double x) {
   return 0.5 * std::erfc(-x / std::numbers::sqrt2);
 }
 
-// Of n groups the most bad draws of `trials`: sum over k of 1 - F(k)^n, F the binomial law (the
-// same book, section 3.1).
+// The expected largest number of bad draws among n groups of `trials`: sum over k of 1 - F(k)^n, F
+// the binomial law (the same book, section 3.1).
 double expected_most(double n, int trials, double share) {
   if (share <= 0) return 0;
   if (share >= 1) return trials;
@@ -74,7 +74,7 @@ RandomStream stream_of(const Jitter& jitter, int unit, int draw) {
           static_cast<std::uint64_t>(draw) << 32 | static_cast<std::uint32_t>(unit)};
 }
 
-// Of the laws without states, from a normal variable.
+// The factor of a law without states, from a normal variable.
 double factor_of(const Jitter& jitter, double z) {
   if (jitter.sigma > 0) return std::exp(jitter.sigma * z - jitter.sigma * jitter.sigma / 2);
   const double log_above = std::log(normal_share(-z));
@@ -92,12 +92,13 @@ double averaged(double draws, double memory) {
   return (1 + memory) / (1 - memory) / draws;
 }
 
-// In how many independent draws that say as much.
+// The number of independent draws that carry as much information.
 double free_draws(double draws, double memory) {
   return std::min(draws, 1 / averaged(draws, memory));
 }
 
-// Of the k-th smallest of n in two states, whose bad one has a tail: by how many are bad.
+// Moments of the k-th smallest of n factors in two states, whose bad one has a tail: by the number
+// that are bad.
 Moments order_of_states(const TwoFactors& law, double tail, double n, double k) {
   double mean = 0;
   double square = 0;

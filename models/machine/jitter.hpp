@@ -77,7 +77,7 @@ class FactorStream {
 };
 void draw_factors(const Jitter& jitter, int unit, int draw, std::span<double> factors);
 
-// Of one draw; infinite where a Pareto tail has none.
+// Moments of one draw; infinite where a Pareto tail has none.
 Moments factor_moments(const Jitter& jitter);
 // From one draw to the next but `distance`: of the two states exact, of other laws that of the
 // normal variable.
@@ -85,7 +85,7 @@ double factor_correlation(const Jitter& jitter, int distance);
 // Expected k-th smallest of the factors of n GPUs or nodes in one draw (David and Nagaraja, Order
 // Statistics, 2003).
 double expected_factor(const Jitter& jitter, double n, double k);
-// Of the slowest of `units`.
+// Moments of the slowest of `units`.
 Moments slowest_moments(const Jitter& jitter, double units);
 
 // What `groups` groups of `units` GPUs (or nodes) each expect that wait for each other: inside a

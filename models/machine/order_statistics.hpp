@@ -22,10 +22,10 @@ Moments moments_of_order(double n, double k, const Quantile& quantile);
 double normal_quantile(double below, double above);
 // Mean 0, variance 1.
 double expected_normal_order(double n, double k);
-// Of variables of mean 1: H(n) - H(n - k), harmonic numbers.
+// For variables of mean 1: H(n) - H(n - k), harmonic numbers.
 double expected_exponential_order(double n, double k);
-// Of variables of 1 and more, P(X > x) = x^-exponent: a quotient of gamma functions; infinite where
-// the largest have no mean.
+// For variables of 1 and more, P(X > x) = x^-exponent: a quotient of gamma functions; infinite
+// where the largest have no mean.
 double expected_pareto_order(double n, double k, double exponent);
 double binomial_chance(double n, double k, double share);  // of k in n
 

@@ -1,5 +1,4 @@
-// Of units that wait for each other at every draw the largest factor, as the cluster's jitter has
-// it.
+// The largest factor among units that wait for each other at every draw, by the cluster's jitter.
 #pragma once
 
 #include <span>

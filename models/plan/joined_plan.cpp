@@ -17,7 +17,8 @@ void shift(std::vector<std::vector<std::int32_t>>& slots, std::int32_t by) {
   }
 }
 
-// What waits for a predecessor, or for a message, waits for the start with it.
+// Tasks that wait for a predecessor or for a message start later with it, so only the others are
+// shifted.
 void start_at(double start_s, RankClass& rank_class) {
   for (Task& task : rank_class.tasks) {
     if (!task.after.empty() || task.kind == TaskKind::recv) continue;

@@ -36,8 +36,8 @@ class TreeParts {
     return {{tiers * whole(times * ends / (k_ / 2)) + tops, tiers * times * ends}, tops};
   }
 
-  // `times` layers, each of which joins `below` switches of so many uplinks: a top switch reaches
-  // all of them, or there is a plane for each uplink of a switch.
+  // `times` layers. Each joins `below` switches that have `ups_each` uplinks: either a top switch
+  // reaches all of them, or there is a plane for each uplink of a switch.
   Unit layers(double below, double ups_each, double ups, double times) const {
     const double cables = below * ups_each;
     if (below <= k_ * cables / (cables + ups)) {
@@ -73,7 +73,7 @@ class TreeParts {
     const Unit in_pod = units(lane_ends, ups, lanes);
     add(parts, in_pod.parts, pods);
     if (!above) return parts;
-    // One rail has so many, or all of them together.
+    // `in_pod.tops` belong to one rail, or to all rails together.
     const double tops = joined ? in_pod.tops : std::max(1.0, in_pod.tops / lanes);
     const double tops_ups = joined ? lanes * ups : ups;
     const double below = whole(pods) * tops;
@@ -146,7 +146,7 @@ NetworkParts network_parts(const Cluster& cluster, const NetworkKit& kit, double
   if (nodes <= 1 || kit.name.empty()) return {};
   const FabricSpec& fabric = cluster.fabric;
   const double nics = cluster.nics_per_node();
-  // The rate of a port is a round number of which a NIC may have a little more.
+  // The rate of a port is a round number, and a NIC may have slightly more.
   const double ends_per_nic =
       std::max(1.0, whole(0.95 * cluster.node.nic_Bps.value / kit.port_Bps));
   const TreeParts tree(fabric, kit.ports);

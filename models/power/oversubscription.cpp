@@ -78,7 +78,8 @@ void add_independent(const RowLoad& load, double servers, double given_W, RowRep
   }
 }
 
-// Of a server on average over a row of so many, the most of any time or of all but 1 / 1,000.
+// Average power of a server in a row of `servers` servers: its highest value, or the one that is
+// exceeded in 1 / 1,000 of the time.
 double peak_of(const RowLoad& load, double servers) {
   if (load.aligned) return std::ranges::max(load.phases, {}, &LoadPhase::W).W;
   const Moments moments = moments_of(load);
@@ -93,7 +94,7 @@ RowReport oversubscribed(const RowLoad& load, int planned, double more) {
   RowReport report;
   report.peak = peak_of(load, planned) / load.limit_W;
   report.fitting = 1 / report.peak;
-  // Of independent servers the peak of each falls with their number.
+  // The peak of each of several independent servers falls with their number.
   for (int i = 0; i < 30 && !load.aligned; ++i) {
     report.fitting = load.limit_W / peak_of(load, planned * report.fitting);
   }

@@ -14,16 +14,16 @@
 
 namespace windtunnel {
 
-// Of a server, in so large a share of the time.
+// The power of a server, and the share of the time that it lasts.
 struct LoadPhase {
   double share = 0;
   double W = 0;
-  double by_clock = 1;  // of the phase's time, what takes as much longer as the clock is lower
+  double by_clock = 1;  // share of the phase's time that grows as the clock falls
 };
 
 struct RowLoad {
-  double limit_W = 0;  // that the supply was planned for, of a server
-  double base_W = 0;   // of a server at the lowest clock: what no cap takes away
+  double limit_W = 0;  // power of a server that the supply was planned for
+  double base_W = 0;   // power of a server at the lowest clock, which no cap removes
   std::vector<LoadPhase> phases;
   bool aligned = true;  // all servers in one phase; otherwise each by itself
   double clock_power = 3;

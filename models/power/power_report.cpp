@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kYear_s = 365.25 * kDay_s;
 
-// Of things that are alike: their curve, how many there are, and what it is between two times.
+// Devices of one kind: their power curve, how many there are, and their power between two times.
 struct Alike {
   PowerCurve curve;
   double count = 0;
@@ -105,7 +105,7 @@ PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Pl
   for (const NodePower& node : spec.nodes) {
     report.clock = std::min(report.clock, clock_under_cap(spec, node));
   }
-  // Of each recorded rank in each pool; the last of a pool is a GPU without work.
+  // One curve for each recorded rank in each pool; the last of a pool is a GPU without work.
   const int unused = static_cast<int>(timeline.ranks.size());
   const auto curve_place = [&](int pool, int recorded) {
     return std::max(pool, 0) * (unused + 1) + recorded;

@@ -25,36 +25,38 @@ struct PowerReport {
   double clock = 1;    // under the cap, over the one without; of pools the lowest
   PowerRange cluster;  // over the step: nodes, switches and storage
   PowerRange node;     // the one with the highest peak
-  PowerRange rack;     // likewise
-  double idle_W = 0;   // of the cluster while no GPU does anything
+  PowerRange rack;     // the same
+  double idle_W = 0;   // power of the cluster while all GPUs idle
   double aligned = 1;  // peak of all nodes together over the sum of the peak of each
   double step_J = 0;   // of the whole building: with PUE
   double token_J = 0;
-  double undisturbed_J = 0;  // of all tokens if nothing fails; 0: it is not known how many
-  // Of a campaign: mean of the cluster. While state is redone or iterations are longer GPUs draw
-  // what they do in a step; while they wait, detect, restart or load they idle.
+  double undisturbed_J = 0;  // energy for all tokens if nothing fails; 0: their number is not known
+  // Mean power of the cluster over a campaign. While state is redone or iterations are longer, GPUs
+  // draw what they do in a step; while they wait, detect, restart or load, they idle.
   std::optional<double> campaign_W;
   std::optional<RunEnergy> run;
   // All nodes, spares too, and their network cost this; 0: no price of a node is known.
   double machines_usd = 0;
   double network_usd = 0;            // of the network alone; 0: no price is known
-  NetworkParts network;              // that the nodes of the job need, spares too
+  NetworkParts network;              // the network that the job's nodes need, spares included
   double network_W = 0;              // without that of spares
   double owned_usd_per_s = 0;        // written off over PowerSpec::years
   std::optional<RowReport> row;      // where it has more nodes than were planned for
   std::vector<PowerReport> at_low;   // [number that is unsure]: the report with it at its low end
-  std::vector<PowerReport> at_high;  // likewise
+  std::vector<PowerReport> at_high;  // the same
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 
-// Of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left open.
+// Power of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left
+// open.
 PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
                          const Timeline& timeline, double from_s, double to_s);
-// Adds what the machines cost, with so many nodes that idle.
+// Adds the cost of the machines, of which `spares` nodes idle.
 void add_machines(PowerReport& report, const Cluster& cluster, double spares);
-// Adds steps of `step_s` and so many tokens, which draw what the simulated one does on average.
+// Adds the energy of steps of `step_s` and of `tokens` tokens, at the mean power of the simulated
+// step.
 void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens);
-// Of a campaign; `spares` are nodes that idle. Until it is done it takes report.job_days.
+// Adds a campaign; `spares` are nodes that idle. It lasts report.job_days.
 void add_campaign(PowerReport& power, const CampaignReport& report, const Cluster& cluster,
                   double spares);
 

@@ -14,10 +14,10 @@
 
 namespace windtunnel {
 
-// Of the nodes of one kind.
+// Power of the nodes of one kind.
 struct NodePower {
   Parameter gpu_W;       // of a GPU at its limit (TDP)
-  Parameter gpu_idle_W;  // of one that nothing runs on
+  Parameter gpu_idle_W;  // power of a GPU that runs nothing
   Parameter rest_W;      // of a node besides GPUs: CPUs, memory, NICs, fans, losses
 };
 
@@ -55,8 +55,8 @@ struct PowerSpec {
 
 inline constexpr double kJoulesPerKWh = 3.6e6;
 
-// The spec with one of its numbers at an end of its interval: of GPUs and nodes those of the
-// library, of the rest defaults that nobody stated.
+// The spec with one of its numbers at an end of its interval: numbers of GPUs and nodes from the
+// library, other numbers where they are defaults.
 struct PowerVariant {
   PowerSpec low;
   PowerSpec high;

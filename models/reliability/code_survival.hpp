@@ -6,8 +6,8 @@
 
 namespace windtunnel {
 
-// That a node is still there after time_s; Weibull law with this mean life and shape (1:
-// exponential).
+// Probability that a node is still up after time_s, by a Weibull law with this mean life and shape
+// (1: exponential).
 double node_survival(double time_s, double mean_life_s, double shape);
 
 // The probability that an MDS code over `members`, which survives the loss of `tolerated` of them,

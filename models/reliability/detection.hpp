@@ -12,7 +12,7 @@ namespace windtunnel {
 struct Detection {
   double heartbeat_s = 0;  // between two; 0: none are sent
   int misses = 3;          // heartbeats in a row that are not heard
-  double timeout_s = 600;  // of a stuck collective, as torch.distributed has it; 0: none
+  double timeout_s = 600;  // timeout of a stuck collective, as torch.distributed has it; 0: none
   double watchdog_s = 0;   // until it sees what it sees; 0: there is none
 };
 

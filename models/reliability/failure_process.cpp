@@ -83,10 +83,11 @@ std::string broken_effect(const FailureClass& c) {
 
 std::string broken_notice(const FailureClass& c) {
   if (!is_duration(c.notice_s)) return "the notice must be 0 or more";
-  if (is_reclaimed(c) && c.kind != FailureKind::node) return "it is nodes that a provider takes";
+  if (is_reclaimed(c) && c.kind != FailureKind::node)
+    return "a provider takes nodes, so the kind has to be node";
   if (c.taken.empty()) return "";
   if (c.taken.size() != c.trace_s.size() || !c.batch_shares.empty()) {
-    return "of each loss of capacity it must be said which nodes it takes";
+    return "each loss of capacity must state which nodes it takes";
   }
   for (std::size_t i = 0; i < c.taken.size(); ++i) {
     const double from_s = c.taken[i].from_s;

@@ -36,7 +36,7 @@ enum class Arrivals {
   trace,      // recorded times
 };
 
-// Of a lost or slow node, where a scenario says nothing.
+// Repair time of a lost or slow node where a scenario states none.
 inline constexpr double kUsualRepair_s = 24 * 3600;
 
 // Repair time of a node: drawn from measured durations, log-normal, or fixed.
@@ -70,7 +70,8 @@ struct FailureClass {
   std::vector<double> gaps_s{};             // (empirical)
   std::vector<std::int32_t> trace_nodes{};  // of trace_s, if recorded; else drawn
   double day_amplitude = 0;  // the rate follows 1 + amplitude * sin(2 pi t / day), below 1
-  // Of the gamma distribution, mean 1, that nodes' hazards are drawn from (lemons); 0: all alike.
+  // Variance of the gamma distribution of mean 1 that nodes' hazards are drawn from (lemons); 0:
+  // all nodes are equal.
   double frailty_variance = 0;
   std::vector<double> batch_shares{};  // [i]: share of failures that hit i + 1 nodes; empty: one
   bool batch_adjacent = true;          // nodes of one rack, switch or power feed; else any
@@ -78,7 +79,7 @@ struct FailureClass {
   double slowdown = 1;        // (slow_node) of an iteration's computation on that node
   double rollback_s = 0;      // (loss_spike) copies younger than this when it shows are spoilt
   int corrupt_tier = 0;       // (corrupt_snapshot) index into the tiers
-  double manual_share = 0;    // of the failures that need a human: RecoveryPolicy::manual_s
+  double manual_share = 0;    // share of the failures that need a human: RecoveryPolicy::manual_s
   double notice_s = 0;        // (node) so long before it leaves, the node is known to (preemption)
   // (trace) Of trace_s, when their notice comes; in place of batch_shares and repair.
   std::vector<TakenNodes> taken{};

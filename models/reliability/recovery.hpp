@@ -48,7 +48,7 @@ struct RecoveryPolicy {
   double detect_s = 60;    // of classes that do not say; see FailureClass::detect_s
   double restart_s = 180;  // scheduler, processes, communicators, warm-up
   WhenNoSpare when_no_spare = WhenNoSpare::wait;
-  int hot_spares = 0;         // of the spares, those that can join at once
+  int hot_spares = 0;         // spares that can join at once
   double provision_s = 0;     // until another spare can
   double success = 1;         // share of restarts that work; otherwise restart_s again
   int repair_slots = 0;       // nodes in repair at a time, the others queue; 0: all

@@ -24,7 +24,7 @@ bool saves_after(const SnapshotTier& tier, std::int64_t iterations);
 // As a scenario states it: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 
-// In place of what the tier has.
+// Replaces the interval of the tier.
 void save_every_iterations(SnapshotTier& tier, std::int64_t iterations);
 void save_every_seconds(SnapshotTier& tier, double seconds);
 

@@ -14,7 +14,7 @@ namespace windtunnel {
 enum class SnapshotPlace {
   host_memory,  // of the GPU's own node
   peers,        // host memory of a group of nodes, the own one included: `code` says what of it
-  local_disk,   // of the own node, or with a code of a group of nodes
+  local_disk,   // the node's own drives, or with a code those of a group of nodes
   storage,      // shared by the cluster
   replicas,     // no copy: the GPUs that hold the same shard; nothing is moved until a failure
 };

@@ -15,7 +15,7 @@ namespace windtunnel {
 
 // The way of bytes between host memory and a place behind it.
 struct PlaceWay {
-  std::string_view task;  // that writes there, as a Plan names it
+  std::string_view task;  // the task that writes there, as a Plan names it
   Resource write;         // the shared capacities that writing and reading load
   Resource read;
   Parameter NodeSpec::*node_Bps;           // of one node, bytes per second

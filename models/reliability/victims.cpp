@@ -93,7 +93,7 @@ int Victims::one() {
   std::size_t at = 1;
   while (at < leaves_) {
     at *= 2;
-    // Rounding must lead to nobody's slot neither on the left nor on the right.
+    // Rounding must not lead to an empty slot, on the left or on the right.
     if (left < tree_[at] || tree_[at + 1] == 0) continue;
     left -= tree_[at];
     ++at;

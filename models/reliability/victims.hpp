@@ -26,7 +26,7 @@ class Victims {
   // Slot i starts with node i. `failure_class` must outlive it; seed and index as in ArrivalStream.
   Victims(const FailureClass& failure_class, int slots, std::uint64_t seed, std::uint64_t index);
 
-  // Somebody else stands there now; 0: nobody.
+  // Another node stands there now; hazard 0: the slot is empty.
   void set_hazard(int slot, double hazard);
   // What fails now relative to `slots` mean nodes: the speed of the class's ArrivalStream. The rate
   // of the job beside its nodes stays.
@@ -35,7 +35,7 @@ class Victims {
   // slots are the next taken ones above the first, then below it (batch_adjacent), or drawn like
   // the first.
   void draw(std::vector<int>& hit);
-  // So many, or all that stand.
+  // Draws `count` slots, or all that hold a node.
   void draw_any(std::size_t count, std::vector<int>& hit);
 
  private:
@@ -53,9 +53,9 @@ class Victims {
   RandomStream victim_random_;
   RandomStream batch_random_;
   double nodes_share_;  // of the class's rate, that nodes' hazards change
-  // Sums of hazards: node i holds that of 2 i and 2 i + 1, the root is 1, slot s leaf leaves_ + s.
-  // Each is its children's sum, not a running one, so it depends on the hazards alone and is 0
-  // exactly where nobody stands. Empty while all hazards are 1.
+  // Sums of hazards: node i holds the sum of 2 i and 2 i + 1, the root is 1, slot s is leaf leaves_
+  // + s. Each is recomputed from its children rather than updated, so it depends on the hazards
+  // alone and is 0 exactly where all slots are empty. Empty while all hazards are 1.
   std::vector<double> tree_;
   std::size_t leaves_ = 0;
 };

@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// Mean of what draw_repair_s() draws, of no repair more than `most_s`.
+// Mean of what draw_repair_s() draws, if no repair takes more than `most_s`.
 double mean_repair_s(const RepairTime& repair, double most_s);
 
 // Seconds of the first `length_s` in which more than `spares` nodes are in repair, were every place

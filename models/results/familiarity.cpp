@@ -65,7 +65,7 @@ std::string alike_text(const RunTraits& traits, Likeness likeness) {
   return likeness == Likeness::bits ? text : text + " on " + traits.gpu;
 }
 
-// What a job has and none of the runs on its GPU.
+// Traits of a job that no run on its GPU had.
 std::vector<std::string> unfamiliar(const RunTraits& traits,
                                     const std::vector<const MeasuredRuns*>& all) {
   std::vector<const MeasuredRuns*> same;

@@ -370,7 +370,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   const MeanStep mean = mean_step(levels, seconds, report.time_s);
   report.sync = std::move(sync);
   report.inner_step_s = mean.inner_s;
-  // Who is cut off is so in the midst of a step.
+  // Islands that are cut off stop in the middle of a step.
   const double cut = mean.inner_s / report.time_s;
   for (double& own_s : report.critical_path_s) own_s *= cut;
   for (double& own_s : report.origin_s) own_s *= cut;
@@ -383,7 +383,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   // All GPUs are idle then.
   const double nominal_s = mean.inner_s + exchanged_s;
   report.bubble.idle = (report.bubble.idle * mean.inner_s + exchanged_s) / nominal_s;
-  // What was in vain comes on top.
+  // Steps that did not count are added.
   for (double& own_s : report.origin_s) own_s *= mean.all_s / nominal_s;
   const double added_s = mean.all_s - mean.inner_s;
   report.critical_path_s[static_cast<int>(Category::sync)] += added_s;

@@ -12,7 +12,7 @@ struct Axis {
   std::string_view name;  // "tp"
   std::string_view key;   // of a scenario
   int Layout::*size;
-  double most;  // what a scenario may say
+  double most;  // the largest value that a scenario may state
   std::string_view example;
   std::string_view help;
   std::string_view follows_from = {};  // what a scenario may leave it to; empty: its default is 1

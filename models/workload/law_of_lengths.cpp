@@ -46,7 +46,7 @@ LengthDistribution lengths_of_mean(double mean, double longest, double sigma) {
                               .longest = longest};
   };
   if (mean >= mean_of(at(0))) return of_mean(mean, 2, at);
-  // A median of 1 is the least one: below its mean, sigma rises from 0.
+  // A median of 1 is the least. If the mean lies above it, sigma is searched upwards from 0.
   return of_mean(mean, sigma, [&](double lower) {
     return LengthDistribution{.median = 1, .sigma = lower, .longest = longest};
   });

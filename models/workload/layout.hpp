@@ -34,7 +34,7 @@ inline constexpr Choice<StageBalance> kChoices<StageBalance>[] = {
 // How the training state that Layout::sharding divides is shared out among ranks on unlike nodes.
 enum class StateShares {
   even,
-  automatic,  // so that it fits; Layout::state_of_pool has what was found
+  automatic,  // shares that make the job fit; Layout::state_of_pool holds the result
   stated,     // Layout::state_of_pool
 };
 template <>

@@ -63,7 +63,7 @@ struct Op {
   double starts = 1;                        // the number of kernels on the GPU, one after the other
   std::string_view kernel = {};             // the one of kernel_kinds() that measures it
   std::string_view second_kernel = {};      // and one behind it, where it takes two
-  std::string_view compressing = {};        // the one of compression_kernels() that it is
+  std::string_view compressing = {};        // the kernel's name in compression_kernels()
 };
 
 // The backward pass comes in its two parts: the gradient of the input and that of the weights.

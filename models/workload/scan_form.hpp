@@ -27,7 +27,7 @@ enum class ScanSide {
 };
 
 // A kernel, or one of the products of a kernel: for each chunk and head (or group) `times` products
-// of these sides. What it reads and writes of the tensors of a sequence, in numbers of the
+// of these sides. Its reads and writes of a sequence's tensors are counted in numbers of the
 // precision or of fp32.
 struct ScanKernel {
   std::string_view name;

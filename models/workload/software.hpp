@@ -25,8 +25,8 @@ enum class TensorOverlap { none, pipelined, domino, sub_pipelined, fused, ladder
 // One controller has all hosts start each program (Pathways: Barham et al. 2022, arXiv 2203.12533,
 // sections 4.3 to 4.5): policies/evaluation/dispatch.hpp.
 enum class DispatchMode {
-  asynchronous,  // while the program before runs, as far ahead as need be
-  synchronous,   // when what the program waits for is there
+  asynchronous,  // while the previous program runs, as early as necessary
+  synchronous,   // when the inputs of the program are ready
 };
 enum class DispatchProgram {
   step,  // an iteration, of all ranks
@@ -81,9 +81,9 @@ struct Software {
   // DeepEP's low-latency kernels).
   bool ep_one_sided = false;
   bool cuda_graphs = false;  // the host launches nothing
-  // CPU time per operation, of that of Transformer Engine's modules (Calibration::host_launch_s).
-  // 0.7: modules of plain PyTorch, as Megatron-Core's own tests take with either on three kinds of
-  // nodes (0.66 to 0.82: docs/physics/cost.md).
+  // CPU time per operation, relative to Transformer Engine's modules (Calibration::host_launch_s).
+  // 0.7 suits modules of plain PyTorch: Megatron-Core's own tests took 0.66 to 0.82 on three kinds
+  // of nodes (docs/physics/cost.md).
   double host_share = 1;
   // CPU time of ZeRO-3 for one layer's gather, or reduction, before and behind its kernels: hooks,
   // views of flat buffers, streams.

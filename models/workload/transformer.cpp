@@ -92,7 +92,7 @@ double TransformerSpec::expert_parameters() const {
   return mlp_matrices(*this, moe.ffn_hidden) / hidden * expert_width();
 }
 
-// Its projection and its MLP.
+// The projection and the MLP of a stream that nothing reads.
 double TransformerSpec::unread_parameters() const {
   return static_cast<double>(hidden) * context_width() + mlp_parameters();
 }
@@ -115,7 +115,7 @@ double TransformerSpec::layer_parameters(Block block) const {
   if (block == Block::last_double_stream) {
     sum -= unread_parameters() + norm_parameters(*this) + (biases ? hidden : 0) + mlp_biases(*this);
   }
-  if (shares_norm(block) && biases) sum -= hidden;  // one matrix brings both parts back
+  if (shares_norm(block) && biases) sum -= hidden;  // both parts come back through one matrix
   return sum;
 }
 
@@ -227,7 +227,8 @@ void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCo
   if (model.chooses_keys(sequence)) {
     widths = double(model.heads) * (2 * model.latent.kv_rank + model.latent.rotary_width);
     const SparseAttention& sparse = model.sparse;
-    // Once: the backward pass has none of all keys, and what counts here counts three times.
+    // The indexer's attention to all keys runs in the forward pass only. Everything here counts
+    // three times, hence the third.
     flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
   }
   flops.attention += 2.0 * seen * widths + state;

@@ -189,7 +189,7 @@ struct TransformerSpec {
   double unread_parameters()
       const;                  // matrices that the text's stream of a last_double_stream lacks
   double parameters() const;  // the whole model
-  double active_parameters() const;  // those of them that a token meets: not all experts
+  double active_parameters() const;  // parameters that a token meets: not those of all experts
 };
 
 // Keys that a query sees, the half that a causal mask hides counted too: the sequence, the mean of

@@ -110,7 +110,7 @@ class LinkBound {
     by_parts(gpu_of_rank, std::move(ports), common_Bps, "ports and NIC of GPU", true, bound);
   }
 
-  // Of nodes on PCIe all that goes from GPU to GPU crosses the host bridge.
+  // On nodes with PCIe everything that goes from GPU to GPU crosses the host bridge.
   void by_bridges(const std::vector<BothWays>& inside, PlanBound& bound) const {
     std::vector<double> crossing(cluster_.nodes, 0);
     for (int gpu = 0; gpu < plan_.ranks; ++gpu) crossing[cluster_.node_of(gpu)] += inside[gpu].out;
@@ -140,7 +140,7 @@ class LinkBound {
             bound);
   }
 
-  // Of all NICs of a node that its GPUs reach.
+  // All NICs of a node that its GPUs reach.
   double nics_of_node(int node, Resource direction) const {
     std::set<LinkId> nics;
     std::vector<LinkId> route;
@@ -311,7 +311,8 @@ double kernels_s(const RankClass& owner, std::span<const double> slowdowns,
   return busiest_s;
 }
 
-// Of each class its slowest node, and with jitter its first rank: to draw for all takes long.
+// Takes the slowest node of each class, and with jitter its first rank, because drawing for all
+// takes long.
 double busiest_kernels_s(const Plan& plan, const Cluster& cluster) {
   KernelPace pace(plan, cluster);
   double busiest_s = 0;

@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// Of all iterations of the Plan together.
+// The bound for all iterations of the Plan together.
 struct PlanBound {
   double link_s = 0;
   std::string

@@ -19,7 +19,8 @@ struct RankPass {
   bool paired = false;  // with another: a forward and a full backward as one
   double start_s = 0;   // since the first of them began
   double end_s = 0;
-  // Of it kernels run: without waiting for the host and other ranks, and communication inside.
+  // the part of it in which kernels run: without waits for the host and for other ranks, and
+  // without communication inside
   double busy_s = 0;
 };
 

@@ -22,7 +22,7 @@ struct RankStep {
   double hidden_s = 0;   // communication beside kernels
 };
 
-// Of the last reported iteration. `plan` and `timeline` are of the job.
+// The step of the last reported iteration. `plan` and `timeline` are the job's.
 RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
                    RankId rank);
 

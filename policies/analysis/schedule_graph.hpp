@@ -44,8 +44,8 @@ struct ScheduleGraph {
   }
 };
 
-// Of a schedule that passes validate_schedule and holds no messages. Throws Error when the order
-// deadlocks.
+// The graph of a schedule that passes validate_schedule and holds no messages. Throws Error when
+// the order deadlocks.
 ScheduleGraph schedule_graph(const Schedule& schedule, const std::vector<StageCost>& costs,
                              const Messages& messages);
 

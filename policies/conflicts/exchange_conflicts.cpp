@@ -33,7 +33,7 @@ constexpr Conflict kExchangeRows[] = {
      "take communication.overlap: none or bucketed"},
     {kRobust, kExperts, "of experts is not modelled, whose copies are fewer than the replicas", ""},
     {kRobust, kContextRanks,
-     "is of replicas, and layout.cp leaves each rank a part of one's gradient",
+     "combines whole gradients of replicas, and with layout.cp each rank has a part of one",
      "take layout.cp: 1"},
     {kMoments, kNotAdam,
      ": {compressor} compresses Adam's moments, which software.optimizer has not",

@@ -26,7 +26,7 @@ constexpr Conflict kIslandRows[] = {
 
 constexpr Conflict kRedundancyRows[] = {
     {kRedundancy, kLoneReplica,
-     ": there is one replica alone (layout.dp, of each island), which nobody can stand in for",
+     ": there is only one replica (layout.dp, of each island), and no other can take its place",
      "leave it out"},
     {kRedundancy, kOneWorker,
      ": replicas that share weights (layout.sharding: zero3) or experts (layout.ep) wait for each "

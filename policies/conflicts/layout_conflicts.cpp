@@ -20,10 +20,12 @@ constexpr Conflict kLayoutRows[] = {
     {kChunks, kLayerTable, kDataParallelOnly, "set it to 1"},
     {kExpertRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
     {kRecomputedModules, kLayerTable,
-     ": model '{model}' is a table of layers, of which a search says which are computed again",
+     ": model '{model}' is a table of layers, and a search chooses which of them are computed "
+     "again",
      "set recompute: auto, or none"},
     {kMuon, kLayerTable,
-     ": muon is of the matrices of a transformer, and model '{model}' has layers", "take momentum"},
+     ": muon updates the matrices of a transformer, and model '{model}' is a table of layers",
+     "take momentum"},
     {kAdapter, kLayerTable,
      ": a table of layers has no products of a transformer to put one beside", ""},
     {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},
@@ -71,7 +73,7 @@ constexpr Conflict kLayoutRows[] = {
     {kDispatch, kPostValidation, kStepsMeet, "set software.post_validation: false"},
     {kDispatch, kAsynchronous, kStepsMeet, "set schedule: 1f1b"},
     {kGangs, kPools,
-     ": replicas on cluster.pools are not gangs, as each has passes of its own pace",
+     ": replicas on cluster.pools do not start passes together, because each has a pace of its own",
      "take software.dispatch.gang: none"},
 };
 

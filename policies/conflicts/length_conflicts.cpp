@@ -32,8 +32,8 @@ constexpr Conflict kLengthRows[] = {
     {kDispatch, kLengths,
      "does not go with batch.lengths, whose packs are no programs of all ranks", ""},
     {kUnevenBatch, kLengths,
-     ": shares out micro-batches of one length; of batch.lengths layout.length_policy says who "
-     "computes what",
+     ": shares out micro-batches of one length; with batch.lengths, layout.length_policy says "
+     "which ranks compute which sequences",
      "leave it out"},
     {kTwoD, kLengths,
      "2d gives the ranks of a mesh whole sequences, and groups for batch.lengths divide them",

@@ -40,7 +40,7 @@ constexpr Conflict kOffloadRows[] = {
      ": of a step without a backward pass (train.method: zeroth-order) nothing but weights is "
      "left to move, which is not modelled",
      ""},
-    {kWeightsAway, kFrozenParts, ": weights of which some are frozen (train) come layer by layer",
+    {kWeightsAway, kFrozenParts, ": weights that are partly frozen (train) come layer by layer",
      "take layout.sharding: zero3, or leave offload.weights out"},
     {kPassesAway, kOptimizerStays,
      ": gradients and weights lie beside the GPU only with the optimizer that needs them there",

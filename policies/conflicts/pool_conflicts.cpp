@@ -17,7 +17,8 @@ constexpr Conflict kPoolRows[] = {
      "leave out what the layout says of shard_ranks, weight_ranks, gradient_ranks, "
      "secondary_ranks and bits"},
     {kUnevenState, kExperts,
-     ": experts are divided among ranks of their own, of which unlike shares are not modelled", ""},
+     ": experts are divided among ranks of their own, and unequal shares of those are not modelled",
+     ""},
     {kUnevenState, kCompressed, ": gradients that are compressed are scattered in equal parts",
      "leave out communication.compressor and compress with axis: dp"},
     {kUnevenState, kSplitOverPools, ": ranks of tp or cp that share a layer stand on several pools",

@@ -8,10 +8,10 @@ namespace {
 constexpr Conflict kTrainingRows[] = {
     {kTrainedParts, kPredictors, ": of model.mtp_layers it is not said which parts are trained",
      "set model.mtp_layers to 0"},
-    {kTraining, kLengths, ": beside batch.lengths is not modelled", "leave one of them out"},
+    {kTraining, kLengths, ": is not modelled together with batch.lengths", "leave one of them out"},
     {kContrastive, kRollout,
      ": a contrastive loss learns from pairs that are there, and engines write samples", ""},
-    {kTraining, kVolunteers, ": beside volunteers is not modelled", "leave one of them out"},
+    {kTraining, kVolunteers, ": is not modelled together with volunteers", "leave one of them out"},
     {kOneByteSteps, kLengths, ": one-byte beside batch.lengths is not modelled",
      "leave one of them out"},
     {kOneByteSteps, kVolunteers, ": one-byte beside volunteers is not modelled",

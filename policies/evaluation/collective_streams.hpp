@@ -21,7 +21,7 @@ class CollectiveStreams {
   double run(const Action& action, const Action* second, int rank, double start_s,
              double previous_s);
 
-  // Of the rank the iteration that has not ended, and the place behind its last action.
+  // The iteration of the rank that has not ended, and the place after its last action.
   int iteration(int rank) const { return ranks_[rank].iteration; }
   const Action* end_of_iteration(int rank) const {
     return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);
@@ -67,10 +67,10 @@ class CollectiveStreams {
   std::vector<IterationMarks> marks_;
   std::size_t stages_ = 0;
   std::vector<const Action*> first_forward_;  // [iteration * stages + stage], of marks_
-  std::vector<const Action*> last_backward_;  // likewise
+  std::vector<const Action*> last_backward_;  // the same
   std::vector<double> unsharded_s_;           // [stage]; empty: by no action
   std::vector<double> arrived_s_;             // [iteration * ranks + rank] own gradients reduced
-  std::vector<double> complete_s_;            // likewise, with the partner's
+  std::vector<double> complete_s_;            // the same, with the partner's
 };
 
 }  // namespace windtunnel

@@ -19,7 +19,7 @@
 
 namespace windtunnel {
 
-// Of a rank's programs in an iteration, dispatched one after another beside what runs.
+// Time to dispatch a rank's programs of an iteration, one after another beside what runs.
 double dispatch_ahead_s(const Job& job, const Schedule& schedule, int rank);
 // Between two iterations, while nothing runs.
 double dispatch_between_s(const Job& job);

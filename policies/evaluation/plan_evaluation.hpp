@@ -1,6 +1,6 @@
 // A Plan executed without contention and in this process: what the engine (sim/engine) does on an
 // idle network, for one member of every class. Streams, joins, messages and collectives follow
-// models/plan/plan.hpp; a message has its NIC to the ranks of its own class alone
+// models/plan/plan.hpp; messages share a NIC only with messages of the same class
 // (policies/exchange/stage_message.hpp), a collective takes the closed form's time that its tasks
 // carry, and a class is as slow as its slowest member, jitter of the Plan's draw included. O(n log
 // n) in the tasks.

@@ -269,7 +269,7 @@ class Evaluator {
     state.peak_activation = std::max(state.peak_activation, state.activation);
   }
 
-  // Of a backward, to the end of its iteration.
+  // Notes the end of a backward, up to the end of its iteration.
   void note_end(const Action& action, double now_s) {
     if (schedule_.iterations == 1) return;
     double& end_s = iteration_end_s_[iteration_of(action)];

@@ -95,7 +95,7 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
-  std::vector<ActionMap> first_forwards;          // likewise
+  std::vector<ActionMap> first_forwards;          // the same
   std::map<std::pair<int, int>, PairMaps> pairs;  // by the indices of forward and backward
   // [rank] How long the gathers take that it issues when an iteration starts.
   std::vector<double> gathers_s;

@@ -19,7 +19,8 @@ void check_durations(const StageCost& cost, int stage) {
         "stage {} has a negative duration", stage);
 }
 
-// Of a schedule of one iteration: looks from both ends of the lists, no further than it must.
+// The marks of a schedule of one iteration. Looks from both ends of the lists, no further than it
+// must.
 IterationMarks marks_of_one(const Schedule& schedule) {
   IterationMarks marks;
   marks.first_forward.assign(schedule.stages(), -1);

@@ -30,7 +30,7 @@ struct StageCost {
   double backward_s() const { return backward_input_s + backward_weight_s; }
 };
 
-// Of a chunk, and of each; activations in bytes.
+// Costs of one chunk, or of each, by action; activations in bytes.
 StageCost stage_cost(const ChunkCost& chunk);
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 

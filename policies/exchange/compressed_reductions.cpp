@@ -21,7 +21,7 @@ bool has_recipe(const Job& job) {
   return compresses(job.communication.compressors.dp) || job.communication.robust;
 }
 
-// Who reduces, in which groups.
+// The groups that reduce.
 struct GradientExchange::Axes {
   ReplicaAxis shard;
   ReplicaAxis across;

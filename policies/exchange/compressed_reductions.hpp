@@ -22,7 +22,7 @@ namespace windtunnel {
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
-// Gradients are not summed as they are: a compressor's, or a robust rule's.
+// Whether gradients are not simply summed, because of a compressor or a robust rule.
 bool has_recipe(const Job& job);
 
 // Bytes on one GPU beside gradients and buckets.
@@ -41,12 +41,13 @@ class GradientExchange {
   // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
   // be fused, else those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
-  // Of bucket_bytes of gradients each, the first of first_bucket_bytes; compressed ones hold as
-  // many gradients, on average.
+  // Buckets of bucket_bytes of gradients each, the first of first_bucket_bytes. Compressed buckets
+  // hold as many gradients, on average.
   std::vector<GradientBucket> buckets(const std::vector<StageTensor>& tensors, int pp) const;
-  // Of a bucket of so many of those bytes; a compressor's by an all-reduce of what it sends.
+  // The time to reduce a bucket by its bytes. With a compressor: an all-reduce of what it sends.
   ReductionLaw law(int pp, bool expert) const;
-  // An embedding of which few rows are touched (models/cost/chunk/embedding_exchange.hpp).
+  // Whether an embedding is sent as rows, because a step touches few of them
+  // (models/cost/chunk/embedding_exchange.hpp).
   bool goes_as_rows(const StageTensor& tensor) const;
   // The parameters of these tensors whose weights are gathered where the training state is sharded;
   // a table whose columns are looked up at their owners (EmbRace) is not.

@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// Of a stage, so many partitions are told apart; smaller ones go together, and take as long as they
-// would one by one.
+// The most partitions of a stage that are told apart. Smaller ones are merged, and take as long
+// together as one by one.
 constexpr double kMostPartitions = 2000;
 
 double gather_s(const Segments& segments) {
@@ -365,7 +365,7 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     }
   }
   if (overlap == GradientOverlap::priority) add_partitions(stage, tensors, cuts, segments, forward);
-  // What goes to servers and is summed in nodes first takes both streams already.
+  // Reductions that go to servers, or are summed in nodes first, already take both streams.
   const bool on_both = std::ranges::any_of(segments, [](const Segment& segment) {
     return std::ranges::any_of(segment.reductions, &Transfer::second_channel);
   });

@@ -26,7 +26,7 @@ namespace windtunnel {
 struct StageTraffic : ByAction<Segments> {
   std::vector<Transfer> at_end;  // reductions after all actions
   HostCopies evicted_at_end;     // behind those
-  // Of actions of their own.
+  // For schedules with actions of their own.
   std::vector<Transfer> unshard;
   std::vector<Transfer> reduce_grad;
 };
@@ -78,7 +78,7 @@ class DataParallel {
   struct Cut {
     double share = 0;
     double forward_share = 0;
-    Amount amount;                        // of all that becomes ready with it
+    Amount amount;                        // everything that becomes ready with it
     Amount gathered;                      // of weights, where they are sharded
     std::vector<GradientBucket> buckets;  // each reduced on its own
     Amount root;                          // gathered of embedding and head, under zero3
@@ -93,7 +93,7 @@ class DataParallel {
   StageTraffic make(int stage, int first_layer, int layers) const;
   ChunkCost average_slice(int stage) const;
   StageTraffic exchanges(int stage, const Tensors& tensors) const;
-  // Those weights of a stage that are gathered.
+  // The weights of a stage that are gathered.
   Amount gathered_amount(int stage, const Tensors& tensors) const;
   std::vector<GradientBucket> buckets_of(int stage, const Tensors& tensors) const;
   Cuts cut_by_bucket(int stage, const Tensors& tensors) const;
@@ -110,7 +110,7 @@ class DataParallel {
   void stretch_first_forwards();
   void look_for_kernels();
 
-  // Of an average unit.
+  // For an average unit.
   struct Seconds {
     double forward_s = 0;
     double backward_input_s = 0;  // with the recomputation, where that is no action of its own

@@ -30,7 +30,7 @@ std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& ten
 std::vector<GradientBucket> gradient_buckets(const std::vector<StageTensor>& tensors,
                                              double bytes_per_parameter, double bucket_bytes);
 
-// Of all that these hold, each tensor's share.
+// Each tensor's share of all that these hold.
 std::vector<double> tensor_shares(const std::vector<StageTensor>& tensors,
                                   const std::vector<GradientBucket>& buckets);
 

@@ -18,8 +18,8 @@ namespace windtunnel {
 struct GradientPartner {
   int rank = -1;           // pipeline rank; its own: none
   bool embedding = false;  // the embedding only
-  double bytes = 0;        // of a GPU's gradients, what its reductions have left of them
-  // Of the lower of the two ranks: groups of a GPU of each.
+  double bytes = 0;        // bytes of a GPU's gradients that are left after its reductions
+  // Groups of one GPU of each of the two ranks, by the lower rank.
   StridedGroups groups;
   GroupShape shape;
 };

@@ -103,7 +103,7 @@ class StageWeights {
                         .frozen = shape.elements()});
   }
 
-  // Of the second stream, the text's, nothing is read but keys and values where it is the last.
+  // In the last layer only keys and values of the second stream, the text's, are read.
   void layer_stream(Block block, bool text) {
     const bool read = !text || block != Block::last_double_stream;
     if (has_experts(block)) experts();
@@ -317,7 +317,8 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   return tensors;
 }
 
-// To what the chunk holds: a caller may know that better than the dimensions do.
+// Scales the tensors to the parameters of the chunk, which may be known better than by its
+// dimensions.
 void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
   std::array<double, 2> parameters{};  // dense, experts
   for (const StageTensor& tensor : tensors) parameters[tensor.expert] += tensor.parameters;
@@ -336,7 +337,7 @@ void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors)
   }
 }
 
-// To the bytes that a stage's frozen weights take, of which some are in 4 bits.
+// Scales the tensors to the bytes of a stage's frozen weights, some of which are in 4 bits.
 void scale_frozen(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
   std::array<double, 2> frozen{};
   for (const StageTensor& tensor : tensors) frozen[tensor.expert] += tensor.frozen;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kRounding = 1e-9;
 
-// [layer of the model] in the stage, what of its activations leaves the GPU.
+// [layer of the model] Bytes of the activations that leave the GPU, for layers of the stage.
 std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int layers) {
   const Offload& offload = offload_of(job);
   if (job.network) {
@@ -29,7 +29,7 @@ std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int laye
   return bytes;
 }
 
-// Of a parameter on this GPU, what is fetched or leaves.
+// Bytes of a parameter on this GPU that are fetched or that leave.
 class CopiedBytes {
  public:
   explicit CopiedBytes(const Job& job)
@@ -67,13 +67,13 @@ class CopiedBytes {
   const double gradient_bytes_;
 };
 
-// Of a piece, what of its state comes and goes beside each pass.
+// The parts of a piece's state that come and go beside each pass.
 struct PieceCopies {
   double forward_in = 0;
   double forward_out = 0;
   double backward_in = 0;
   double backward_out = 0;
-  double gradients = 0;  // of the last micro-batch; `summed` of the others
+  double gradients = 0;  // for the last micro-batch; `summed` is for the others
   double summed = 0;
 };
 

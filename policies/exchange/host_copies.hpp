@@ -21,8 +21,8 @@ struct StagePiece {
   double experts = 0;
   double frozen = 0;  // weights alone, counted by their bytes
   double frozen_experts = 0;
-  double activation_bytes = 0;  // that leave the GPU, per micro-batch
-  ChunkRange chunks = {};       // that hold its weights (OffloadPlacement::chunks)
+  double activation_bytes = 0;  // bytes of activations that leave the GPU, per micro-batch
+  ChunkRange chunks = {};       // the chunks that hold its weights (OffloadPlacement::chunks)
 };
 
 // In the order of the backward pass; their shares add up to 1. `tensors`: stage_tensors().

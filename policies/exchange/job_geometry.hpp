@@ -26,12 +26,12 @@ class JobGeometry {
 
   const LinkTable& links() const { return links_; }
   const ReplicaNetwork& network() const { return network_; }
-  // Of all GPUs in one group: world_shape().
+  // All GPUs in one group: world_shape().
   const GroupShape& world() const { return world_; }
   // Between the ranks of two stages: message_way().
   MessageWay way(int from_pp, int to_pp) const;
-  // Of the first stage's ranks with those of the last one, which sum the gradients of tied
-  // embeddings; of other models not measured.
+  // The groups of the first stage's ranks with those of the last, which sum the gradients of tied
+  // embeddings. Not measured for other models.
   const std::optional<GroupShape>& ends() const { return ends_; }
 
  private:
@@ -42,7 +42,7 @@ class JobGeometry {
   const GroupShape world_;
   const std::optional<GroupShape> ends_;
   std::vector<MessageWay> up_;    // [pipeline rank] to the next one, the last one to the first
-  std::vector<MessageWay> down_;  // likewise to the one before
+  std::vector<MessageWay> down_;  // the same to the stage before
 };
 
 using SharedGeometry = std::shared_ptr<const JobGeometry>;

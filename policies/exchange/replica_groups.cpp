@@ -64,7 +64,7 @@ GroupShape worst_of_all(const StridedGroups& groups, int first, const Cluster& c
   return worst.shape();
 }
 
-// Of the groups that start in the first node.
+// The ports of the first node, which the groups that start there use.
 NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
                            const Cluster& cluster) {
   NodePorts ports;
@@ -76,8 +76,8 @@ NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
   return ports;
 }
 
-// Of the members of a group those in one node; 1 unless all groups lie on nodes alike. Stages start
-// where nodes do, or a group never crosses the edge of one.
+// Members of a group that lie in one node; 1 unless all groups lie on nodes alike. Stages start
+// where nodes do, or a group never crosses the edge of a node.
 int members_in_node(const StridedGroups& group, int gpus) {
   const int span = group.stride * group.count;
   if (gpus % span == 0) return group.count;

@@ -22,21 +22,21 @@ namespace windtunnel {
 enum class ReplicaAxis {
   dense_shard,      // consecutive ranks among which a copy of the dense parameters is divided
   dense_across,     // ranks with equal shards of them; without sharding all replicas
-  expert_shard,     // likewise of the experts
-  expert_across,    // likewise
+  expert_shard,     // the same for the experts
+  expert_across,    // the same
   node_part,        // of the group that reduces dense gradients first: its members in one node
   node_peers,       // and those of equal place in their nodes
   weight_part,      // of a shard: ranks that together hold a copy of the weights
   weight_peers,     // and those of equal place in their parts
-  gradient_part,    // likewise of the gradients
-  gradient_peers,   // likewise
-  secondary_part,   // likewise of the second copy of the weights
+  gradient_part,    // the same for the gradients
+  gradient_peers,   // the same
+  secondary_part,   // the same for the second copy of the weights
   island_peers,     // ranks of equal place in the islands of a region (Layout::sync_groups)
-  region_peers,     // likewise in the regions
+  region_peers,     // the same in the regions
   path_near,        // of island_peers those with the same module of the first block of layers
   path_far,         // and of the second block (Layout::path_modules)
   dense_replicas,   // dense_shard times dense_across: all of an island with the same parameters
-  expert_replicas,  // likewise of the experts
+  expert_replicas,  // the same for the experts
 };
 inline constexpr int kReplicaAxes = 17;
 inline bool is_of_experts(ReplicaAxis axis) {
@@ -59,7 +59,8 @@ struct StridedGroups {
   bool operator==(const StridedGroups&) const = default;
 };
 
-// Of the ranks of one stage. Only parts and peers ask for the node, or the site in its place.
+// The groups of the ranks of one stage. Only parts and peers need the GPUs of a node, or of a site
+// in its place.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
 // GPUs of the places that node_part and node_peers tell apart: nodes; sites, where the fabric has
 // such of equal size and gradients are compressed across them only. Where ranks are out
@@ -87,7 +88,7 @@ class StridedShapes {
  public:
   explicit StridedShapes(LinkTable links) : links_(std::move(links)) {}
 
-  // Of the groups, the first of whose members is GPU `first`.
+  // The worst shape among the groups; their first member is GPU `first`.
   GroupShape worst(const StridedGroups& groups, int first);
 
  private:
@@ -99,8 +100,8 @@ class StridedShapes {
   std::map<std::tuple<int, int, int>, GroupShape> known_;  // place in a pod, nodes, step
 };
 
-// Of all GPUs that wait for a common norm of the gradients, in one group, for a few bytes: uplinks
-// are not looked at. Of several islands, those of the first.
+// The shape of one group of all GPUs that wait for a common norm of the gradients. It exchanges a
+// few bytes, so uplinks are not considered. With several islands: the GPUs of the first.
 GroupShape world_shape(const Layout& layout, const LinkTable& links);
 // [island] Its ranks, ascending.
 std::vector<std::vector<std::int32_t>> island_ranks(const Layout& layout);
@@ -113,7 +114,7 @@ struct MessageWay {
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
   double nic_factor = 1;       // of the slowest NIC at either end
-  int pool = -1;               // of both ends of all; -1: of several, or all nodes are alike
+  int pool = -1;               // the pool of all ends; -1: of several pools, or all nodes are alike
   bool apart = false;          // some take the common network
   int at_one_port = 1;         // ranks that leave their node by one NIC at a time
   bool operator==(const MessageWay&) const = default;

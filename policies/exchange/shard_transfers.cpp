@@ -15,8 +15,8 @@
 namespace windtunnel {
 namespace {
 
-// Of one parameter: kernels that read and write so many bytes of HBM, then a collective over so
-// many. Without bytes: kernels only.
+// A step for one parameter: kernels that read and write `kernel_bytes` of HBM, then a collective
+// over `bytes`. Without bytes: kernels only.
 struct Step {
   ReplicaAxis axis = ReplicaAxis::dense_shard;
   CollectiveKind kind = CollectiveKind::all_reduce;
@@ -31,7 +31,7 @@ struct Step {
 // pull request 1188; partition_parameters.py of 2021, _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
-constexpr double kUpdateBytes = 2;  // of a momentum on its way, and of an update
+constexpr double kUpdateBytes = 2;  // bytes of a momentum when it is sent, and of an update
 
 class Steps {
  public:

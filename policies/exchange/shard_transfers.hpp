@@ -37,12 +37,12 @@ struct Transfer {
   bool second_channel = false;  // on a stream of its own beside the others
 };
 
-// Kernels on the job's GPU one after the other, charged to `category`; those of one origin
-// together.
+// Costs of kernels that run on the job's GPU one after the other, charged to `category`. Kernels of
+// one origin are one part.
 std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
                                    Category category);
 
-// Of the collectives, with longer_s; of two streams the longer.
+// Time of the collectives, longer_s included; with two streams that of the longer.
 double seconds_of(const std::vector<Transfer>& transfers);
 
 // Parameters on one GPU, before sharding.
@@ -66,21 +66,21 @@ class ReplicaNetwork {
   // Collectives of the job run along the axis.
   bool uses(ReplicaAxis axis) const { return uses_[int(axis)]; }
   const StridedGroups& groups(ReplicaAxis axis) const { return groups_[int(axis)]; }
-  // Of an axis that is used.
+  // The shape of an axis that is used.
   const GroupShape& shape(int pp, ReplicaAxis axis) const {
     return shapes_[of_rank_[pp]][int(axis)];
   }
   bool same_shapes(int pp, int other) const {
     return of_rank_[pp] == of_rank_[other] && ring_factor(pp) == ring_factor(other);
   }
-  // uneven_ring_factor(), of what goes along dense_shard.
+  // uneven_ring_factor() of what is sent along dense_shard.
   double ring_factor(int pp) const { return ring_factors_.empty() ? 1 : ring_factors_[pp]; }
   // What the times of the pipeline rank's collectives rest on; without any, of the norm's, which is
   // over all ranks: `world`.
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
-  // What of a job, beside its layout, decides which axes are used.
+  // What decides, besides the layout, which axes a job uses.
   struct Traffic {
     bool experts = false;
     bool in_nodes = false;     // reduced in nodes first
@@ -103,8 +103,8 @@ class ReplicaNetwork {
   std::vector<double> ring_factors_;                          // [pipeline rank]; empty: 1
 };
 
-// Of a stage: which of its actions gathers, or reduces. The last backward pass also does what is
-// done once a step: it sums copies of shards, and ends the levels.
+// Which action of a stage gathers or reduces. The last backward pass also does what is done once a
+// step: it sums copies of shards, and ends the levels.
 enum class StageAction { first_forward, forward, backward, last_backward };
 
 // Behind what `to` has already.

@@ -8,7 +8,7 @@ namespace windtunnel {
 
 // All ranks of a stage send at once, so those behind one NIC share it.
 double boundary_s(const Job& job, const MessageWay& way, double bytes);
-// Of that what the message is on its way, between two nodes, and not on a link's account.
+// The part of a message's latency between two nodes that is not on a link's account.
 double boundary_latency_s(const Job& job, const MessageWay& way);
 // From pipeline rank `from` to the next one, the last one to 0.
 double boundary_s(const Job& job, int from, double bytes);

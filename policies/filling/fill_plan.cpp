@@ -196,7 +196,8 @@ class Filler {
 
   // ---- work that a step needs ----
 
-  // Of a GPU of each pipeline rank together: the GPUs of a pipeline rank divide the units.
+  // Units that one GPU of each pipeline rank needs together: the GPUs of a pipeline rank divide the
+  // units.
   std::int64_t needed_units(int work, const std::vector<int>& column, int iteration) const {
     const FillingWork& own = filling_.work[work];
     double units = own.units;

@@ -25,7 +25,7 @@ struct FilledPlan {
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns = {});
 
-// evaluate_plan(), of a job with filling with the Plan filled by its first evaluation.
+// Evaluates the Plan, fills the idle times found, and evaluates it again.
 Timeline evaluate_filled(const Job& job, const std::vector<GpuMemory>& memory, Plan& plan,
                          std::span<const double> slowdowns = {});
 

@@ -44,7 +44,7 @@ FillingCost filling_cost(const Job& job, const FillingWork& work) {
   if (work.pieces == 0) cost.pieces = layers;
   cost.piece_s = total_seconds(chunk.forward) / cost.pieces;
   if (work.resident_bytes < 0) cost.resident_bytes = kWeightBytes * chunk.parameters;
-  // Of the layer that runs: nothing is kept for a backward pass.
+  // Only the layer that runs takes memory: nothing is kept for a backward pass.
   if (work.working_bytes < 0) cost.working_bytes = chunk.activation_bytes / layers;
   cost.flops = flops_per_step(alone) / 3;  // of forward, backward and weight gradients
   cost.origin = Origin::spec;

@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// Of all members of a class, as they run one task list: as long as that of the member that idles
-// shortest there.
+// An idle period of all members of a class, which run one task list: it lasts as long as that of
+// the member that idles shortest there.
 struct IdlePeriod {
   TaskIndex behind = -1;  // the task that ends when it begins; -1: none, at the start
   int iteration = 0;

@@ -104,7 +104,8 @@ using Chunks = std::vector<std::vector<int>>;
 // many tokens each. `filled`: more where GPUs would wait for the longest sequence, as far as memory
 // holds them.
 Chunks chunked(const Lengths& batch, int rounds, bool filled) {
-  constexpr double kFilled = 0.9;  // of time and memory; the rest is lost in packing
+  // share of time and memory that packs use; packing loses the rest
+  constexpr double kFilled = 0.9;
   const LengthCosts& costs = batch.costs;
   Chunks chunks;
   double left = tokens_of(batch);

@@ -40,7 +40,7 @@ struct AttentionSeconds {
 struct ContextCost {
   Line exchange;
   Line ring;
-  double beside_share = 0;  // of the attention that the ring may hide behind
+  double beside_share = 0;  // share of the attention that the ring may hide behind
 
   double ring_s(double tokens, double attention_s) const {
     return std::max(0.0, ring.at(tokens) - beside_share * attention_s);
@@ -90,7 +90,8 @@ class LengthCosts {
   // their lengths' squares. Seconds are together those of pack_s() on all pipeline ranks.
   std::vector<ChunkCost> pack(std::size_t degree, double tokens, double squares,
                               const AttentionSeconds& attention) const;
-  // Adds to a stage's cost what its experts compute for so many tokens more on a GPU, or fewer.
+  // Adds to a stage's cost the compute of its experts for `tokens` more tokens on a GPU; negative:
+  // fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
   // The same with this room for packs in place of the other, but on the widest groups, which take
@@ -99,7 +100,7 @@ class LengthCosts {
 
  private:
   static constexpr int kPasses = 4;  // forward, backward_input, backward_weight, recompute
-  // Of a stage, without attention and context parallelism.
+  // Costs of a stage without attention and context parallelism.
   struct PartLine {
     Category category = Category::forward;
     Origin origin = Origin::assumed;

@@ -73,7 +73,8 @@ class RoundSearch {
 
  private:
   static constexpr double kGain = 1 - 1e-9;  // less is rounding
-  static constexpr double kLater = 1.1;      // assignments that end so much later may win by moves
+  // assignments that end up to this much later may win by moves
+  static constexpr double kLater = 1.1;
 
   // Whether the assignment takes hardly longer than the work itself.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
@@ -111,7 +112,8 @@ class RoundSearch {
     return ranks;
   }
 
-  // That in whole groups, and idle ones of the GPUs left over; none: more than there are.
+  // The division of this need into whole groups, and idle groups of the GPUs left over; none: it
+  // needs more GPUs than there are.
   std::optional<Division> divided(const Need& ranks) const {
     Division division(costs_.size());
     int left = gpus_;

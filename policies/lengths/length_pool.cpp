@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Whether so many ranks can share a sequence.
+// Whether this number of ranks can share a sequence.
 bool takes_degree(const Job& job, int ranks) {
   Layout layout;
   layout.tp = job.layout.tp;

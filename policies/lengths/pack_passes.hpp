@@ -1,4 +1,5 @@
-// Which passes over the pipeline each GPU makes under a LengthPlan, and whom it meets in each.
+// Which passes over the pipeline each GPU makes under a LengthPlan, and which GPUs it meets in
+// each.
 #pragma once
 
 #include <compare>
@@ -14,7 +15,7 @@ struct PackPass {
   int round = 0;
   int pack = -1;  // of the round; -1: the pass has no tokens
   std::vector<MeetingGpus> meets = {};
-  double expert_tokens = 0;  // that its experts get beyond the tokens of its own pack
+  double expert_tokens = 0;  // tokens that its experts get beyond those of its own pack
 
   auto operator<=>(const PackPass&) const = default;
 };

@@ -21,10 +21,10 @@ class ActionCosts {
 
   std::vector<bool> passes_gradient() const;  // [stage of the model] ChunkCost::passes_gradient
 
-  // Of an action that computes.
+  // The parts of an action that computes.
   std::vector<CostPart> parts(const Action& action) const;
-  // Of a forward and the full backward behind it as one (overlapped_s): what is hidden is taken off
-  // their expert-parallel communication.
+  // The parts of a forward and the full backward after it as one (overlapped_s). Hidden time is
+  // subtracted from their expert-parallel communication.
   std::vector<CostPart> pair_parts(const Action& forward, const Action& backward) const;
 
   double allocated_bytes(const Action& action) const;  // when it starts

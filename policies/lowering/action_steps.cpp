@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-9;
 
 // ---- the rounds of an action ----
 
-// Of equal layers `times` over; `last`: the layer that the pass leaves has no other behind it.
+// Appends `times` equal layers; `last`: no further layer follows the one that the pass leaves.
 void append_layers(const std::vector<InnerRound>& layer, int times, bool last,
                    std::vector<InnerRound>& to) {
   for (int i = 0; i < times; ++i) {
@@ -257,7 +257,7 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
   double begin_s = 0;
   for (const ActionStep& step : steps) {
     const double step_s = seconds_of(step);
-    // Of the step, by its time; one of no time goes with what stands before it.
+    // By share of the step's time. A step without time goes with the step before it.
     const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
     const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
     const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);

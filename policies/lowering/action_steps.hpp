@@ -49,7 +49,7 @@ struct ActionStep {
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 
-// Of steps the part from a share of their time on to another.
+// The sub-sequence of steps between two fractions of their total time.
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {
@@ -65,12 +65,12 @@ class ActionSteps {
 
   bool active() const { return tasks_.any(); }
   SteppedAction of(const Action& action) const;
-  // Of a forward and the full backward behind it as one: each hides the other's expert exchange
-  // beside its own kernels (Schedule, Action::with_next).
+  // The steps of a forward and the full backward after it as one: each hides the other's expert
+  // exchange behind its own kernels (Schedule, Action::with_next).
   SteppedAction of_pair(const Action& forward, const Action& backward) const;
 
  private:
-  // Those that are tasks.
+  // The rounds that become tasks.
   struct Rounds {
     std::vector<InnerRound> repeated;  // by recomputation, which no pair hides
     std::vector<InnerRound> own;

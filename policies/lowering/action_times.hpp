@@ -13,8 +13,8 @@
 
 namespace windtunnel {
 
-// The times inside an action as the maxima of sums that schedule_evaluator.hpp explains: run once
-// with each of the times that go in at 0 and the others at "never".
+// The times inside an action as maxima of sums, which schedule_evaluator.hpp explains. Each sum is
+// found by running the action with one of its inputs at 0 and the others at "never".
 class ActionTimes {
  public:
   // `early`: the gathers have been issued before, and hold back the end only.

@@ -49,7 +49,7 @@ JitterGroups jitter_groups(const Job& job) {
 // each the sum varies as much.
 struct RankWork {
   double seconds = 0;
-  double squares = 0;  // of the tasks' seconds
+  double squares = 0;  // sum of the squares of the tasks' seconds
 
   void add(double action_s, std::size_t tasks) {
     seconds += action_s;

@@ -280,7 +280,7 @@ class Estimator {
     }
   }
 
-  // Of the cells of a forward and a backward on one rank.
+  // The maps of a forward cell and a backward cell on one rank.
   PairMaps pair_maps(int f, int b) const {
     const int slices = schedule_.slices;
     const StageTraffic& forward = data_.stage(f / slices);
@@ -353,7 +353,8 @@ class Estimator {
     return longest;
   }
 
-  // Of the slowest rank; where ranks do not wait for one another, of this one.
+  // The exposed optimizer step of the slowest rank, or of this rank where ranks do not wait for
+  // each other.
   CostPart exposed_optimizer(int own) const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
@@ -367,8 +368,8 @@ class Estimator {
     return slowest;
   }
 
-  // The rank that ends last: its own work, what the pipeline without data parallelism takes longer
-  // than that, what it computes `beside` the passes, and as dp what data parallelism adds.
+  // Splits the step of the rank that ends last into: its own work; the pipeline's bubble (pipeline
+  // alone minus that work); work `beside` the passes; and, as dp, the rest.
   void attribute(IterationEstimate& estimate, const ScheduleEvaluation& pipeline, int rank,
                  const std::vector<CostPart>& beside) const {
     const auto add = [&](Category category, Origin origin, double seconds) {
@@ -458,7 +459,7 @@ IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared)
   return longest;
 }
 
-// The optimizer's step as far as it is the host's; what that takes is the offload's.
+// The part of the optimizer's step that runs on the host. Its time is counted under offload.
 void take_off_gpu(const Job& job, IterationEstimate& estimate) {
   if (!offload_of(job).updates_on_host()) return;
   double& own_s = estimate.seconds[int(Category::optimizer)];

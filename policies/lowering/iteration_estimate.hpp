@@ -17,8 +17,9 @@ namespace windtunnel {
 
 struct IterationEstimate {
   double step_s = 0;
-  // Of the rank that decides; sums to step_s. pp: the bubble and what messages add to it, without
-  // data parallelism; dp: what that adds, gathers, reductions, norm and slowed kernels.
+  // The step of the rank that decides it, by category; sums to step_s. pp: the bubble, and what
+  // messages add to it, without data parallelism. dp: what data parallelism adds: gathers,
+  // reductions, norm and slowed kernels.
   std::array<double, kCategories> seconds{};
   OriginShares origin_s{};  // the same by origin
 };
@@ -28,7 +29,8 @@ IterationEstimate estimate_with_rest(
     const Job& job, const std::function<IterationEstimate(const Job&)>& undisturbed,
     const std::function<double(const Job&)>& step_s);
 
-// Of a job whose micro-batches are all alike; policies/iteration.hpp estimates any job.
+// Estimates a job whose micro-batches all have one length; policies/iteration.hpp estimates any
+// job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
 // Its step_s, without what attributes it.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);

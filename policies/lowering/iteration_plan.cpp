@@ -129,7 +129,7 @@ struct ReplicaContexts {
   }
 
   std::deque<Job> jobs;                   // of `exchanges`
-  std::deque<DataParallel> exchanges;     // of kinds with copies of their own
+  std::deque<DataParallel> exchanges;     // one for each kind of rank with copies of its own
   std::deque<IterationContext> contexts;  // which cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;
   InnerTasks inner;

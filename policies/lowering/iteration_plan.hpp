@@ -17,11 +17,12 @@ namespace windtunnel {
 // the last one's end waits for it.
 struct OuterWindow {
   int level = 0;
-  double share = 1;  // of the exchange, where the iterations are a part of those that hide it
+  // share of the exchange, if the Plan has only a part of the iterations that hide it
+  double share = 1;
 };
 
 struct IterationPlanOptions {
-  int iterations = 1;  // of the schedule, each with a flush at its end
+  int iterations = 1;  // iterations of the schedule, each with a flush at its end
   // Indices into job.snapshots that are taken in the first iteration; of a schedule of several
   // iterations without a flush in the last of steady_window().
   std::vector<int> due_snapshots = {};

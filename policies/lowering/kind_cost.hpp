@@ -18,7 +18,7 @@ std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind, const 
 // Before there is a schedule: stages in a loop.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind);
 
-// Of each stage the costs that `of_pool(pool)` has, [stage * slices + slice].
+// The costs of each stage from `of_pool(pool)`, [stage * slices + slice].
 template <class Make>
 auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
   auto costs = of_pool(pools.front());

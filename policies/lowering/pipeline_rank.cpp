@@ -490,19 +490,20 @@ class Builder {
   TaskIndex optimizer_ = -1;  // of the iteration before
   TaskIndex before_last_compute_ = -1;
   TaskIndex last_compute_ = -1;
-  const Segment* pending_ = nullptr;  // whose reductions and gradients' copies are to come
+  // the segment whose reductions and copies of gradients are still to come
+  const Segment* pending_ = nullptr;
   int pending_stage_ = -1;
   std::string pending_where_;
   // [stage][segment] What each segment of a stage's first forward waits for.
   std::vector<std::vector<std::vector<TaskIndex>>> gathered_;
   std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: none yet
-  std::vector<TaskIndex> copies_;          // that the optimizer waits for
+  std::vector<TaskIndex> copies_;          // copies that the optimizer waits for
   TaskIndex outer_ = -1;                   // last task of options.outer
-  std::vector<TaskIndex> before_compute_;  // that the next compute task waits for
+  std::vector<TaskIndex> before_compute_;  // tasks that the next compute task waits for
 
   // [cell, kind, cell of the second action of a pair or -1]
   std::map<std::tuple<int, ActionKind, int>, SteppedAction> known_steps_;
-  const SteppedAction* stepped_ = nullptr;  // of the action that is being added
+  const SteppedAction* stepped_ = nullptr;  // the steps of the action that is being added
   std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end
 };
 

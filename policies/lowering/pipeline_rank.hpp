@@ -49,7 +49,7 @@ struct IterationContext {
   const Members members;                        // of every pipeline rank
   std::string name;                   // ReplicaCosts::name; empty: all ranks of a pipeline rank
   std::vector<int> pools;             // [pipeline rank] whose nodes they are; empty: all are alike
-  std::vector<MeetingGpus> meetings;  // those of ReplicaCosts::meets, each once
+  std::vector<MeetingGpus> meetings;  // the entries of ReplicaCosts::meets, each once
   // [unit] what its passes wait for, indices into PipelineRankGroups::rendezvous; empty: none.
   std::vector<std::vector<int>> rendezvous;
   // Every pass begins with those of all others in the rank's gang, PipelineRankGroups::rendezvous'

@@ -148,7 +148,7 @@ double kernels_s(const std::vector<CostPart>& parts) {
   return seconds;
 }
 
-// With one rank there is nobody to wait for.
+// A single rank waits for no other.
 bool overlaps_next_step(const Job& job) {
   return crosses_iterations(job.communication.overlap) && job.layout.dp * job.layout.cp > 1;
 }

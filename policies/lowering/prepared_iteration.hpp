@@ -39,7 +39,8 @@ struct ReplicaCosts {
   std::vector<int> members;            // of each pipeline rank, counted from its first one
   std::vector<GpuMemory> memory = {};  // [pipeline rank]; empty where all nodes are alike
 
-  // Packs only, [unit]: with whom a GPU begins its passes, and the samples that it loads for it.
+  // Packs only, [unit]: the GPUs that a GPU starts its passes together with, and the samples that
+  // it loads for the pass.
   std::vector<std::vector<MeetingGpus>> meets = {};
   std::vector<double> samples = {};
   // Whether each unit is a pass over a pack of unequal sequences, with costs of its own.
@@ -70,9 +71,9 @@ struct PreparedIteration {
 using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job& job,
                                                                        const std::string& table)>;
 
-// Of a job whose micro-batches are all alike, and whose parts go together but perhaps for the
-// schedule. Throws Error when layout, batch and schedule do not.
-// `geometry`: of the job, if it is known.
+// Prepares a job whose micro-batches all have one length. The caller has checked everything except
+// that the schedule fits; throws Error if layout, batch and schedule do not go together.
+// `geometry`: the job's, if it is known.
 PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry = nullptr);
 
 // ChunkCost::hardware_flops of an iteration, of all GPUs.

@@ -22,7 +22,7 @@ namespace windtunnel {
 std::vector<ChunkCost> unit_costs(const Job& job, const Schedule& schedule,
                                   const std::vector<ChunkCost>& chunks);
 
-// Likewise what the ranks of a replica send each other.
+// The same for what the ranks of a replica send each other.
 std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule);
 
 // `chunks` as gpu_memory() takes them, with what a stage keeps of a micro-batch (of all its slices)
@@ -30,7 +30,7 @@ std::vector<ChunkRounds> unit_rounds(const Job& job, const Schedule& schedule);
 std::vector<ChunkCost> memory_chunks(std::vector<ChunkCost> chunks,
                                      const std::vector<ChunkCost>& units);
 
-// Of rank k of `ranks`, by the formula of stage-aware recomputation at the top.
+// The share of rank k of `ranks`, by the formula of stage-aware recomputation at the top.
 double recompute_share(double first_share, int rank, int ranks);
 
 }  // namespace windtunnel

@@ -18,7 +18,7 @@
 
 namespace windtunnel {
 
-// Of the level that is `level` steps above the islands: the axis of its groups.
+// The axis of the groups of the level that is `level` steps above the islands.
 ReplicaAxis sync_axis(int level);
 
 class OuterExchange {

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Of one rank.
+// Times of one rank's exchange with nothing beside it.
 SyncSeconds seconds_alone(const std::vector<Transfer>& row, Origin network) {
   SyncSeconds seconds{.origin = row.empty() ? Origin::assumed : network};
   for (const Transfer& transfer : row) {

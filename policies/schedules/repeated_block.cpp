@@ -16,7 +16,7 @@ struct Event {
   int unit;  // of kWeight: the how manieth of its rank
 };
 
-// Those of one slot stay in the order they have.
+// Events of one slot stay in the order they have.
 std::vector<Event> by_slot(const std::vector<Event>& events) {
   std::vector<int> places;  // [slot + 1] events before it, then where its next one goes
   for (const Event& event : events) {

@@ -192,8 +192,8 @@ class Planner {
     if (!small || choices_.fill_small_gaps) put_weight(r);
   }
 
-  // As many forwards before the first input gradient as memory allows while it is on its way; each
-  // rank at least one ahead of the next.
+  // Starts as many forwards before the first input gradient as memory allows while it is on its
+  // way; each rank at least one ahead of the next.
   void warm_up() {
     for (int r = 0; r <= last_; ++r) put_forward(r);
     wanted_[last_] = 0;

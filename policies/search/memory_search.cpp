@@ -45,7 +45,7 @@ double lacking_on_gpu(const Job& job, const PreparedIteration& prepared) {
   return worst == nullptr ? 0 : -room_bytes(job, *worst);
 }
 
-// Of a node, for what is offloaded, and snapshots.
+// Bytes that a node lacks for what is offloaded and for snapshots.
 double lacking_in_tier(const Job& job, const PreparedIteration& prepared, MemoryTier tier) {
   const auto& snapshot_bytes = tier == MemoryTier::disk ? snapshot_disk_bytes : snapshot_host_bytes;
   double snapshots = 0;
@@ -127,7 +127,7 @@ class MemorySearch {
 
   std::vector<Recompute> recomputes() const {
     if (!searched_.recompute) return {open_.recompute};
-    // Of a table of layers those that are computed again are chosen one by one.
+    // In a table of layers those that are computed again are chosen one by one.
     if (open_.network) return {Recompute::none};
     return {Recompute::none, Recompute::selective, Recompute::full};
   }
@@ -148,8 +148,8 @@ class MemorySearch {
     return all;
   }
 
-  // Of the state as given, the fewest layers whose activations leave; without any, the smallest
-  // share of the optimizer.
+  // With the state as given: the fewest layers whose activations leave; if none has to, the
+  // smallest share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
     if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
@@ -202,8 +202,8 @@ class MemorySearch {
     }
   }
 
-  // Of a table of layers: the dearest to compute again are swapped, as many as pay; of the others
-  // the cheapest are computed again until the rest fits.
+  // For a table of layers: swaps those that are dearest to compute again, as many as pay; computes
+  // the cheapest of the others again until the rest fits.
   void try_tables(const Job& job) {
     const Offload& offload = offload_of(job);
     const std::vector<std::size_t> order = dearest_first(job);

@@ -12,7 +12,7 @@ namespace {
 
 // Beside the objective, which most changes leave alone, the mean over ranks counts a little.
 constexpr double kMeanShare = 0.02;
-// Of the objective: what is accepted as a loss at the start; falls to 0.
+// share of the objective that is accepted as a loss at the start; falls to 0
 constexpr double kTemperature = 2e-4;
 constexpr double kChainPatiences[] = {0, 0.25, 0.5, 0.75, 1};
 constexpr int kStepsBetweenStops = 64;

@@ -322,7 +322,7 @@ class Pattern {
   const bool vee_;
   std::vector<RankTimes> ranks_;
   double period_s_ = 0;
-  // Of the lane: how much later than it could the last rank's first backward starts.
+  // how much later than it could the last rank's first backward starts, in the lane
   double least_turn_s_ = 0;
   std::vector<std::vector<State>> levels_;  // [rank]
 };

@@ -221,10 +221,12 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
     raise(bound.longest_stage_s, bound.longest_stage_because, work_s,
           fmt::format("work of rank {}", r));
     raise(bound.longest_stage_s, bound.longest_stage_because, ranks[r].own_s,
-          fmt::format("work of rank {} and what memory makes it wait", r));
+          fmt::format("work of rank {} and its waits for memory", r));
     raise(bound.makespan_s, bound.makespan_because,
           ways.forward_s[load.first_stage] + ranks[r].own_s,
-          fmt::format("way to rank {}, its work and what memory makes it wait", r));
+          fmt::format(
+              "time until the first micro-batch reaches rank {}, its work and its waits for memory",
+              r));
   }
   for (int r = 0; r < request.ranks; ++r) {
     const int from = ranks[r].load.first_stage;

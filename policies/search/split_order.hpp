@@ -33,8 +33,8 @@ struct SplitOrder {
   std::vector<SplitRank> ranks;
 };
 
-// Of a schedule of one replica without slices, iterations, pairs or actions of its own for
-// recomputation. Weight gradients are dropped.
+// The order of a schedule of one replica without slices, iterations, pairs or actions of its own
+// for recomputation. Weight gradients are dropped.
 SplitOrder split_order(const Schedule& schedule);
 
 struct FilledResult {

@@ -19,7 +19,7 @@ double pass_s(const ChunkCost& chunk) {
 
 namespace {
 
-// Of a pass through the model and back.
+// Times of a pass through the model and back.
 struct PartTimes {
   double layer_s = 0;                    // of any; a pattern's mean
   std::map<Block, double> of_kind = {};  // of layers of a pattern
@@ -116,7 +116,7 @@ std::vector<int> ranks_of_stages(const Job& job) {
   }
 }
 
-// Of stages with so many layers each.
+// Busy times of stages with these layers.
 struct BusyTimes {
   double rank_s = 0;   // of the busiest rank, all its stages
   double squares = 0;  // of the ranks' times: how unlike they are

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Of a micro-batch through a stage and back, all passes.
+// Time of a micro-batch through a stage and back, all passes.
 double pass_s(const ChunkCost& chunk);
 
 // [stage] of a job of two stages or more, whose ranks hold them in a loop. Layers count as equally

@@ -13,9 +13,9 @@
 namespace windtunnel {
 
 struct InputLoad {
-  // Of one sample of a GPU's part; empty: samples are there.
+  // Flows of one sample of a GPU's part; empty: samples are there already.
   std::vector<Flow> flows;
-  double sample_s = 0;  // likewise, while all GPUs that read do, and nothing else
+  double sample_s = 0;  // the same, while all GPUs that read do, and nothing else
   std::string bound;    // what lets it be no faster: "workers", "CPU cores", "storage", ...
   Origin origin = Origin::assumed;
   std::vector<bool> reads;  // [pipeline rank]
@@ -26,7 +26,7 @@ struct InputLoad {
 
 InputLoad input_load(const Job& job, const Schedule& schedule);
 
-// Those that each of these GPUs loads: of a unit of the schedule; of an iteration.
+// Samples that each of these GPUs loads for a unit of the schedule, and for an iteration.
 double samples_of_unit(const Job& job, const InputLoad& load, int unit);
 double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
                             int rank);

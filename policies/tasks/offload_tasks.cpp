@@ -14,7 +14,8 @@ namespace {
 
 // The new weights of one tile are on their way while the next is computed.
 constexpr int kMostTiles = 8;
-constexpr double kLeastTileBytes = 16e6;  // of weights: smaller ones would be all latency
+// the least bytes of weights: smaller tiles would be all latency
+constexpr double kLeastTileBytes = 16e6;
 
 int tiles_of(double weight_bytes) {
   return static_cast<int>(std::clamp(weight_bytes / kLeastTileBytes, 1.0, double(kMostTiles)));

@@ -38,8 +38,8 @@ class OffloadTasks {
                      TaskIndex after);
   void evict_gradients(const HostCopies& copies, const std::string& where, int stage,
                        TaskIndex after);
-  // What a segment waits for that evicts so much: what left before the last that did is gone then,
-  // and it writes where that was.
+  // The tasks that a segment waits for before it evicts: the copies before the last that evicted
+  // must be gone, because it writes to their place.
   std::vector<TaskIndex> take_room(const HostCopies& evicted);
 
   // `parameters` are all that a rank or segment updates, of which Offload::optimizer_share is the
@@ -63,14 +63,15 @@ class OffloadTasks {
                    const HostWork& work, double bytes, std::vector<TaskIndex> after);
   TaskIndex copy(CopyWay way, std::string name, int stage, double bytes, double host_bytes,
                  bool disk, std::vector<TaskIndex> after);
-  // On the host, behind these tasks and all gradients that left: in tiles, of which one comes back
-  // to the GPU while the next is computed. Returns what whoever uses the weights waits for.
+  // The update on the host, after these tasks and all gradients that leave the GPU. It runs in
+  // tiles: one returns to the GPU while the next is computed. Returns the tasks that users of the
+  // weights wait for.
   std::vector<TaskIndex> update(double on_host_parameters, const std::vector<TaskIndex>& after);
 
   const Job& job_;
   RankTasks& tasks_;
   TaskIndex last_gradients_ = -1;
-  std::vector<TaskIndex> updates_;  // that the end of the iteration waits for
+  std::vector<TaskIndex> updates_;  // tasks that the end of the iteration waits for
   // The last two, of those that bound what is on the GPU.
   struct LastTwo {
     TaskIndex before = -1;

@@ -124,7 +124,7 @@ const GroupShape& RankTasks::shape_alone(int slot) {
   return *alone;
 }
 
-// Those on a pipeline rank.
+// The ranks on a pipeline rank.
 std::vector<RankId> RankTasks::members_of(int pp) const {
   std::vector<RankId> members(members_.begin(), members_.end());
   const RankId first = pp * (job_.layout.ranks() / job_.layout.pp);
@@ -228,9 +228,9 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
   return last;
 }
 
-// What of the transfers behind which it stands a transfer waits for. Within a row kernels wait, and
-// what stands behind them; where nothing is computed during collectives, that goes for the kernels
-// of the next row too.
+// The tasks that a transfer waits for, among the transfers before it. Within a row kernels wait,
+// and so does what follows them; where nothing is computed during collectives, the kernels of the
+// next row wait too.
 std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex last,
                                          const RowEnds& row_ends) const {
   if (last < 0) return {};
@@ -309,7 +309,7 @@ TaskIndex RankTasks::background(const std::vector<Transfer>& row, const std::str
     task.algorithm = transfer.algorithm;
     task.bytes = transfer.bytes * share;
     const int slot = replica_slots_[static_cast<int>(transfer.axis)];
-    // Of a part of it that much of its latency, too.
+    // A part of a collective pays the same share of its latency.
     const CollectiveCost whole = costs_.cost(Category::dp, transfer.kind, groups_[slot].shape,
                                              transfer.bytes, transfer.algorithm);
     last =
@@ -477,7 +477,7 @@ TaskIndex RankTasks::dispatch(double ahead_s, double between_s, TaskIndex last) 
   if (between_s > 0) begin.cost = host(between_s);
   if (ahead_s > 0) {
     Task ahead;
-    ahead.kind = TaskKind::encode;  // of the host, beside kernels
+    ahead.kind = TaskKind::encode;  // work of the host beside kernels
     ahead.name = "dispatch";
     ahead.stream = stream_named("dispatch");
     ahead.category = Category::host;

@@ -54,7 +54,7 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
 // The same, of groups that are no such family: of places among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
-// Of all ranks, or those of each island: of any pipeline rank's members.
+// One group of all ranks, or one of each island's ranks, for the members of any pipeline rank.
 GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan);
 
 enum StreamIndex : std::int16_t {
@@ -83,12 +83,12 @@ struct Message {
 using Members = std::vector<int>;
 // All of them.
 Members whole_pipeline_rank(const Layout& layout);
-// What of the groups these members are in.
+// The part of the groups that these members are in.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {
  public:
-  // Of these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
+  // For these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
   // costs, their job and `alone`.
   RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
             PipelineRankGroups groups, GroupsAlone& alone);
@@ -96,7 +96,7 @@ class RankTasks {
   void set_iteration(int iteration) { iteration_ = iteration; }
   TaskIndex append(Task task);
 
-  // Of the last message, -1 without.
+  // The index of the last message, -1 without one.
   TaskIndex receive(const Message& message, std::vector<TaskIndex> after);
   TaskIndex send(const Message& message, double bytes, StreamIndex stream,
                  std::vector<TaskIndex> after);
@@ -110,8 +110,8 @@ class RankTasks {
   TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
   // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
   TaskIndex norm(std::vector<TaskIndex> after);
-  // Those of transfers() since forget_transfers() that the others come before: the last
-  // collective of each stream and all kernels that end a row.
+  // The transfers since forget_transfers() that all others precede: the last collective of each
+  // stream and all kernels that end a row.
   std::vector<TaskIndex> last_transfers() const;
   void forget_transfers();
 
@@ -129,7 +129,8 @@ class RankTasks {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
   }
-  // Ends when all ranks of the rendezvous have come; takes no time. `category`: of what is waited.
+  // Ends when all ranks of the rendezvous have come; takes no time. `category`: what the wait is
+  // charged to.
   TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
@@ -146,8 +147,8 @@ class RankTasks {
   // added.
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
-  // Of the streams of a category's collectives inside a replica: those that the pass awaits and
-  // those that run beside another pass.
+  // Which stream a collective inside a replica takes: the pass waits for it, or it runs beside
+  // another pass.
   enum class InnerStream : std::uint8_t { awaited, later };
   // A collective between ranks of a replica, in `task`, which has a name, a stage, a micro-batch
   // and what it waits for.
@@ -169,7 +170,8 @@ class RankTasks {
  private:
   struct GroupUse {
     GroupShape shape;
-    std::optional<GroupShape> alone = {};  // of the first member's group; once it is asked for
+    // shape of the first member's group, computed when it is first needed
+    std::optional<GroupShape> alone = {};
     int next_sequence = 0;
   };
   struct Peer {
@@ -186,7 +188,7 @@ class RankTasks {
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
-  // Of one transfer: its kernels, its collective.
+  // The kernels of a transfer, and its collective.
   TaskIndex kernels(const Transfer& transfer, const std::string& name, int stage,
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
@@ -213,7 +215,8 @@ class RankTasks {
   std::vector<int> rendezvous_slots_;
   std::vector<int> meeting_sequence_;  // [rendezvous]
   std::int16_t meeting_stream_ = -1;
-  std::array<TaskIndex, 2> last_collective_ = {-1, -1};  // of both streams of reductions
+  // the last collective of each of the two streams of reductions
+  std::array<TaskIndex, 2> last_collective_ = {-1, -1};
   std::vector<TaskIndex> last_kernels_;
 };
 

@@ -24,7 +24,7 @@ class SampleLoads {
   void await(const Action& action, Task& task);
 
  private:
-  // Of the step behind the iteration, all in one go.
+  // Loads the samples of the step after the iteration, all at once.
   TaskIndex next_samples(int iteration);
   TaskIndex add(std::string name, double samples);
   bool reads(const Action& action) const;

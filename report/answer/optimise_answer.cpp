@@ -31,8 +31,8 @@ const Figure& peak_memory() {
 }
 
 constexpr const char* kFrontierTitle =
-    "What memory costs: of all that fit, those that no other beats in both step time and memory; "
-    "each beside the row above it";
+    "What memory costs: configurations that fit and that no other beats in both step time and "
+    "memory, each beside the row above it";
 
 // A row per place: estimate and memory, the figures of those that were simulated, then the keys
 // that differ, with their values.
@@ -193,7 +193,7 @@ Json memory_chart(const Optimisation& result) {
       frontier.line.emplace_back(at.memory_bytes, at.estimated_s);
     }
     chart.groups.push_back(std::move(frontier));
-    chart.note += " On the curve: of all that fit, those that no other one beats in both.";
+    chart.note += " On the curve: configurations that fit and that no other beats in both.";
   }
   return chart_json(chart);
 }

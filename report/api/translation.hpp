@@ -38,7 +38,7 @@ core::CompressorKind compressor_kind_of(const std::string& name, Compressor comp
 
 core::SavingRule saving_rule_of(const std::string& name, SavingRule rule);
 
-// Of what a record has: a sweep's point knows its iteration and campaign only.
+// The figures of what a record has: a sweep's point knows its iteration and campaign only.
 Figures figures_of(const core::Record& record);
 
 // With the key that stands at the error's place in the case's text, or was set or varied over it.

@@ -16,7 +16,7 @@ double factor(double grows_with_s, double falls_with_s) {
   return grows_with_s > 0 && falls_with_s > 0 ? grows_with_s / falls_with_s : 1;
 }
 
-// Of the kernel `key` with warm and with cold caches. Returns whether there is one.
+// Scales the laws of the kernel `key` with warm and with cold caches. Returns whether there is one.
 bool scale_law(Calibration& calibration, const std::string& key, double times) {
   bool any = false;
   for (KernelLaw& law : calibration.kernel_laws.laws) {

@@ -25,7 +25,7 @@ std::string name_of_call(const CommunicationCall& call) {
   return call.bytes == 0 ? "barrier" : to_string(call.collective);
 }
 
-// Of all messages of a kernel; below 0 where one is not told.
+// Bytes of all messages of a kernel; below 0 if one is not known.
 double sum_of_bytes(const CommunicationCall& call) {
   double bytes = call.bytes;
   for (const CommunicationCall& other : call.beside) {

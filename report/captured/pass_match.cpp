@@ -67,7 +67,7 @@ std::string match_in_order(const std::vector<CapturedPass>& traced,
   return "";
 }
 
-// "Forward 3" tells no stage: it is the rank's only one.
+// "Forward 3" states no stage, so it belongs to the rank's only one.
 void tell_only_stage(const std::vector<RankPass>& predicted, std::vector<CapturedPass>& passes) {
   const int stage = predicted.front().stage;
   const bool only = std::ranges::all_of(

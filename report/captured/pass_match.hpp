@@ -33,7 +33,7 @@ struct PassMatch {
   std::string none;                 // why they are not matched
 };
 
-// Of the step; `predicted` are of the same rank.
+// Matches the passes of the step; `predicted` are of the same rank.
 PassMatch match_passes(const RankProfile& profile, const CapturedRank& rank,
                        const CapturedStep& step, const std::vector<RankPass>& predicted);
 

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Those that are looked at: without the first of three or more.
+// The steps that count: without the first of three or more.
 std::span<const CapturedStep> settled_steps(const CapturedRank& rank) {
   return std::span(rank.steps).subspan(rank.steps.size() > 2 ? 1 : 0);
 }

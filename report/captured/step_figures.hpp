@@ -26,7 +26,7 @@ struct StepFigures {
 StepFigures figures_of(const CapturedRank& rank);
 double kind_s(const StepFigures& figures, WorkKind kind);
 
-// Of the steps that are looked at the one that took the median.
+// The step with the median time among those that count.
 const CapturedStep& replayed_step(const CapturedRank& rank);
 
 }  // namespace windtunnel

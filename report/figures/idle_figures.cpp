@@ -86,7 +86,8 @@ std::vector<Figure> filling_figures() {
        })},
       {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
        of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
-      {"iteration.filling.units_per_s", "units/s", count, higher, "likewise",
+      {"iteration.filling.units_per_s", "units/s", count, higher,
+       "units of the other work that are done a second",
        of_work([](const FilledWork& work, const FillingReport& report) {
          return work.done / report.step_s;
        })},
@@ -113,10 +114,10 @@ std::vector<Figure> input_figures() {
            "of the samples of a step, with nothing beside it",
            of_input([](const InputReport& report) -> FigureValue { return report.load_s; })},
           {"iteration.input.stall_s", "input stall", seconds, lower,
-           "that a step is longer than one whose samples are there",
+           "how much longer a step is than one whose samples are ready",
            of_input([](const InputReport& report) -> FigureValue { return report.stall_s; })},
           {"iteration.input.bound", "loading is bound by", word, neither,
-           "what lets it be no faster", of_input([](const InputReport& report) -> FigureValue {
+           "the part that limits its speed", of_input([](const InputReport& report) -> FigureValue {
              return report.bound.empty() ? FigureValue() : FigureValue(report.bound);
            })},
           {"iteration.input.read_Bps", "read a second", bytes, neither,

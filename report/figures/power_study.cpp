@@ -43,10 +43,10 @@ std::vector<Figure> draw_figures() {
       {"power.mean_W", "mean power", watts, lower,
        "of nodes, switches and storage, over a step; without what cooling and conversion add (PUE)",
        of([](const Report& report) { return FigureValue(report.cluster.mean_W); })},
-      {"power.peak_W", "peak power", watts, lower, "likewise, the most at one time of a step",
+      {"power.peak_W", "peak power", watts, lower, "the highest power at any time of a step",
        of([](const Report& report) { return FigureValue(report.cluster.peak_W); })},
       {"power.swing", "swing", share, lower,
-       "of the peak, by which power falls in the lowest phase of a step",
+       "how far power falls below its peak in the lowest phase of a step, as a share of the peak",
        of([](const Report& report) {
          return FigureValue(1 - report.cluster.least_W / report.cluster.peak_W);
        })},
@@ -55,12 +55,12 @@ std::vector<Figure> draw_figures() {
        of([](const Report& report) { return FigureValue(report.aligned); })},
       {"power.node_mean_W", "node, mean", watts, lower, "of the node with the highest peak",
        of([](const Report& report) { return FigureValue(report.node.mean_W); })},
-      {"power.node_peak_W", "node, peak", watts, lower, "likewise",
+      {"power.node_peak_W", "node, peak", watts, lower, "the highest power of that node",
        of([](const Report& report) { return FigureValue(report.node.peak_W); })},
       {"power.rack_mean_W", "rack, mean", watts, lower,
        "of the rack (cluster.power.rack_nodes) with the highest peak, without switches",
        of([](const Report& report) { return FigureValue(report.rack.mean_W); })},
-      {"power.rack_peak_W", "rack, peak", watts, lower, "likewise",
+      {"power.rack_peak_W", "rack, peak", watts, lower, "the highest power of that rack",
        of([](const Report& report) { return FigureValue(report.rack.peak_W); })},
       {"power.network_W", "of it network", watts, lower,
        "switches and ends of cables, as cluster.fabric has them for so many nodes; or "
@@ -76,20 +76,23 @@ std::vector<Figure> draw_figures() {
       {"power.step_J", "energy of a step", joules, lower, "with PUE",
        of([](const Report& report) { return FigureValue(report.step_J); }), kSimulated,
        Follows::time},
-      {"power.token_J", "energy per token", joules, lower, "likewise (of networks: per sample)",
+      {"power.token_J", "energy per token", joules, lower,
+       "energy per token (layer tables: per sample)",
        of([](const Report& report) { return FigureValue(report.token_J); }), kSimulated,
        Follows::time},
       {"power.step_usd", "energy cost of a step", usd, lower, "at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, report.step_J); }), kSimulated,
        Follows::time},
-      {"power.million_tokens_usd", "energy cost per million tokens", usd, lower, "likewise",
+      {"power.million_tokens_usd", "energy cost per million tokens", usd, lower,
+       "at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, 1e6 * report.token_J); }), kSimulated,
        Follows::time},
       {"power.undisturbed_J", "undisturbed energy", joules, lower,
        "of all tokens, if nothing fails",
        of([](const Report& report) { return if_any(report.undisturbed_J); }), kSimulated,
        Follows::time},
-      {"power.undisturbed_usd", "undisturbed energy cost", usd, lower, "likewise",
+      {"power.undisturbed_usd", "undisturbed energy cost", usd, lower,
+       "of all tokens, if nothing fails, at cluster.power.usd_per_kwh",
        of([](const Report& report) { return paid(report, report.undisturbed_J); }), kSimulated,
        Follows::time},
       {"power.campaign_W", "mean power of the campaign", watts, lower,
@@ -101,7 +104,7 @@ std::vector<Figure> draw_figures() {
          return report.run ? FigureValue(report.run->energy_J) : FigureValue();
        }),
        kSimulated, Follows::training},
-      {"power.run_usd", "energy cost of the run", usd, lower, "likewise",
+      {"power.run_usd", "energy cost of the run", usd, lower, "at cluster.power.usd_per_kwh",
        of([](const Report& report) {
          const bool known = report.run && report.run->usd.mean > 0;
          return known ? FigureValue(report.run->usd) : FigureValue();
@@ -163,16 +166,18 @@ std::vector<Figure> price_figures() {
       {"power.owned_hour_usd", "cost of an hour", usd, lower,
        "of all machines, written off over cluster.power.years, and their energy",
        of([](const Report& report) { return if_any(owned_usd_per_s(report) * kHour_s); })},
-      {"power.owned_step_usd", "cost of a step, owned", usd, lower, "likewise",
+      {"power.owned_step_usd", "cost of a step, owned", usd, lower,
+       "of all machines, written off over cluster.power.years, and their energy",
        of([](const Report& report) { return if_any(owned_usd_per_s(report) * step_s(report)); }),
        kSimulated, Follows::time},
-      {"power.owned_million_tokens_usd", "cost per million tokens, owned", usd, lower, "likewise",
+      {"power.owned_million_tokens_usd", "cost per million tokens, owned", usd, lower,
+       "of all machines, written off over cluster.power.years, and their energy",
        of([](const Report& report) {
          return if_any(owned_usd_per_s(report) * step_s(report) * per_million_tokens(report));
        }),
        kSimulated, Follows::time},
       {"power.owned_undisturbed_usd", "undisturbed cost, owned", usd, lower,
-       "likewise, of all tokens, if nothing fails", of([](const Report& report) {
+       "energy to train on all tokens, if nothing fails", of([](const Report& report) {
          return if_any(owned_usd_per_s(report) * step_s(report) * report.undisturbed_J /
                        report.step_J);
        }),
@@ -180,8 +185,9 @@ std::vector<Figure> price_figures() {
       {"power.rented_step_usd", "cost of a step, rented", usd, lower,
        "of all GPUs, spares too, at job.price or those of pools", rented(one_step), kSimulated,
        Follows::time},
-      {"power.rented_million_tokens_usd", "cost per million tokens, rented", usd, lower, "likewise",
-       rented(per_million_tokens), kSimulated, Follows::time},
+      {"power.rented_million_tokens_usd", "cost per million tokens, rented", usd, lower,
+       "of all GPUs, spares too, at job.price or those of pools", rented(per_million_tokens),
+       kSimulated, Follows::time},
       {"power.row_fitting", "nodes that fit", share, higher,
        "without a cap, over those that a row's supply was planned for, each at its limit",
        of([](const Report& report) {
@@ -191,11 +197,13 @@ std::vector<Figure> price_figures() {
        "of the time, with cluster.power.more_nodes in a row", of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return FigureValue(row.capped_share); });
        })},
-      {"power.row_clock", "lowest clock", share, higher, "likewise", of([](const Report& report) {
+      {"power.row_clock", "lowest clock", share, higher,
+       "the lowest to which a cap brings it, with cluster.power.more_nodes in a row",
+       of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.clock); });
        })},
       {"power.row_slowdown", "a step takes", share, lower,
-       "likewise, at most: as if all kernels that are capped were bound by arithmetic",
+       "the most that a step can get longer: as if arithmetic bound all kernels that are capped",
        of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.slowdown); });
        })}};
@@ -269,7 +277,8 @@ std::vector<SummarySection> power_sections(const Record& record) {
   }
   const auto& row = report.row;
   if (row && !row->holds) {
-    section.rows.push_back({"does not hold", "no clock is low enough for so many nodes in a row"});
+    section.rows.push_back(
+        {"does not hold", "no clock is low enough for this number of nodes in a row"});
   }
   return {section};
 }

@@ -26,14 +26,14 @@ std::function<FigureValue(const Record&)> of_sync(double (*value)(const SyncRepo
 std::vector<Figure> sync_figures() {
   return {
       {"iteration.inner_step_s", "inner step", seconds, lower,
-       "a step without an exchange between islands; those who come too late to one stop "
-       "where they are",
+       "a step without an exchange between islands; an island that comes too late to one stops "
+       "where it is",
        [](const Record& record) {
          const bool any = !record.job.sync.empty();
          return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
        }},
       {"iteration.sync_utilization", "utilisation of islands", share, higher,
-       "what inner steps take of the mean step: the rest are exposed exchanges and waits of "
+       "share of the mean step that inner steps take; the rest are exposed exchanges and waits of "
        "islands for each other",
        [](const Record& record) {
          const IterationReport& report = record.iteration;
@@ -53,11 +53,12 @@ std::vector<Figure> sync_figures() {
          return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
        }},
       {"iteration.sync_left_out", "islands not waited for", events, neither,
-       "that an exchange goes ahead without, by level of sync",
+       "islands that an exchange does not wait for, by level of sync",
        of_sync(
            [](const SyncReport& report) { return static_cast<double>(report.seconds.left_out); })},
       {"iteration.sync_late", "islands too late", share, lower,
-       "of all at an exchange, whose steps since the last one count for nothing, by level of sync",
+       "share of the islands at an exchange whose steps since the last one do not count, by level "
+       "of sync",
        of_sync([](const SyncReport& report) { return report.seconds.late; })},
       {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
        "by the GPU that sends most, of all fragments, by level of sync",

@@ -181,7 +181,7 @@ void add_layout(Collector& add, const Job& job) {
 void add_machine(Collector& add, const Job& job) {
   add.group("Machine", true);
   add.numbers("cluster.nodes", "nodes", steps(4 * job.cluster.nodes));
-  // Of 10 Gb/s Ethernet to two generations beyond what is sold.
+  // From 10 Gb/s Ethernet to two generations beyond what is sold.
   add.numbers(
       "cluster.node.nic", "rate of a NIC",
       with_unit({"1.25", "3.125", "6.25", "12.5", "25", "37.5", "50", "75", "100", "200"}, "GB/s"));

@@ -22,7 +22,7 @@ struct Control {
   bool limited = false;
 };
 
-// Those that the case has a use for. The value that the case has is always among the values.
+// The controls that the case has a use for. The value that the case has is always among the values.
 std::vector<Control> controls_of(const Case& the_case);
 
 Json controls_json(const std::vector<Control>& controls);

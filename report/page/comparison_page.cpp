@@ -194,8 +194,8 @@ bool is_level_with(const ShownComparison& shown, const ShownPoint& best, const S
   return !is_gain(paired_gain(best.trial_goodput, point.trial_goodput));
 }
 
-// Of each point whether it has the best of a column, or what is as good: none where all of those
-// that fit have.
+// For each point whether it has the best of a column, or a value as good. None if all points that
+// fit have it.
 std::vector<bool> best_of(const ShownComparison& shown, size_t column) {
   std::vector<bool> marked(shown.points.size());
   const std::string& better = shown.columns[column].better;

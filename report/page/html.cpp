@@ -93,7 +93,7 @@ std::string term_html(std::string_view title, std::string_view group) {
     const bool anywhere = !each.key.starts_with("origin.");
     if (!of_group && anywhere && each.title == title) named.push_back(&each);
   }
-  // Of several figures, which are parts of different things, none is meant surely.
+  // If several figures match, as parts of different things, none is meant for sure.
   const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
     return each->help == named.front()->help;
   });

@@ -42,7 +42,7 @@ std::string sweep_row(const Json& point, const Json& vary,
   return html + "</tr>\n";
 }
 
-// Of a sweep that is too large for its document.
+// The note for a sweep that is too large for its document.
 std::string left_out_html(const Json& document) {
   const size_t ran = left_out(document, "ran"), infeasible = left_out(document, "infeasible");
   if (ran + infeasible == 0) return "";

@@ -27,7 +27,7 @@ class Figures {
   std::string activation(double amount) const {
     return report_.in_bytes ? format_bytes(amount) : fmt::format("{:.4g}", amount);
   }
-  // Of the step.
+  // As a share of the step.
   std::string share(double seconds) const { return format_percent(seconds / step_s()); }
   std::string change(double seconds) const {
     const double percent = 100 * seconds / step_s();

@@ -51,7 +51,7 @@ bool is_complete(const Json& point, const Sweep& sweep, size_t index) {
          });
 }
 
-// Of the point whose result the line is; negative: of none of this sweep.
+// The index of the point whose result the line is; negative: it belongs to no point of this sweep.
 int index_of(const std::string& line, const SweepHead& head) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("index") || !json.contains("key")) return -1;

@@ -33,7 +33,7 @@ class SweepLines {
   size_t finished() const { return finished_; }
   bool has(size_t index) const { return places_[index].length > 0; }
   std::vector<int> missing() const;
-  // Of a finished point, with its newline.
+  // The line of a finished point, with its newline.
   std::string line(size_t index);
 
  private:

@@ -86,7 +86,7 @@ class Selection {
     }
   }
 
-  // Of a sweep with more points than are shown.
+  // The results of a sweep with more points than are shown.
   SweepResults results() {
     const std::vector<int> all = ran_ones();
     SweepBests bests{Json(), Json::array()};
@@ -126,7 +126,8 @@ class Selection {
     return best_point(sweep_, points);
   }
 
-  // Of points that ran: all, or those that decide which is best, how surely, and by which values.
+  // Among points that ran: all, or those that decide which is best, how surely, and by which
+  // values.
   std::set<int> candidates(const std::vector<int>& points) const {
     if (points.size() <= most_) return {points.begin(), points.end()};
     const int fastest =

@@ -70,14 +70,14 @@ class SweepRanking {
 // over (is_gain()); it stands out unless all are. The difference is one of goodput, or where the
 // iterations of the two differ of progress: "by" says which.
 Json best_point(const Sweep& sweep, const std::vector<Json>& points);
-// Of its "as_good" the entry of that key, or null.
+// The entry of that key in its "as_good", or null.
 const Json* as_good_of(const Json& best, const std::string& key);
 
 // The best point at every combination of the circumstances, in the grid's order. Empty unless the
 // sweep varies both circumstances and choices.
 Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points);
 
-// Those without a result, together with all that have the same reason: most of a grid often fails
+// Points without a result, together with all that have the same reason: most of a grid often fails
 // for one.
 std::vector<std::pair<std::string, std::vector<const Json*>>> infeasible_points(const Json& points);
 

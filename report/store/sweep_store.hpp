@@ -20,7 +20,7 @@
 
 namespace windtunnel {
 
-// Of cases.jsonl and sweep.json.
+// The format of cases.jsonl and sweep.json.
 inline constexpr const char* kSweepFormat = "windtunnel-sweep-1";
 
 struct SweepPlan {
@@ -52,7 +52,7 @@ class CaseReader {
   int lines_ = 0;
 };
 
-// Of the key of a case: what SweepHead keeps of it.
+// The hash of a case's key, which SweepHead keeps.
 std::uint64_t hashed_key(const std::string& key);
 
 // What differs between the sweep of a folder and the one that is asked for, for a message: "the

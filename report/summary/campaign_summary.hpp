@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// Of a record that has a campaign.
+// The sections of a record that has a campaign.
 std::vector<SummarySection> campaign_sections(const Record& record);
 
 // "between 5 min and 4 h: less than 0.05 points of goodput, or no more than chance. 5 min, ...": of

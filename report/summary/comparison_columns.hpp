@@ -19,8 +19,9 @@ std::vector<const Figure*> mfu_columns(const std::vector<const Record*>& records
 // The seconds of each step on the critical path, by what they are spent on: a row per point, whose
 // parts add up to the step time in the last column. Nothing where protection alone varies.
 std::optional<SummarySection> step_parts(const Comparison& comparison);
-// Of protection where a varied key is one of snapshots, failures, recovery and the points have
-// tiers; then what the points have of days to a target quality and of goodput, which stands last.
+// Columns of protection, if a varied key is one of snapshots, failures or recovery and the points
+// have tiers; then days to a target quality and goodput, if the points have them; goodput stands
+// last.
 std::vector<const Figure*> further_columns(const Comparison& comparison);
 
 // Whether all that is varied is protection: then points rank by goodput, not by step time, and what
@@ -28,8 +29,8 @@ std::vector<const Figure*> further_columns(const Comparison& comparison);
 bool varies_protection_only(const Comparison& comparison);
 const Figure& ranking_figure(const Comparison& comparison);
 
-// Of what is trained in a second, or of the same number of steps where the scenario gives one
-// (job.steps); of engines and learner in the samples of their loop.
+// Speed-up by what is trained in a second, or by time for the same number of steps if the scenario
+// gives one (job.steps); for engines and learner by the samples of their loop.
 double speed_up(const Record& reference, const Record& record);
 // "speed-up", or of what, where it is not of the step time that stands beside it.
 std::string speed_up_title(const Comparison& comparison);

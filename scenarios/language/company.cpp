@@ -54,7 +54,7 @@ void check_keys(const DocumentNode& document) {
   }
 }
 
-// Of the values of a document that begin with "cluster.", those that somebody wrote.
+// Visits the values of a document that begin with "cluster." and that the user wrote.
 template <class Visit>
 void for_each_stated_of_cluster(const Values& values, const Visit& visit) {
   for (const auto& [key, value] : values.all()) {
@@ -231,7 +231,7 @@ void check_every_step(const Case& job) {
                             key, without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
-  refuse("sync", !job.job.sync.empty(), "what islands exchange every so many");
+  refuse("sync", !job.job.sync.empty(), "exchanges of islands, which come once in many steps");
   refuse("filling", job.job.filling != nullptr, "other work in its idle time");
   for (const AskedStudy& study : asked_studies()) {
     refuse(study.key, study.without != nullptr && study.is_in(job.asked), study.without);

@@ -67,7 +67,7 @@ struct IterationTable {
 };
 
 struct CampaignInputs {
-  int nodes = 1;          // that the job runs on, without spares
+  int nodes = 1;          // nodes that the job runs on, without spares
   NodeGroups same_shard;  // same_shard_nodes()
   IterationTable table;
   std::vector<FailureClass> failures;
@@ -95,14 +95,14 @@ struct TrialResult {
   double wall_s = 0;
   double useful_s = 0;
   double lost_s[kLosses] = {};
-  std::int64_t iterations = 0;         // that survived
+  std::int64_t iterations = 0;         // iterations whose result survived
   std::vector<std::int64_t> failures;  // by class index
   // Unexpected failures by the tier restored from, as decided when they struck; then from nothing,
   // and from other islands.
   std::vector<std::int64_t> restored_from;
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
-  double node_down_s = 0;                       // of all nodes together, in repair
+  double node_down_s = 0;                       // time in repair, summed over all nodes
   std::int64_t counts[kCampaignCounts] = {};
   double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
   std::vector<RuledIntervals> ruled;    // by tier

@@ -19,7 +19,7 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
   return spoilt && place.keeps_several() ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
 
-// Between failures that go back, by the rates of their classes.
+// Mean time between failures that go back to a snapshot, by the rates of their classes.
 double mean_time_between(const CampaignInputs& inputs) {
   double per_s = 0;
   for (const FailureClass& one : inputs.failures) {

@@ -69,8 +69,8 @@ struct CampaignPlan {
   bool has_replicas;      // among the tiers
   int saver;              // tier of the last snapshot before a planned stop, or kNoTier
   bool saver_outlives_node;
-  double mtbf_s;               // of failures that go back; infinite: there are none
-  int most_out;                // the highest level
+  double mtbf_s;  // mean time between failures that go back to a snapshot; infinite: there are none
+  int most_out;   // the highest level
   std::vector<JobSize> sizes;  // [0]: whole
   std::vector<int> size_of_level;
   std::vector<int> place_of_pace;

@@ -33,11 +33,11 @@ class Copies {
   void lose_keeper(int slot, double at_s);
   // The trainers ended this way.
   void end_trainers(const FailureClass& failure_class);
-  // Those started after `since_s` hold what a diverging run wrote.
+  // Marks copies started after `since_s` as bad: they hold what a diverging run wrote.
   void spoil(double since_s);
-  // Those of later iterations belong to a run that is given up.
+  // Drops copies of later iterations, which belong to a run that is given up.
   void forget_after(std::int64_t iteration);
-  // The newest of the tier is bad from now on; nobody knows.
+  // Makes the tier's newest copy bad without anything noticing it.
   void corrupt(int tier);
 
   // A copy to load, or kNoTier: nothing is left.

@@ -1,5 +1,5 @@
-// Groups of replicas of which some can be out while the others go on
-// (models/reliability/recovery.hpp). Slots belong to groups in equal runs.
+// Groups of replicas: some can be out while the others go on (models/reliability/recovery.hpp).
+// Slots belong to groups in equal runs.
 #pragma once
 
 #include <vector>

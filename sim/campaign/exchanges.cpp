@@ -35,8 +35,8 @@ double Exchanges::spared_s(std::int64_t first) const {
   return first > 0 ? pace_.stall_s(pace_.due_by_iteration(first)) : 0;
 }
 
-// An island may come so much later than others without holding them up: what the delay leaves of an
-// exchange. What it does not hide is in the time of the steps.
+// How much later than the others an island may come without holding them up: the part of the delay
+// that the exchange does not take. What the delay does not hide is in the time of the steps.
 double Exchanges::slack_s(const IslandLevel& level) const {
   return std::max(0.0, level.delay_steps * pace_.iteration_s() - level.exchange_s);
 }
@@ -96,7 +96,7 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
-  // Nobody has ended a step before its own start, and the limit is most often not reached.
+  // Before its own start an island has ended no step, and mostly the limit is not reached.
   if (at_s < offset_s + pace_.iteration_s()) {
     position.step = 0;
   } else {
@@ -122,8 +122,8 @@ double Exchanges::whole_offset_s(const Group& group, int island) const {
   return pace == 1 ? offset_s : offset_s + (pace - 1) * elapsed_s(held_step(group));
 }
 
-// An exchange waits for all but `missing` members; for those too as long as that holds up nobody.
-// Where nobody trains whom the others wait for, whoever trains goes on.
+// An exchange waits for all members but `missing` of them. It also waits for those while no one is
+// delayed. If every awaited member is down, the running ones go on without them.
 void Exchanges::look_at(Group& group) {
   if (group.known) return;
   group.known = true;

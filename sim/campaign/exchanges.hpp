@@ -22,13 +22,13 @@ class Exchanges {
   // Keeps references. All islands begin with step 0 at time 0.
   Exchanges(const IslandTable& table, const Pace& pace);
 
-  // From now on the island trains, beginning with this step; or it does not. A step takes it `pace`
+  // From now on the island trains, beginning with this step, or it stops. A step takes it `pace`
   // times as long as a whole island.
   void begin(int island, std::int64_t step, double at_s, double pace = 1);
   void stop(int island);
   bool trains(int island) const { return islands_[island].trains; }
-  // Nobody waits for the island until it has taken part in an exchange, or taken in the result of
-  // one: it dropped out, and joins again beside the training of the others.
+  // Marks an island as dropped. The others do not wait for it until it has completed an exchange or
+  // loaded the result of one.
   void drop(int island);
 
   struct Told {
@@ -65,8 +65,8 @@ class Exchanges {
   std::int64_t limit(int island, int from_level = 0) const;
   // The last exchange that is through which the island has a part in.
   std::int64_t last_exchange(int island) const;
-  // The island is to begin with the state of this step, which becomes that of the groups of which
-  // nobody trains: exchanges that are not in it are done again.
+  // Restarts the island from the state after `step`. Groups in which no island trains fall back to
+  // that state too, and repeat later exchanges.
   void set_state(int island, std::int64_t step);
 
  private:
@@ -81,12 +81,12 @@ class Exchanges {
     int level;
     int first;                 // island
     std::int64_t through = 0;  // exchanges
-    int down = 0;              // that do not train
-    int dropped = 0;           // that are not awaited
-    int lacking = 0;           // that are awaited and do not train
+    int down = 0;              // members that do not train
+    int dropped = 0;           // members that are not awaited
+    int lacking = 0;           // members that are awaited and do not train
     // Of those that train.
     bool known = false;
-    double last_offset_s = 0;  // of the last that an exchange waits for
+    double last_offset_s = 0;  // offset of the last member that an exchange waits for
     bool at_rest = true;       // an exchange would change nothing
   };
   const IslandLevel& level_of(const Group& group) const { return table_.levels[group.level]; }

@@ -1,5 +1,5 @@
-// All random choices of one trial: when each class of failure strikes, whom, for how long, and
-// whether what is done about it works.
+// All random choices of one trial: when each class of failure strikes, which nodes, for how long,
+// and whether the response to it works.
 #pragma once
 
 #include <map>
@@ -38,7 +38,7 @@ class FailureStreams {
   void announce(int failure_class, const std::vector<int>& slots, double now_s);
   const std::vector<Leaving>& leaving() const { return leaving_; }
   double next_leaving_s() const;  // infinite: none leaves
-  // From now on this node, or kNobody, stands there; `was_empty`: before nobody did.
+  // From now on the slot holds this node, or none (kNobody); `was_empty`: before it held none.
   void stands(int slot, int node, bool was_empty, double now_s);
 
   double draw_repair_s(int failure_class);

@@ -1,6 +1,6 @@
 // Islands of replicas that fail on their own (models/plan/sync_level.hpp), as a campaign sees them:
-// which nodes are of which, when they exchange, and how long one that begins again reads from the
-// others. docs/physics/campaign.md, "Islands".
+// which nodes belong to which island, when islands exchange, and how long a restarting one reads
+// from the others. docs/physics/campaign.md, "Islands".
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,14 @@ namespace windtunnel {
 // A level of synchronisation, from inside to outside. An exchange is due every cycle_steps; its
 // result is taken in delay_steps later.
 struct IslandLevel {
-  int members = 2;  // islands of a group that exchanges: so many consecutive ones
+  int members = 2;  // the number of consecutive islands in a group that exchanges
   double cycle_steps = 1;
   int delay_steps = 0;
   double exchange_s = 0;
-  int missing = 0;      // of the members, that need not be waited for
+  int missing = 0;      // members that an exchange does not wait for
   double stream_s = 0;  // until an island that begins again has the state of another of its group
-  // Else each exchanges with those whom it meets: nobody waits, and who is late misses nothing.
+  // false: each island exchanges with those that it meets; none waits, and a late one misses
+  // nothing.
   bool together = true;
 
   // The step before which exchange `k` begins, k = 0 being the common start.
@@ -33,10 +34,10 @@ struct IslandLevel {
 struct IslandTable {
   std::vector<int> of_node;  // [node] its island; empty: the job is one
   int count = 1;
-  int fragments = 1;  // of the innermost level: parts of the model that are exchanged in turn
+  int fragments = 1;  // innermost level: parts of the model that are exchanged in turn
   std::vector<IslandLevel> levels;
-  // [nodes out - 1] A step of an island that goes on in another layout with so many nodes fewer,
-  // over that of a whole one. More out, or none: it waits.
+  // [nodes out - 1] Step time of an island that goes on in another layout without these nodes, over
+  // that of a whole island. With more nodes out, or if this is empty, it waits.
   std::vector<double> smaller_pace;
   bool own_parts = false;  // each has parameters that no other one has (sync.*.parameters: dense)
   // (sync.*.paths) Modules of the second half of the layers. Island i has module i / far of the

@@ -214,7 +214,7 @@ void IslandTrial::halt(int index, bool at_end) {
   } else {
     account_.cut(rest_s);
   }
-  // Where nobody waits, others may have gone further.
+  // Where islands do not wait, others may have got further.
   island.shared = std::max(island.shared, std::min(exchanges_.last_exchange(index), step));
   island.step = step;
   exchanges_.stop(index);
@@ -360,10 +360,10 @@ bool IslandTrial::others_hold_all(int index) const {
   return near && far;
 }
 
-// Its own copy where that is newer than what others hold; one from behind an exchange that those
-// have lost is of no use. Before an exchange others hold the common start, which nobody streams.
-// What no other island has comes from its own copy alone, and the others wait until it has caught
-// up.
+// Takes its own copy if that is newer than what others hold. A copy from after an exchange that the
+// others have lost is of no use. Before the first exchange others hold the common start, which is
+// not streamed. What no other island has comes from its own copy alone, and the others wait until
+// it has caught up.
 IslandTrial::Source IslandTrial::newest(int index) const {
   const Island& island = islands_[index];
   Source source{exchanges_.peers(index), island.copies.newest(false, island.layout_out)};

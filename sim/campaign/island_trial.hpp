@@ -38,9 +38,10 @@ class IslandTrial {
 
     Copies copies;
     Phase phase = Phase::training;
-    double since_s = 0;       // it began with what it does
-    double until_s = 0;       // the phase ends, unless it trains
-    std::int64_t step = 0;    // training: that it began with; else the next, if nothing were lost
+    double since_s = 0;  // it began with what it does
+    double until_s = 0;  // the phase ends, unless it trains
+    // training: the step that it began with; else the next one if nothing were lost
+    std::int64_t step = 0;
     std::int64_t fresh = 0;   // weights of others were taken last before this step
     std::int64_t shared = 0;  // what it did before this step is in the others' weights
     // Steps that it did not take, or whose result never reached the others: [first, last).
@@ -49,7 +50,7 @@ class IslandTrial {
     double detect_s = 0;
     double provision_s = 0;
     double link_up_s = 0;
-    bool reads_all = true;  // of a restart, once: what nodes read besides
+    bool reads_all = true;  // a restart also reads, once, what its nodes need besides
     bool fails = false;     // it is down because of a failure
     int saver = kNoTier;    // (saving) to this tier
     int layout_out = 0;     // nodes out of the layout that it trains in, or begins again in

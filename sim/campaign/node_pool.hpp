@@ -1,5 +1,5 @@
-// Who stands where: the nodes of the job, its spares, and those in repair. Nodes are numbered from
-// 0, the spares after those of the job; slot i of the job starts with node i.
+// Which node stands where: the nodes of the job, its spares, and those in repair. Nodes are
+// numbered from 0, the spares after those of the job; slot i of the job starts with node i.
 #pragma once
 
 #include <deque>

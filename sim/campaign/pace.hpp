@@ -19,7 +19,7 @@ inline constexpr Loss kLossOfPause[kPauses] = {Loss::evaluate, Loss::log};
 // Whole iterations executed.
 struct Steps {
   std::int64_t total = 0;
-  // Those in which exactly the tiers of the set took a snapshot; [0], none, is not kept.
+  // Iterations in which exactly the tiers of the set took a snapshot; [0], none, is not kept.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
   std::array<std::int64_t, kPauses> pauses{};  // behind them, by kind
 
@@ -47,8 +47,8 @@ struct Cadence {
   int kept = 1;  // complete copies that may be asked for
   bool is_timed() const { return every_s > 0 || rule != nullptr; }
   bool is_running() const { return is_timed() || every_iterations > 0; }
-  // Training lasts so long between two snapshots, each of which stalls it for stall_s: whole
-  // iterations, at least one. A rule has no interval: for it this is one iteration, the least.
+  // Training time between two snapshots, each of which stalls it for stall_s: whole iterations, at
+  // least one. A rule has no interval; for it this is one iteration, the least.
   double training_s(double iteration_s, double stall_s) const;
 };
 
@@ -75,7 +75,7 @@ class Pace {
   // How many of them, at most `most`, end when at most until_s - start_s has elapsed.
   std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
                              std::int64_t most) const;
-  // Of the time in which nothing fails and no snapshot is taken, what pauses leave.
+  // The share of undisturbed time, without failures and snapshots, that pauses leave for training.
   double training_share() const;
   // Counts the pauses behind iterations first .. last-1; there is none behind iteration 0.
   void add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const;

@@ -155,7 +155,7 @@ class Reduction {
         all.snapshots += result.ruled[tier].snapshots;
         all.sum_s += result.ruled[tier].sum_s;
       }
-      // Of one that never saved no less than the campaign.
+      // A tier that never saved counts at least as long as the campaign.
       const bool never = all.asked > 0 && all.snapshots == 0;
       report.ruled_every_s.push_back(never ? results_.front().wall_s
                                            : share(all.sum_s, static_cast<double>(all.snapshots)));
@@ -183,7 +183,8 @@ class Reduction {
     report.job_cost_usd = whole(inputs_.price_usd_per_s);
   }
 
-  // For what the theory does not know of: links, slow nodes, nodes at recorded times.
+  // Whether there are failures that the theory does not cover: links, slow nodes, nodes at recorded
+  // times.
   bool waits_for_more() const {
     return std::ranges::any_of(inputs_.failures, [](const FailureClass& one) {
       return one.kind == FailureKind::network || one.kind == FailureKind::slow_node ||

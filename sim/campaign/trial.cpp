@@ -85,7 +85,7 @@ void Trial::begin_training() {
   }
 }
 
-// Of simultaneous ones the end comes first, then what the job does itself.
+// Among simultaneous events the end of the campaign comes first, then what the job does itself.
 Trial::Event Trial::next_event() const {
   const FailureStreams::Next failure = streams_.next();
   Event event{Event::Kind::failure, failure.at_s, failure};
@@ -338,8 +338,8 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
     account_.spend(loss, next.at_s - now_s_);
     now_s_ = next.at_s;
     strike(next);
-    // A snapshot before a stop goes on under a notice. Who does nothing else of use gives the node
-    // up at once.
+    // A snapshot already being taken continues through the notice period. A job with nothing left
+    // to save releases the node at once.
     if (loss == Loss::stall && streams_.is_notice(next)) {
       streams_.announce(next.failure_class, hit_, now_s_);
     } else if (interrupts(next.failure_class)) {

@@ -106,11 +106,11 @@ class Trial {
   State state_ = State::training;
   double now_s_ = 0;
   std::int64_t head_ = 0;     // iterations that survive
-  std::int64_t reached_ = 0;  // that had run when the job went down
+  std::int64_t reached_ = 0;  // iterations that had run when the job went down
   int level_ = 0;
   int pace_ = 0;
   std::optional<UndisturbedRun> run_;
-  bool goes_on_ = false;  // the run, at the next training: there was no restart
+  bool goes_on_ = false;  // the next training continues this run, because there was no restart
   Pause pause_ = Pause::none;
   double stop_detect_s_ = 0;
   std::vector<SlowNode> slow_;

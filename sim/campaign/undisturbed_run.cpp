@@ -44,7 +44,7 @@ void UndisturbedRun::forget_copies() {
   for (Snapshots& snapshots : snapshots_) snapshots.recent.clear();
 }
 
-// Of the tier's last start, or of the run.
+// Time since the tier's last snapshot started, or since the run did.
 double UndisturbedRun::since_s(int tier) const {
   Steps since = done_;
   since -= snapshots_[tier].at;
@@ -163,7 +163,8 @@ void UndisturbedRun::take_jump(std::int64_t count) {
   pace_->add_iterations(done_, begin, end);
 }
 
-// Of a tier by time, from `now_s` on, when the state before `iteration` is saved or was loaded.
+// The interval of a tier by time, from `now_s` on, when the state before `iteration` is saved or
+// was loaded.
 double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration) const {
   const Cadence& cadence = pace_->cadence(tier);
   if (cadence.rule == nullptr) return cadence.every_s;

@@ -36,10 +36,11 @@ class RecentCopies {
   int size_ = 0;
 };
 
-// Of one trial: what rules of when to save are told beside what the run knows, and what they said.
+// What one trial tells the rules of when to save, besides what the run knows, and what they
+// answered.
 struct Ruling {
   int trial = 0;
-  std::int64_t failures = 0;  // unexpected ones so far, fatal or not
+  std::int64_t failures = 0;  // unexpected failures so far, fatal or not
   double mtbf_s = 0;
   std::array<RuledIntervals, kMaxSnapshotTiers> said{};
 };
@@ -56,7 +57,8 @@ class UndisturbedRun {
 
   // The job goes on at another pace from start_s on, without a restart: periods run on.
   void go_on(const Pace& pace, double start_s);
-  // What is not complete will never be: after its complete copies have been asked for.
+  // Forgets incomplete copies, which will never be completed. Called after complete copies were
+  // asked for.
   void forget_copies();
 
   // Executes the iterations that end by `until_s`.

@@ -118,8 +118,8 @@ std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const 
   return recorded;
 }
 
-// Of a sample a smaller one runs first: what flows need of a way on average follows from how long
-// the plan takes.
+// For a sample of ranks a smaller sample runs first, because the average load of flows on a way
+// depends on how long the plan takes.
 Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                const EngineOptions& options) {
   Folding folding = fold(plan, cluster, flows, options.fold, options.fold_limits);

@@ -15,7 +15,7 @@ struct EngineOptions {
   FoldMode fold = FoldMode::automatic;
   FoldLimits fold_limits = {};
   Calibration calibration;                          // of the edges of collectives that run as flows
-  std::vector<Calibration> pool_calibrations = {};  // likewise, [pool], inside one
+  std::vector<Calibration> pool_calibrations = {};  // the same, [pool], inside one
   // Unfolded, one of all ranks that are alike is recorded unless this is set. Folded, every
   // simulated rank is.
   bool record_all = false;

@@ -45,7 +45,7 @@ struct FlowLoad {
   WeightedLink link;
 };
 
-// Appends the routes of flows 0 to `flows` - 1: on each link the sum of what they lay there.
+// Appends the routes of flows 0 to `flows` - 1. On each link a flow has the sum of its loads there.
 void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes);
 
 // Ways from end to end, before they make up flows: each carries `share` of its flow over all of its
@@ -64,8 +64,9 @@ struct Ways {
 // The smallest number that makes a whole one of every share.
 std::int32_t whole_unit(const Ways& ways);
 
-// Drops inner links of ways that the links before (or behind) them bound anyway: those whose ways
-// begin (or end) at links of no more capacity together. `least`: of what a link has, in bursts.
+// Drops inner links that cannot be the bottleneck: the links before (or behind) them, where all
+// their ways begin (or end), have no more capacity together. `least`: the share of a link that is
+// left in bursts.
 void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
                         const std::vector<double>& least);
 

@@ -48,7 +48,7 @@ class FlowTableBuilder {
     }
   }
 
-  // Of the ways that are laid.
+  // The table of the routes laid so far.
   FlowTable table() {
     drop_bounded_links(ways_, table_.capacity, least_capacity());
     join_ways();
@@ -318,8 +318,8 @@ class FlowTableBuilder {
 
   FlowIndex next_flow() const { return static_cast<FlowIndex>(amount_.size()); }
 
-  // Makes the routes of flows of what is left of their ways. A flow weighs `unit` on a link that
-  // takes all of it, so that shares are whole numbers too.
+  // Turns what is left of the ways into routes of flows. A flow weighs `unit` on a link that takes
+  // all of it, so that shares are whole numbers too.
   void join_ways() {
     const std::int32_t unit = whole_unit(ways_);
     for (double& capacity : table_.capacity) capacity *= unit;

@@ -49,8 +49,8 @@ struct FlowTable : FlowRoutes {
     bool operator==(const Collective&) const = default;
   };
 
-  // [link]: of equal ways, of which a flow was given this one or some (not all alike, as spraying
-  // does): by a hash, a plan or by turns.
+  // [link] Whether a hash, a plan or turns gave a flow one or some of several equal ways over it.
+  // Spraying uses all ways alike and does not count.
   std::vector<char> chosen;
   std::vector<ClassFlows> classes;
   std::vector<Collective> collectives;                   // distinct, of all tasks as_flows

@@ -63,7 +63,8 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
   return represents;
 }
 
-// Whose a flow is: of other owners only as much is there as the busiest lays on a link.
+// [flow] Its owner. On each link only the owner that lays most there counts. Empty: all flows are
+// simulated.
 using Owners = std::vector<std::int64_t>;  // [flow]; empty: all flows are there
 
 // Ranks in step own their messages, groups inside a replica their collectives; all else is of one.
@@ -93,7 +94,7 @@ struct OwnedLoad {
   auto place() const { return std::tuple(load.flow, load.link.link, owner); }
 };
 
-// Of each flow on each link what the owner lays there that lays most.
+// For each flow and link the largest load that one owner lays there.
 std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   std::ranges::sort(owned, {}, &OwnedLoad::place);
   std::vector<FlowLoad> loads;

@@ -33,7 +33,7 @@ struct Folding : FlowRoutes {
   std::vector<std::int32_t> groups;          // folded groups: the representative in Plan::groups
   std::vector<std::int32_t> group_of;        // [group of the Plan] -> index into groups
   std::vector<FlowIndex> flow_of;            // [flow of the table] -> folded flow
-  // Unlike ranks, of which these are a sample (sampled_fold.hpp); 0: none of them is left out.
+  // The number of unlike ranks that these are a sample of (sampled_fold.hpp); 0: none is left out.
   std::int64_t sampled_of = 0;
 };
 

@@ -72,7 +72,8 @@ std::unique_ptr<simgrid::s4u::Engine> make_engine(std::vector<std::string> argum
   return std::make_unique<simgrid::s4u::Engine>(&count, pointers.data());
 }
 
-// What SimGrid 4 adds, 3 creates; either warns of the other's name or does not have it.
+// SimGrid 4 calls add_host() what SimGrid 3 calls create_host(); either version lacks the other's
+// name or warns of it.
 template <class Zone>
 simgrid::s4u::Host* new_host(Zone& zone, const std::string& name) {
   const std::vector<double> speeds = {1.0};
@@ -110,8 +111,8 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
   explicit RouteZone(const Folding& folding) : NetZoneImpl("windtunnel"), folding_(folding) {}
 
   // SimGrid never lets a transfer go faster than the links of its route were when it started,
-  // whatever they weigh. A link with bursts is so many times as fast and weighs as much more, so
-  // that in a burst, too, it is as fast as it has to be between two.
+  // whatever they weigh. A link with bursts therefore has a multiple of its speed, and its weights
+  // the same multiple, so that the limit holds between bursts and in them.
   int repeats(std::size_t link) const {
     if (folding_.bursts.empty()) return 1;
     return static_cast<int>(std::ceil(1 / (1 - folding_.bursts[link].most) - 1e-9));

@@ -16,7 +16,7 @@ namespace {
 
 struct Pipeline {
   std::vector<RankId> ranks;         // by colour, then number, as in all of its kind
-  std::vector<std::int32_t> groups;  // likewise; those of replicas not
+  std::vector<std::int32_t> groups;  // the same; those of replicas not
   Colour kind = 0;
   double seconds = 0;           // of its transfers, over the slowest way of each
   std::int32_t played_by = -1;  // the simulated pipeline that it is taken to behave like
@@ -114,7 +114,7 @@ class Sampler {
     }
   }
 
-  // Of messages and demands: with the flow of the class's first member.
+  // Visits messages and demands, with the flow of the class's first member.
   template <class Visit>
   void for_each_of_ranks(const Visit& visit) const {
     for (size_t c = 0; c < plan_.classes.size(); ++c) {
@@ -172,8 +172,8 @@ class Sampler {
     return each;
   }
 
-  // The first half of the sample is the slowest ones, the second spread over the others; who is
-  // not simulated is played by the nearest in that order.
+  // The first half of the sample are the slowest ranks; the second half is spread over the others.
+  // A rank that is not simulated takes the times of the nearest one in that order.
   void choose_of_kind(const std::vector<std::int32_t>& of_kind, std::int64_t most) {
     const std::int64_t count = std::ssize(of_kind);
     const std::int64_t sample = std::min(most, count);

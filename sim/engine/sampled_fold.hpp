@@ -16,8 +16,8 @@
 
 namespace windtunnel {
 
-// As many pipelines of each kind as `ranks` ranks allow, one at least. `duration_s`: that the plan
-// takes, as far as it is known.
+// A fold with as many pipelines of each kind as `ranks` ranks allow, at least one. `duration_s`:
+// how long the plan takes, as far as it is known.
 Folding sampled_fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                      std::int64_t ranks, double duration_s = 0);
 

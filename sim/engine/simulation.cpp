@@ -74,7 +74,7 @@ class Simulation {
     }
   }
 
-  // Of a task's kernels.
+  // How much longer the kernels of the task take.
   double slowdown(std::int32_t r, TaskIndex t) const {
     const RankState& rank = ranks_[r];
     return slowdowns_[rank.first_slowdown + pace_.place(t, rank.tasks_of->tasks[t].iteration)];
@@ -105,7 +105,7 @@ class Simulation {
     }
   }
 
-  // Of each link on its own, until the last of the tasks has ended.
+  // Each link has bursts of its own, until the last task has ended.
   void start_bursts() {
     for (std::size_t l = 0; l < folding_.bursts.size(); ++l) {
       const LinkBurst& burst = folding_.bursts[l];

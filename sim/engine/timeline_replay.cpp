@@ -30,7 +30,7 @@ struct Lanes {
 // A moment of a task, in the order in which they came in the steady timeline.
 struct Moment {
   double steady_s = 0;
-  std::int32_t place = 0;  // of the task among those of all classes
+  std::int32_t place = 0;  // the index of the task among those of all classes
   bool ends = false;
   bool operator>(const Moment& other) const {
     if (steady_s != other.steady_s) return steady_s > other.steady_s;
@@ -212,7 +212,7 @@ class Replay {
     }
   }
 
-  // Of the steady timeline, by class: of the transfers of each slot.
+  // Adds, by class, the share of the steady timeline in which the transfers of each slot are busy.
   void add_busy_shares() {
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& owner = plan_.classes[c];
@@ -441,7 +441,7 @@ class Replay {
     std::vector<TaskIndex> task_of_class(plan_.classes.size(), -1);
     for (const auto& [c, t] : meeting.tasks) task_of_class[c] = t;
     std::map<std::int32_t, std::vector<Sharer>> alike;  // by the recorded rank
-    std::map<std::int32_t, std::int32_t> first_alike;   // likewise
+    std::map<std::int32_t, std::int32_t> first_alike;   // the same
     for (const std::int32_t group : groups_.at(meeting.rendezvous)) {
       const Sharer sharer{last_of(group, task_of_class), &end_of_group_[group]};
       if (of_replicas(plan_.groups[group])) {

@@ -26,7 +26,7 @@ Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady
 // Without slow nodes and jitter.
 Cluster in_step(Cluster cluster);
 
-// Of the Timeline fewer ranks were simulated than are told apart.
+// Whether the Timeline simulates fewer ranks than differ from each other.
 bool is_replayed(const Timeline& timeline);
 
 // Whether ranks whose kernels have a pace of their own, each once with those in step with it, have

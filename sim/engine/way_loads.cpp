@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Of any rank, without what its transfers take.
+// The busiest stream of any rank, without its transfers.
 double busiest_stream_s(const Plan& plan) {
   double longest = 0;
   for (const RankClass& rank_class : plan.classes) {

@@ -27,15 +27,16 @@ class WayLoads {
   double busy_s(FlowIndex flow, const WeightedLink& link) const {
     return amount_[flow] * link.weight / flows_.capacity[link.link];
   }
-  // Of a link on which flows with `weight` of its `all_weight` units take `busy_s` in all.
+  // The share of a link that is left. Flows with `weight` of its `all_weight` units take `busy_s`
+  // in all.
   double share_left(double busy_s, double weight, double all_weight) const;
 
-  // Of the links that routing chose for a flow the slowest; -1: it chose none.
+  // The slowest of the links that routing chose for a flow; -1: it chose none.
   struct Way {
     std::int32_t link = -1;
     std::int32_t weight = 0;  // of the flow on it
-    double flows = 0;         // of its kind that share it, the flow among them
-    double capacity = 0;      // that other kinds leave them
+    double flows = 0;         // flows of its kind that share the link, itself included
+    double capacity = 0;      // what other kinds leave them of it
     double seconds_per_unit() const { return link < 0 ? 0 : weight * flows / capacity; }
   };
   Way slowest_way(FlowIndex flow) const;

@@ -161,8 +161,8 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   if (job.redundancy) {
     throw Error::of_key(
         "redundancy",
-        "is of so many replicas, and layouts have other ones; leave it out of --over "
-        "layout, or compare layouts of yours with compare --vary");
+        "lists the replicas of one layout, and other layouts have other numbers; leave it out with "
+        "--over layout, or compare layouts of yours with compare --vary");
   }
   if (!job.sync.empty()) {
     throw Error::of_key("sync",

@@ -25,7 +25,7 @@ constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// Of its failures those that a notice leaves no time for, at the end of an iteration, to save.
+// The share of its failures whose notice leaves no time to save at the end of an iteration.
 double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
   const std::vector<int> any_node = {0};
   const int tier = plan.saver_within(failure_class.notice_s, any_node);
@@ -35,7 +35,7 @@ double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan
   return std::max(0.0, 1 - spare_s / table.iteration_s[0]);
 }
 
-// Of all failures that go back.
+// All failures that go back to a snapshot.
 struct Failures {
   double per_s = 0;
   double detect_s = 0;    // mean, with what a human needs
@@ -131,8 +131,8 @@ std::vector<Subject> subjects(const CampaignInputs& inputs, const CampaignReport
   return all;
 }
 
-// Of those that failures go back to, the place of the one whose snapshots and lost work (half an
-// interval for each failure, first order) take the largest share of the time; of equals the
+// Among tiers that failures go back to, the index of the one whose snapshots and lost work (half an
+// interval for each failure, first order) take the largest share of the time; among equals the
 // farthest.
 std::optional<std::size_t> costliest(const std::vector<Subject>& tiers, double failures_per_s) {
   std::optional<std::size_t> best;
@@ -169,7 +169,7 @@ PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const Campai
 // By formula. Nothing where no failure goes back to the tier.
 using Expected = std::function<double(double work_s)>;
 
-// Of a job that stops and goes back as a whole to this tier.
+// For a job that stops and goes back as a whole to this tier.
 Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, const Subject& subject,
                       const Failures& failures) {
   const TierTiming& timing = inputs.table.tiers[subject.tier];

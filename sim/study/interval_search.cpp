@@ -129,7 +129,7 @@ class Search {
     return too_short ? text_of(at, std::max(every_s, shortest_s_[at]), Rounded::up) : text;
   }
 
-  // Of training between two saves, in whole iterations.
+  // Seconds of training between two saves, in whole iterations.
   double seconds_of(size_t at, const std::string& text) const {
     const double iterations =
         counts_iterations(tier(at))
@@ -338,10 +338,10 @@ class Search {
   const std::vector<int> tiers_;
   const IntervalSearchOptions& options_;
   std::vector<std::string> given_;   // [place in tiers_]
-  std::vector<std::string> chosen_;  // likewise
-  std::vector<std::string> best_;    // likewise, of best_value_
-  std::vector<double> shortest_s_;   // likewise: shortest_s()
-  std::vector<bool> needed_;         // likewise: is_needed()
+  std::vector<std::string> chosen_;  // the same
+  std::vector<std::string> best_;    // the same, of best_value_
+  std::vector<double> shortest_s_;   // the same: shortest_s()
+  std::vector<bool> needed_;         // the same: is_needed()
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;
   std::map<std::vector<std::string>, PairedCampaign> campaigns_;

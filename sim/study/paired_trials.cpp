@@ -8,8 +8,8 @@
 namespace windtunnel {
 namespace {
 
-// Of the line through the points by least squares; 1, all that x differs by, where they do not
-// tell.
+// Slope of the least-squares line through the points; 1, the whole difference in x, if they do not
+// determine it.
 double slope(const std::vector<double>& x, const std::vector<double>& y) {
   const double x_mean = estimate(x).mean;
   const double y_mean = estimate(y).mean;

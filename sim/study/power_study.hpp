@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// Of a record whose iteration and campaign are there.
+// The power of a record whose iteration and campaign are there.
 PowerReport study_power(const PowerSpec& spec, const Record& record);
 
 }  // namespace windtunnel

@@ -119,8 +119,8 @@ class SweepRun {
         finish({.index = each.index, .reason = each.reason, .fault = each.fault});
     }
     std::vector<Group> groups = grouped(cases_);
-    // As many tables at a time as there are threads: a sweep in which each point has its own does
-    // not measure them all before its first result.
+    // Measures as many tables at a time as there are threads: a sweep in which each point has its
+    // own does not measure them all before its first result.
     const auto block = static_cast<size_t>(threads_);
     for (size_t first = 0; first < groups.size() && !stopped(); first += block) {
       run_block(groups, first, std::min(block, groups.size() - first));

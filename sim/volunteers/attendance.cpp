@@ -70,7 +70,7 @@ class Draws {
     return last;
   }
 
-  // Of the n-th peer of a kind.
+  // The place of the n-th peer of a kind.
   int place_of(int kind, int n) const {
     int place = 0;
     for (int before = n;; ++place) {

@@ -13,7 +13,8 @@ struct AttendanceChange {
   double at_s = 0;
   bool joins = false;
   int kind = 0;
-  // Of one that leaves: its place among the peers that there are, whose last then takes that place.
+  // The place of a peer that leaves, among the present ones; the last of them then takes that
+  // place.
   int place = 0;
 };
 

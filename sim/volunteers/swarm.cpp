@@ -89,7 +89,8 @@ class Run {
     now_s_ = to_s;
   }
 
-  // Who is ready by now. Sums are made anew: no rounding errors pile up.
+  // Counts the peers that are ready by now. Sums are made anew, so that rounding errors do not
+  // accumulate.
   void serve() {
     std::ranges::fill(serving_, 0);
     std::ranges::fill(assigned_, 0);

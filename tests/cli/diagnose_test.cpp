@@ -70,7 +70,7 @@ TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
   std::ofstream(folder + "/rates.csv") << "step,throughput(tps)\n1,7000\n2,7100\n3,7050\n";
   const ProgramResult rates = run_program("diagnose " + folder + "/rates.csv");
   EXPECT_EQ(rates.exit_code, 2);
-  EXPECT_NE(rates.err.find("name the job behind it"), std::string::npos) << rates.err;
+  EXPECT_NE(rates.err.find("name the job after it"), std::string::npos) << rates.err;
 }
 
 }  // namespace

@@ -84,8 +84,6 @@ constexpr NotRun kNotRun[] = {
     {"docs/reference/execute.md", "validate execution", "executes for minutes"},
     {"docs/reference/harness.md", "--backend cpu", "measures this machine for minutes"},
     {"docs/reference/harness.md", "validate execution", "measures this machine"},
-    {"docs/physics/network.md", "frontier.yaml", "the page prints that scenario"},
-    {"docs/physics/network.md", "scatter.yaml", "the page prints that scenario"},
     {"docs/physics/network.md", "rows.csv", "the reader's rows"},
     {"docs/physics/network.md", "pairs.csv", "the reader's rows"},
     {"docs/physics/network.md", "all_reduce.log", "the reader's log"},

@@ -39,6 +39,8 @@ PageReader::PageReader(fs::path folder, const fs::path& root, const fs::path& pr
   fs::create_directories(folder_ / "tests");
   fs::create_directories(folder_ / "docs" / "results");
   fs::create_symlink(root / "tests/data", folder_ / "tests/data");
+  fs::create_directories(folder_ / "tests/scenarios");
+  fs::create_symlink(root / "tests/scenarios/imports", folder_ / "tests/scenarios/imports");
 }
 
 PageReader::~PageReader() {

@@ -403,11 +403,11 @@ void check_peers(const Plan& plan) {
       const auto outside =
           std::ranges::find_if(peers, [&](RankId peer) { return peer >= plan.ranks; });
       if (outside == peers.end()) continue;
-      throw Error(fmt::format(
-          "rank {} exchanges messages with rank {}, of which there is no trace: there are those of "
-          "{} rank{}; name the files of all ranks, or their folder",
-          owner.members[outside - peers.begin()], *outside, plan.ranks,
-          plan.ranks == 1 ? "" : "s"));
+      throw Error(
+          fmt::format("rank {} exchanges messages with rank {}, which has no trace: there are "
+                      "traces of {} rank{}; name the files of all ranks, or their folder",
+                      owner.members[outside - peers.begin()], *outside, plan.ranks,
+                      plan.ranks == 1 ? "" : "s"));
     }
   }
 }

@@ -18,7 +18,7 @@ struct RankPlan {
   std::vector<std::string> scenario = {};  // as it was exported; empty: not known
   int captured = 0;                        // ranks with a trace of their own
   std::int64_t absent_deps = 0;            // RankTrace::absent_deps of all
-  std::int64_t untimed = 0;                // likewise
+  std::int64_t untimed = 0;                // the same
 };
 
 // Called with the number of ranks before those without a trace are filled in: throws where the

@@ -70,7 +70,7 @@ struct RankProfile {
   std::vector<ProcessGroup> groups;
   // By the program's annotations, on the host's clock; none: it has none.
   std::vector<StepSpan> steps;
-  std::vector<PassSpan> passes;  // likewise
+  std::vector<PassSpan> passes;  // the same
 };
 
 // Work, steps and passes by their start, without those that lie in another one. Throws Error where

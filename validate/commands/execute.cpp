@@ -84,7 +84,7 @@ Handler define_execute(const CommandLine& app) {
       .required();
   app.add_set(options->set);
   app.add_option("--ranks-per-node", options->ranks_per_node,
-                 "so many ranks on each node, in place of the scenario's", "N")
+                 "ranks on each node, in place of the scenario's", "N")
       .check(whole_in(1, kMostExecutedRanks));
   app.add_option("--scale", options->scale,
                  "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)", "K")

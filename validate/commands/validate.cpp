@@ -24,7 +24,8 @@ CLI::Option* add_text(CLI::App& app, const char* name, std::string& text, const 
 }
 
 void add_worst(CLI::App& app, ValidateOptions& options) {
-  app.add_option("--worst", options.worst, "print so many rows of the largest error (default: 5)")
+  app.add_option("--worst", options.worst,
+                 "number of rows of the largest error to print (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
 }

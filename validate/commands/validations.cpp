@@ -305,8 +305,8 @@ void add_runs_options(CLI::App& app, ValidateOptions& options) {
       ->excludes(app.get_option("--fit-where"))
       ->excludes(app.get_option("--calibrate-on"));
   app.add_option("--measured", options.measured,
-                 "write the families and how far each was off, as the library's "
-                 "measured_runs.yaml has them, by which intervals of unlike jobs are widened")
+                 "write the families and how far each was off in the form of the library's "
+                 "measured_runs.yaml, which widens the intervals of unlike jobs")
       ->type_name("FILE");
   CLI::Option* row =
       app.add_option("--scenario", options.row,

@@ -90,7 +90,7 @@ class DragonflyLinks final : public FabricLinks {
     return static_cast<int>(route.size()) + 1;
   }
 
-  // Of groups, and of routers, each with all bundles that hang on it.
+  // Cuts around groups, and around routers, each with all bundles that leave it.
   std::vector<FabricCut> cuts() const override {
     std::vector<int> router_of_node(nodes_);
     std::vector<int> group_of_node(nodes_);

@@ -50,10 +50,10 @@ class FabricLinks {
   virtual void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const = 0;
   // Switches passed.
   virtual int switch_hops(int src_nic, int dst_nic) const = 0;
-  // Beyond the switches' own: of a cable between sites.
+  // Latency in addition to the switches': that of a cable between sites.
   virtual double extra_latency_s(int /*src_nic*/, int /*dst_nic*/) const { return 0; }
-  // Those that say what the fabric cannot carry; none where nothing in it is narrow. From the form
-  // of the fabric, not from its routes.
+  // Cuts that limit what the fabric can carry; none where nothing in it is narrow. They follow from
+  // the form of the fabric, not from its routes.
   virtual std::vector<FabricCut> cuts() const = 0;
 };
 

@@ -118,8 +118,8 @@ class GraphLinks final : public FabricLinks {
     return std::max(1, towards(dst_nic).distance[inner_of_[anchor_[from]]] + folded - 1);
   }
 
-  // Of each cable the vertices that are nearer to its one end than to the other, and the reverse:
-  // in a tree what hangs below it, of a ring a half, of islands one of them.
+  // For each cable the vertices that are nearer to one end than to the other, and the reverse: in a
+  // tree what hangs below it, in a ring a half, among islands one of them.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
     if (cables_.size() > kMostCutCables) return cuts;
@@ -180,8 +180,8 @@ class GraphLinks final : public FabricLinks {
     int a = 0;
     int b = 0;
     double bandwidth_Bps = 0;
-    int parallel = 0;  // cables between the same ends before it, under a routing that tells them
-                       // apart
+    // number of earlier cables between the same ends, if the routing distinguishes them
+    int parallel = 0;
   };
 
   int from_of(int link) const { return link % 2 == 0 ? cables_[link / 2].a : cables_[link / 2].b; }

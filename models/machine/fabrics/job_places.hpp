@@ -10,7 +10,7 @@ namespace windtunnel {
 
 enum class JobPlacement {
   packed,       // one job after the other, each on the first nodes that are free
-  spread,       // likewise, but nodes are taken from the parts of the fabric in turn
+  spread,       // the same, but nodes are taken from the parts of the fabric in turn
   interleaved,  // a node for each job in turn, on the first that is free
 };
 template <>

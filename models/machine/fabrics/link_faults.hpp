@@ -39,8 +39,8 @@ bool names_whole_kind(std::string_view links);
 bool has_bursts(const FabricSpec& fabric);
 // While nobody sends in bursts: what the machine never exceeds.
 FabricSpec between_bursts(FabricSpec fabric);
-// Of the link, in between_bursts() of the fabric: which of FabricSpec::background sends in bursts;
-// -1: none. Throws Error where several do.
+// The entry of FabricSpec::background that sends in bursts over the link, as it is in
+// between_bursts() of the fabric; -1: none. Throws Error where several do.
 int burst_of(const FabricSpec& fabric, std::string_view link);
 
 // Lengths of the times without and with a burst in turn, of a link by its number in a draw; the
@@ -71,7 +71,7 @@ using StepsFrom = std::function<void(int from, std::vector<Step>& steps)>;
 std::vector<int> shortest_way(int switches, int from, int to, const StepsFrom& steps_from);
 
 // Two switches of which the second cannot be reached from the first; {-1, -1} if all reach all.
-// Those that `counts` leaves out (nothing hangs on them) need not be reached.
+// Switches that `counts` leaves out, because nothing hangs on them, need not be reached.
 std::pair<int, int> cut_pair(int switches, const StepsFrom& steps_from,
                              const std::function<bool(int)>& counts);
 

@@ -97,7 +97,8 @@ class TorusLinks final : public FabricLinks {
     return hops;
   }
 
-  // Of every node, and by each dimension of planes and of halves, which cut it in two places.
+  // Cuts around every node and, in each dimension, around planes and around halves, which are cut
+  // in two places.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
     cuts.push_back(cut("cables of node", nodes_, [](int node) { return node; }));

@@ -15,7 +15,7 @@ namespace windtunnel {
 // of the dimensions: uniform traffic then loads all cables of a dimension alike, as an ideal spread
 // over the orders would. Otherwise every order of the dimensions is a way.
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster);
-// Of a cable of a dimension, per direction.
+// Bandwidth of a cable of a dimension, per direction.
 double cable_Bps(const Cluster& cluster, int dimension);
 
 }  // namespace windtunnel

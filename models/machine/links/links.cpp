@@ -187,7 +187,7 @@ bool LinkTable::behind_pcie(int gpu) const {
   return behind_pcie(cluster_->spec_of(cluster_->node_of(gpu)));
 }
 
-// Of the link with this number among those of its kind.
+// The node of the link with this number among links of its kind.
 const NodeSpec& LinkTable::node_of(Kind kind, int index) const {
   if (cluster_->pools.empty()) return cluster_->node;
   if (kind < Kind::nic_out) return cluster_->spec_of(cluster_->node_of(index));

@@ -46,8 +46,8 @@ int nodes_of_pod(const Cluster& cluster, int pod);                // the last po
 bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
 // What two GPUs of a node reach each other by, per GPU and direction.
 const Parameter& inner_port(const NodeSpec& node, bool in_package);
-// Of its node's nic_Bps: what its site, its cable and port (NicVariation), degradation and faults
-// leave; of both directions the less. Throws Error where nothing is left.
+// The share of its node's nic_Bps that site, cable and port (NicVariation), degradation and faults
+// leave, in the slower direction. Throws Error where nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
 // What a GPU has of the NICs of its node, as a share of what one of `node` has.
 double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node);
@@ -60,8 +60,8 @@ class LinkTable {
   // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
   // share of the NICs, which then have a way of their own. Without NVLink NICs always hang there.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
-  // Of a cluster that stays as long as the table and its copies: to copy one, with the sources of
-  // all its numbers, takes longer than the rest of a table.
+  // For a cluster that lives as long as the table and its copies: to copy a cluster, with the
+  // sources of all its numbers, takes longer than the rest of a table.
   static LinkTable keeping_reference(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }
@@ -97,7 +97,7 @@ class LinkTable {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
-    common_out, common_in,                              // likewise, where networks differ
+    common_out, common_in,                              // the same, where networks differ
     fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };

@@ -11,7 +11,8 @@
 namespace windtunnel {
 namespace {
 
-// Of a transfer, where it could take more ways: SimGrid's work grows with the square of its links.
+// The most ways of one transfer that could take more: SimGrid's work grows with the square of its
+// links.
 constexpr int kMostShares = 16;
 
 std::uint64_t pair_of(int a, int b) {

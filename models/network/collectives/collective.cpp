@@ -125,8 +125,8 @@ double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, con
   return per_byte_s * groups * steps.across_bytes / law.wire_efficiency;
 }
 
-// Of what all nodes exchange only the pairs of unlike networks take the common one, beside those
-// that do not.
+// In a pairwise exchange only pairs in different networks use the shared network; the others
+// proceed in parallel.
 double nic_factor_of(const CollectiveSteps& steps, const GroupShape& shape) {
   const double crossing = shape.crossing_pairs;
   if (steps.across != Pattern::pairs || crossing == 0) return shape.nic_factor;
@@ -178,8 +178,8 @@ double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const L
          hops_s(steps, shape, cluster);
 }
 
-// Of a group that was measured: the share of its ports at which the bytes take what the steps
-// leave.
+// For a measured group: the fraction of port bandwidth that explains the measured time after the
+// latency of the steps is subtracted.
 LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
                   const CollectiveSteps& steps, double bytes) {
   LawTerms law = group_law.terms(running, bytes);
@@ -230,9 +230,9 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   return origin;
 }
 
-// Of `automatic`: ring, tree, hierarchical; between sites also exchanges at growing distances, of
-// which the last few alone cross the long cables (MPI and Gloo have them, NCCL has not); between
-// TPUs those of a torus (XLA has them, NCCL has not).
+// What `automatic` tries: ring, tree, hierarchical; between sites also exchanges at growing
+// distances, of which only the last few cross the long cables (MPI and Gloo have them, NCCL has
+// not); between TPUs those of a torus (XLA has them, NCCL has not).
 using Candidates = std::array<CollectiveAlgorithm, 5>;
 
 Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster) {

@@ -28,7 +28,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
                                          std::span<const std::int32_t> gpus,
                                          const Cluster& cluster);
 
-// Of the link that takes longest for all that goes over it, at its nominal bandwidth.
+// Time of the link that takes longest for all its traffic, at its nominal bandwidth.
 double busiest_link_s(std::span<const CollectiveEdge> edges, std::span<const std::int32_t> gpus,
                       const LinkTable& links);
 

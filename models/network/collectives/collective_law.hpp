@@ -24,7 +24,7 @@ struct LawTerms {
   double node_step_s = 0;      // inside a node
   double net_step_s = 0;       // across nodes, switches not counted
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
-  double net_efficiency = 1;   // likewise of the NIC
+  double net_efficiency = 1;   // the same for the NIC
   // Of links behind the NICs and before them: what FabricSpec::measured leaves a node is felt at
   // its NICs alone, as the links that made it so narrow carry no more than the payload.
   double wire_efficiency = 1;
@@ -33,7 +33,7 @@ struct LawTerms {
   // Of the whole, measured, of which launch_s is what passes before bytes flow; node_efficiency
   // follows from the rest. 0: not measured.
   double measured_s = 0;
-  // Of the weakest number that the terms rest on: of the whole, inside nodes, across.
+  // Origin of the weakest number that the terms rest on: as a whole, inside nodes, across nodes.
   Origin origin = Origin::measured;
   Origin node_origin = Origin::measured;
   Origin net_origin = Origin::measured;

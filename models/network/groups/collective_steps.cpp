@@ -132,8 +132,8 @@ CollectiveSteps chain(const Call& c) {
   return with(pattern, c.bytes, c.shape.members - c.nodes, pattern, c.per_lane, c.nodes - 1);
 }
 
-// To the rail of the receiver inside the node, then along it. Of the node with the fewest members:
-// each has the most to send away.
+// First to the rail of the receiver inside the node, then along it. Counted for the node with the
+// fewest members, whose members each have the most to send away.
 CollectiveSteps pairs(const Call& c, int node_steps, int across_steps) {
   const double away = (c.n - c.g) / c.n * c.bytes;
   return with(Pattern::pairs, c.per_lane, node_steps, Pattern::pairs,
@@ -215,7 +215,7 @@ struct Row {
 using K = CollectiveKind;
 using A = CollectiveAlgorithm;
 
-// Of each kind first what runs when another does not apply.
+// For each kind, the row that runs when another does not apply comes first.
 constexpr Row kRows[] = {
     {K::all_reduce, A::ring, 0, ring},
     {K::all_reduce, A::tree, regular, tree},

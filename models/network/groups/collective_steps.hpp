@@ -45,7 +45,7 @@ Pattern inside_node(Pattern pattern, int node);
 const char* why_not(CollectiveKind kind, CollectiveAlgorithm algorithm, const GroupShape& shape,
                     const Cluster& cluster);
 
-// Of the kind, whatever the group; the first is the one that runs where another does not apply.
+// The algorithms of a kind, whatever the group; the first runs where another does not apply.
 std::vector<CollectiveAlgorithm> algorithms_of(CollectiveKind kind);
 CollectiveAlgorithm usual_algorithm(CollectiveKind kind);
 

@@ -36,7 +36,7 @@ class LinkBytes {
     bytes_[static_cast<size_t>(place_[link]) * steps_ + step] += bytes;
   }
 
-  // Of the busiest link of every step, one after the other.
+  // Time of the busiest link of every step, one step after the other.
   double seconds() const {
     std::vector<double> busiest_s(steps_, 0);
     for (size_t i = 0; i < used_.size(); ++i) {
@@ -122,7 +122,7 @@ class TreeLoad {
         });
   }
 
-  // Of c nodes below a bundle all others are reached over it.
+  // The c nodes below a bundle reach all other nodes over it.
   double pairs_seconds() {
     std::vector<int> below(tree_.count(), 0);
     for (const int link : up_) ++below[link];
@@ -226,7 +226,8 @@ FabricLoad load_of(Load load) {
   return result;
 }
 
-// Of a ring over all lanes: what climbs from (or down to) a pod's rails, spread over all of them.
+// A ring over all lanes: the traffic that climbs from a pod's rails (or down to them) is spread
+// over all of them.
 double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   const Cluster& cluster = links.cluster();
   const int n = lanes.nodes();

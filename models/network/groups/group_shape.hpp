@@ -87,14 +87,14 @@ double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Clus
 // the pool and the number of nodes.
 void set_nic_factors(std::span<const std::int32_t> gpus, const Cluster& cluster, GroupShape& shape);
 
-// Of the members of the node at this place in its group, in their order.
+// The ports of the members of the node at this place in its group, in their order.
 NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster);
 
 // The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
 // of all tp ranks do: sets `concurrent_*`, rounded up.
 GroupShape among_concurrent(GroupShape shape, const Cluster& cluster);
 
-// Of every field the one that makes a collective slower: an upper bound for both groups.
+// Takes for every field the value that makes a collective slower: an upper bound for both groups.
 GroupShape worse(const GroupShape& a, const GroupShape& b);
 NodePorts worse(const NodePorts& a, const NodePorts& b);
 

@@ -20,7 +20,7 @@ bool may_have_slow_nic(const Cluster& cluster, int first_gpu, int gpus) {
   });
 }
 
-// Of the groups of `size` consecutive ranks.
+// The shape of the groups of `size` consecutive ranks.
 GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   if (size == 1) return {};
   CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,
@@ -44,7 +44,8 @@ GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   return among_concurrent(worst.shape(), cluster);
 }
 
-// Of all groups of `size` ranks, `stride` apart, that divide blocks of size * stride ranks.
+// The worst shape among all groups of `size` ranks, `stride` apart, that divide blocks of size *
+// stride ranks.
 GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const Cluster& cluster) {
   CHECK(layout.ranks() <= cluster.gpus(), "{} ranks, {} GPUs", layout.ranks(), cluster.gpus());
   WorstShape worst(cluster);

@@ -26,8 +26,8 @@ MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster);
 
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 
-// Of the ranks that exchange heads for tokens (Ulysses), or one dimension for another (DSP):
-// neighbours of cp.
+// The shape of the ranks that exchange heads for tokens (Ulysses), or one dimension for another
+// (DSP): neighbours of cp.
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
 
 // For CollectiveAlgorithm::ring: neighbours send to each other, so that of a node's members one

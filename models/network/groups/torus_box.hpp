@@ -18,10 +18,10 @@ namespace windtunnel {
 
 class TorusBox {
  public:
-  // Of distinct nodes of the machine; nothing: they fill no box.
+  // The box that distinct nodes of the machine fill; nothing: they fill no box.
   static std::optional<TorusBox> of(std::span<const int> places, const Cluster& cluster);
 
-  // Of rings that pass on what each node has: one dimension after the other.
+  // Steps of rings that pass on what each node has, one dimension after the other.
   int steps() const;
   int hops() const;  // the most cables of a step
 

@@ -68,8 +68,9 @@ const Silicon& silicon_of(GpuGeneration generation) {
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members) {
   NodeLinks links;
-  // Of a bus of 16 lanes NCCL counts 12, 24 and 48 GB/s, where the standards say 16, 32 and 64.
-  // Its search takes what a path uses off every bridge on it, so it sees that GPUs share a port.
+  // For a bus of 16 lanes NCCL counts 12, 24 and 48 GB/s, where the standards say 16, 32 and 64.
+  // Its search subtracts what a path uses from every bridge on it, so it sees that GPUs share a
+  // port.
   const double pcie = node.pcie_Bps.value > 0 ? .75e-9 * node.pcie_both_ways_Bps() : kInfinity;
   links.members = members;
   links.pci_only = node.gpu_path == GpuPath::pcie ||

@@ -37,7 +37,7 @@ struct NodeLinks {
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members);
 
-// What NCCL calls a graph: so many channels at such speeds, GB/s.
+// What NCCL calls a graph: the number of channels and their speeds, GB/s.
 struct Channels {
   int count = 0;
   double inside = 0;
@@ -47,8 +47,8 @@ struct Channels {
 // The most bandwidth, at the highest speed; few fast channels are split in two.
 Channels ring_channels(const NodeLinks& links, NcclGeneration generation, bool between);
 
-// As many as the ring has, each as fast in the node as NVLink and twice the NIC's speed allow: a
-// chain takes one hop less than a ring.
+// A tree has as many channels as the ring, each as fast in the node as NVLink and twice the NIC's
+// speed allow: a chain takes one hop less than a ring.
 Channels tree_channels(const NodeLinks& links, NcclGeneration generation, bool between,
                        const Channels& ring);
 

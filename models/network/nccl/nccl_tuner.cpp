@@ -43,10 +43,10 @@ const Release& release_of(int minor) {
                                [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
-// Of a channel set; between nodes the row is that of the host's CPU: AMD the second, else the
-// first.
+// The largest bandwidth of a set of channels. Between nodes the row is that of the host's CPU: AMD
+// the second, else the first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
-// Of a channel.
+// The largest bandwidth of one channel.
 constexpr ByGeneration kRingLl128Max = {
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {73.4, 34.6, 73.4}}};
 constexpr ByGeneration kTreeLl128Max = {
@@ -57,7 +57,7 @@ constexpr ByGeneration kNvlsTreeMax = {
     {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 43.8}}};
 constexpr std::array<double, 4> kNvlsEfficiency = {0, 0, .85, .74};
 
-// Of a tree's bandwidth, by log2(bytes / 64).
+// Correction of a tree's bandwidth, by log2(bytes / 64).
 constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},

@@ -9,7 +9,8 @@
 
 namespace windtunnel {
 
-// Of n, if the k-th is there after `seconds(k)` on average and k make `progress(k)`.
+// The best k of n, if the k-th worker is ready after `seconds(k)` on average and k workers make
+// `progress(k)`.
 int best_count(int n, const std::function<double(int)>& seconds,
                const std::function<double(int)>& progress);
 

@@ -129,9 +129,9 @@ void gossip(std::span<double> clocks, const std::vector<double>& arrivals, const
   }
 }
 
-// The islands of a group of one level, which are so many groups of the level below. As a campaign
-// has it (sim/campaign/exchanges.cpp): those that need not be waited for are so as long as that
-// holds up nobody.
+// Exchanges among the islands of a group of one level, which is made of groups of the level below.
+// As in a campaign (sim/campaign/exchanges.cpp), members that need not be waited for are waited for
+// while that delays no one.
 void exchange(std::span<double> clocks, const DriftLevel& level, double slack, RandomStream& random,
               ExchangeSums& sums) {
   const std::size_t below = clocks.size() / level.groups;
@@ -153,8 +153,8 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
   wait_until(last - slack, clocks, sums);
 }
 
-// How many exchanges of the innermost level are drawn, and how; `outer`: of them until the
-// outermost one.
+// How exchanges are drawn: how many of the innermost level, and how many of those lie between two
+// of the outermost.
 struct Sampling {
   Periods::By by = Periods::By::steps;
   int periods = 0;
@@ -201,7 +201,7 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   constexpr int kRounds = 4096;
   const StragglerRounds rounds =
       sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
-  // Means of many rounds vary as independent numbers do.
+  // Means over many rounds: their variance is that of independent numbers.
   double variance = 0;
   for (const double length : rounds.lengths) {
     variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);

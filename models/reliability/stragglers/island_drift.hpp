@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// By gossip: one of n gets weights of those so far behind it, numbered in a ring, and waits for
-// them alone; of so many at a time, in turn or at random.
+// Gossip: an island gets the weights of the islands that stand `distances` behind it in a ring,
+// `at_once` at a time, in turn or at random, and waits for them alone.
 struct GossipSenders {
   std::vector<int> distances = {};  // empty: all wait for each other
   int at_once = 1;
@@ -22,7 +22,7 @@ struct GossipSenders {
 struct DriftLevel {
   double steps = 1;  // between two exchanges; of the second level a multiple of the first's
   int groups = 1;    // that exchange
-  int missing = 0;   // of them, that an exchange does not wait for
+  int missing = 0;   // groups that an exchange does not wait for
   double slack = 0;  // steps that an island goes on before it needs the result
   GossipSenders gossip = {};
 };

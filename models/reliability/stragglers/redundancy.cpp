@@ -28,7 +28,7 @@ std::string why_not_sequential(const Redundancy& own, int workers) {
 
 std::string why_not(const Redundancy& own, int workers) {
   if (own.scheme != RedundancyScheme::none && workers == 1) {
-    return "there is one replica alone (layout.dp, of each island), which nobody can stand in for";
+    return "there is only one replica (layout.dp, of each island), and no other can take its place";
   }
   switch (own.scheme) {
     case RedundancyScheme::sr_sgc:
@@ -58,8 +58,8 @@ int coded_stragglers(const Redundancy& own) {
   return (own.burst * own.distinct + rounds - 1) / rounds;
 }
 
-// M-SGC: a job's W - 1 + B small tasks, one in each round, of which W - 1 are a part of the data
-// each that no other worker has, and B are coded over lambda + 1 parts (the paper's section 3.3;
+// M-SGC: a job is W - 1 + B small tasks, one in each round. W - 1 of them are each a part of the
+// data that no other worker has, and B are coded over lambda + 1 parts (the paper's section 3.3;
 // the formula as in the authors' program, github.com/mamaj/Sequential-Gradient-Coding).
 double load_of(const Redundancy& own, int workers) {
   const double n = workers;

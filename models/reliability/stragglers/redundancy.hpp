@@ -16,10 +16,12 @@ enum class RedundancyScheme {
   // left unfinished is repeated some rounds later; in part, and coded in part (m_sgc).
   sr_sgc,
   m_sgc,
-  replicated,      // r workers compute the same
-  drop_slowest,    // the gradient is that of the others
-  backup_workers,  // likewise, but they have the whole batch: Chen et al. 2016, arXiv 1604.00981
-  // So many are dropped as make most progress a second: Xu et al. 2020, arXiv 2004.14696.
+  replicated,    // r workers compute the same
+  drop_slowest,  // the gradient is that of the others
+  // the same, but the others have the whole batch: Chen et al. 2016, arXiv 1604.00981
+  backup_workers,
+  // Drops the number of workers that makes most progress a second: Xu et al. 2020, arXiv
+  // 2004.14696.
   dynamic_backup,
 };
 template <>
@@ -35,7 +37,7 @@ inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
 
 struct Redundancy {
   RedundancyScheme scheme = RedundancyScheme::none;
-  int stragglers = 1;  // that a step does not wait for: s, k or b
+  int stragglers = 1;  // workers that a step does not wait for: s, k or b
   int copies = 2;      // replicated: r
   // Sequential codes: in any `window` rounds (W) at most `distinct` workers straggle (lambda), each
   // within `burst` rounds (B).
@@ -49,10 +51,10 @@ struct Redundancy {
   double noise = 0;
 };
 
-// Of n workers; empty: it can be.
+// Why the scheme cannot run on `workers` workers; empty: it can.
 std::string why_not(const Redundancy& redundancy, int workers);
 
-// Stragglers in a step that GC, of which SR-SGC is one, makes up for.
+// Stragglers of one step that GC, or SR-SGC as a form of it, tolerates.
 int coded_stragglers(const Redundancy& redundancy);
 // What a worker computes in a step, over the n-th part of the batch.
 double load_of(const Redundancy& redundancy, int workers);
@@ -65,7 +67,7 @@ bool is_exact(const Redundancy& redundancy);  // the gradient is that of the who
 // "gradient-coding, 15 stragglers".
 std::string to_string(const Redundancy& redundancy);
 
-// The progress of a step with the gradients of so many workers, by Redundancy::noise: of a noisy
+// Progress of a step with the gradients of `workers` workers, by Redundancy::noise; for a noisy
 // gradient McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
 double step_progress(double noise, double workers);
 

@@ -1,7 +1,7 @@
 // SR-SGC (Krishnan, Ebrahimi, Khisti 2023, arXiv 2211.13802, section 3.1): each round is a gradient
-// code that makes up for s stragglers. Where more straggled, so many of them as are too many repeat
-// their task B rounds later in place of the new one, and the master waits for them then: the
-// gradient is due. It need wait for nobody else.
+// code that tolerates s stragglers. Where more straggled, the surplus workers repeat their task B
+// rounds later in place of the new one, and the master then waits for them, because the gradient is
+// due. It need wait for no other worker.
 #pragma once
 
 #include <span>

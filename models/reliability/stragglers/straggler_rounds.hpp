@@ -42,11 +42,12 @@ struct StragglerRounds {
   // All over what a round takes an undisturbed worker. Means of equal parts of the rounds, each far
   // longer than a burst: they vary as independent numbers do.
   std::vector<double> lengths;
-  double length = 0;        // mean of all
-  double slowest = 0;       // if all waited for the slowest
-  double waited_share = 0;  // of the rounds, that went on beyond the tolerance for want of workers
-  double missing = 0;       // workers that a round did not wait for
-  double gradient_share = 0;  // of the batch that the gradient has seen
+  double length = 0;   // mean of all
+  double slowest = 0;  // if all waited for the slowest
+  // share of the rounds that ran beyond the tolerance because workers were missing
+  double waited_share = 0;
+  double missing = 0;         // workers that a round did not wait for
+  double gradient_share = 0;  // share of the batch that the gradient covers
 };
 
 inline constexpr int kRoundParts = 32;

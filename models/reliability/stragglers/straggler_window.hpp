@@ -19,7 +19,7 @@ class StragglerWindow {
   // longer than it are stragglers of the round from then on.
   double close(std::span<const double> times, double deadline);
 
-  // Of the last round.
+  // The stragglers of the last round.
   const std::vector<int>& stragglers() const { return rounds_[now_ % rounds_.size()]; }
 
  private:

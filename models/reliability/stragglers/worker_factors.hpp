@@ -36,7 +36,7 @@ class WorkerFactors {
   int at_ = kBlock;
 };
 
-// So many workers of so many units each, numbered on, none of which is slow.
+// `workers` workers of `units` units each, numbered in order, none of them slow.
 std::vector<std::vector<WorkerUnit>> alike_workers(int workers, int units);
 
 }  // namespace windtunnel

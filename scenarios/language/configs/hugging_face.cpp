@@ -88,13 +88,13 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// Of `layers` so many without a window, evenly among the others.
+// The distance at which `global` of `layers` without a window stand evenly among the others.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;
   if (layers / every == global) return every;
-  throw Error(where, fmt::format("{} of {} layers see the whole sequence; only one in so many is "
-                                 "modelled, or none",
+  throw Error(where, fmt::format("{} of {} layers see the whole sequence; modelled is one such "
+                                 "layer at equal distances, or none",
                                  global, layers));
 }
 

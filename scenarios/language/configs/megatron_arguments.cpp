@@ -200,8 +200,8 @@ void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec
   model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
 }
 
-// Of a hybrid model: letters, "|" where stages of a pipeline end, and behind "/" what predicts
-// further tokens, which is left out.
+// The pattern of a hybrid model: letters, "|" where stages of a pipeline end, and after "/" the
+// modules that predict further tokens, which are left out.
 void read_pattern(const Arguments& arguments, TransformerSpec& model) {
   const Setting* word = arguments.find("--hybrid-layer-pattern");
   if (word == nullptr) word = arguments.find("--hybrid-override-pattern");

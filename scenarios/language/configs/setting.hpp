@@ -36,7 +36,7 @@ ConfigurationFile read_configuration(const std::string& text, const std::string&
 // "--Micro-Batch-Size" -> "micro_batch_size". A letter alone stays: "-N" and "-n" differ.
 std::string setting_name(std::string_view written);
 
-// Each reads one form, and throws likewise.
+// Each reads one form, and throws as above.
 std::vector<Setting> settings_of_document(const std::string& text, const std::string& path);
 std::vector<Setting> settings_of_toml(const std::string& text, const std::string& path);
 std::vector<Setting> settings_of_script(const std::string& text, const std::string& path);

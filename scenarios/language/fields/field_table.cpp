@@ -163,7 +163,7 @@ Rows model_rows() {
                 "0: all before it; without a base: 0"),
       whole_row("model.global_every", sets<&TransformerSpec::global_every>, in_entry, range(0, 1e4),
                 example("6"),
-                "of so many layers one has no window; 0: all have it; without a base: 0"),
+                "one layer in this many has no window; 0: all have it; without a base: 0"),
       whole_row("model.modulation", sets<&TransformerSpec::modulation>, in_entry, range(0, 100),
                 example("6"),
                 "vectors that a layer makes of the condition of its sequence (adaLN of diffusion "
@@ -335,10 +335,10 @@ Rows batch_rows() {
       whole_row("batch.micro", sets<&Batch::micro>, range(1, 1e4),
                 "sequences that pass the pipeline together"),
       map_row("batch.shares", or_list, shorthand("form"), example("auto"),
-              "of the replicas on each of cluster.pools: even, auto, or a list of what a replica "
-              "of each pool takes in proportion"),
+              "sequences of the replicas on each of cluster.pools: even, auto, or a list of their "
+              "proportions by pool"),
       name_row("batch.shares.form", sets<&Batch::shares>, example("auto"),
-               "auto: replicas take so many sequences that all end together"),
+               "auto: each replica takes as many sequences as make all end together"),
       fact_row("batch.shares.*", above(0, 1e6), example("2"), "of one pool"),
       whole_row("batch.sequence", sets<&Batch::sequence>, range(1, 1e8), optional, example("8192"),
                 "tokens of one; default: the model's"),

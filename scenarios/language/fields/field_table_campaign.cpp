@@ -30,8 +30,9 @@ Rows failure_rows() {
       fact_row("failures.*.rate", sets<&FailureClass::rate_per_node_s>, Dimension::per_node_s,
                range(0, kMostFailures_per_node_s), optional, example("3.24 per 1000 node-days"),
                "of each node, long-run mean per wall time; left out for a trace"),
-      fact_row("failures.*.mtbf", Dimension::seconds, above(0), optional, example("120 d"),
-               "instead of the rate: mean wall time between failures of one of what 'of' says"),
+      fact_row(
+          "failures.*.mtbf", Dimension::seconds, above(0), optional, example("120 d"),
+          "instead of the rate: mean wall time between failures of one unit, which 'of' names"),
       name_row("failures.*.of", optional, names({"node", "gpu", "rack"}), example("node"),
                "whose mtbf it is; that of a GPU counts for each GPU of a node, that of a rack "
                "where nodes are racks (NVL72)"),
@@ -110,7 +111,7 @@ Rows outcome_rows() {
                "the keeper process of the failed rank dies as well (kind: process)"),
       fact_row("failures.*.slowdown", sets<&FailureClass::slowdown>, range(1, 1e4), optional,
                example("1.1"),
-               "computations on the node take so many times as long (kind: slow-node)"),
+               "factor by which computations on the node take longer (kind: slow-node)"),
       duration_row("failures.*.rollback", sets<&FailureClass::rollback_s>, optional,
                    example("30 min"),
                    "copies younger than this when it shows are spoilt (kind: loss-spike)"),

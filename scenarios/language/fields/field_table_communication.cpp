@@ -79,7 +79,7 @@ Rows communication_rows() {
       choice_row("communication.bucket_elements_per_replica",
                  sets<&Communication::bucket_elements_per_replica>, Dimension::count,
                  range(0, 1e10), example("1 M"),
-                 "at least so many of them for each of layout.dp (Megatron-Core: 1 M beside "
+                 "elements of a bucket at least, times layout.dp (Megatron-Core: 1 M beside "
                  "bucket_elements 40 M)"),
       choice_row("communication.first_bucket", sets<&Communication::first_bucket_bytes>,
                  Dimension::bytes, range(0, 1e15), example("1 MiB"),

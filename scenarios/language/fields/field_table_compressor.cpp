@@ -51,7 +51,7 @@ Rows choice_rows(const PathsBelow& path, bool named) {
           path(".error"), sets<&CompressorChoice::error>, above(0, 1e3), optional, example("1"),
           "lgreco: allowed error, relative to that of its base with one choice for all layers"),
       name_row(path(".feedback"), sets<&CompressorChoice::feedback>, optional, example("ef"),
-               "what becomes of what is not sent"),
+               "what happens to the part that is not sent"),
       name_row(path(".base"), sets<&CompressorChoice::base>, optional, names(base_names),
                example("powersgd"), "lgreco: the method whose numbers it chooses by layer"),
       text_row(path(".errors"), example("errors.csv"),
@@ -70,8 +70,8 @@ Rows compressor_rows() {
                 "of the gradients")},
        choice_rows({"communication.compressor"}, false),
        {list_row("compress", example("[{axis: dp, name: powersgd}, {axis: ep, name: fp8}]"),
-                 "compressors of what the axes send, each once; of dp this says what "
-                 "communication.compressor does, in its place"),
+                 "compressors by axis, each axis once; axis dp takes the place of "
+                 "communication.compressor"),
         map_row("compress.*", example("{axis: ep, name: fp8, passes: dispatch}"),
                 "the compressor of an axis"),
         name_row("compress.*.axis", required, names(axes), example("ep"),
@@ -82,7 +82,7 @@ Rows compressor_rows() {
                  "of ep: both ways, or only what tokens bring to their experts")},
        choice_rows({"compress.*"}, true),
        {map_row("sync.*.compressor", shorthand("name"), example("{name: int4}"),
-                "of what islands exchange at the level")},
+                "the compressor of the exchanges at this level")},
        choice_rows({"sync.*.compressor"}, false)});
 }
 

@@ -29,7 +29,7 @@ Rows draw_rows() {
                example("0.9"),
                "of the way from idle to the limit, that a GPU draws while kernels compute"),
       fact_row("cluster.power.communicating", sets<&PowerSpec::communicating>, range(0, 1),
-               optional, example("0.35"), "likewise while it sends and receives"),
+               optional, example("0.35"), "power while it sends and receives"),
   };
 }
 
@@ -38,7 +38,7 @@ Rows price_rows() {
                    optional, example("0.08"), "price of energy"),
           fact_row("cluster.power.node_usd", sets<&PowerSpec::node_usd>, above(0, 1e9), optional,
                    example("199000"),
-                   "price of a node with all that is in it, of an owner who writes it off"),
+                   "price of a node with all that is in it, for an owner that writes it off"),
           fact_row("cluster.power.nic_usd", sets<&PowerSpec::nic_usd>, range(0, 1e9), optional,
                    example("3000"),
                    "price of the network for each NIC of a node: cables, ports, switches; default: "

@@ -15,8 +15,7 @@ Rows loop_rows() {
       whole_row("rollout.nodes", sets<&RolloutSpec::nodes>, range(1, 1e6), optional, example("8"),
                 "of the engines, beside those of the job"),
       text_row("rollout.pool", sets<&RolloutSpec::pool>, optional, example("old"),
-               "where cluster.pools are unlike: the pool whose kind of nodes those of the engines "
-               "are, beside its own"),
+               "with cluster.pools: the pool whose kind of nodes the engines run on"),
       flag_row("rollout.colocated", sets<&RolloutSpec::colocated>, example("true"),
                "in place of nodes: engines on the job's own GPUs, in turn with it"),
       name_row("rollout.mode", sets<&RolloutSpec::mode>, example("asynchronous"),

@@ -72,8 +72,8 @@ Rows kernel_rows() {
                "weights are updated in 16 bit, without a copy of them in fp32, and so are the "
                "optimizer's moments (torchtune's default)"),
       flag_row("software.early_stop", sets<&Software::early_stop>,
-               "recompute: full ends where the backward pass has all that it reads, without a "
-               "dense layer's last product (PyTorch's non-reentrant checkpoints)"),
+               "recompute: full stops once the backward pass has all that it reads, before a dense "
+               "layer's last product (PyTorch's non-reentrant checkpoints)"),
       choice_row("software.logit_memory", sets<&Software::logit_bytes>, Dimension::bytes,
                  range(0, 100), "of one logit at the peak of an unfused loss, all its copies"),
       choice_row("software.update_memory", sets<&Software::update_bytes>, Dimension::bytes,

@@ -6,16 +6,18 @@ namespace windtunnel {
 
 Rows sync_rows() {
   return {
-      list_row("sync", example("[{over: node, every: 1 step}, {over: site, every: 100 steps}]"),
-               "how often replicas synchronise, from inside to outside: every so many steps those "
-               "that a word names; those inside them in every step"),
+      list_row(
+          "sync", example("[{over: node, every: 1 step}, {over: site, every: 100 steps}]"),
+          "levels at which replicas synchronise, from inside to outside: the parts that a word "
+          "names exchange every few steps; replicas inside of a part synchronise in every step"),
       map_row("sync.*", example("{over: site, every: 100 steps, delay: 5 steps}"),
               "a level of synchronisation"),
-      name_row("sync.*.over", sets<&SyncLevel::over>, optional, names({"replica", "node", "site"}),
-               example("site"),
-               "between whom: each an island, which synchronises inside in every step"),
+      name_row(
+          "sync.*.over", sets<&SyncLevel::over>, optional, names({"replica", "node", "site"}),
+          example("site"),
+          "the parts that exchange; each is an island, whose replicas synchronise in every step"),
       whole_row("sync.*.islands", range(2, 1e6), example("64"),
-                "in place of over: so many islands of consecutive replicas"),
+                "in place of over: the number of islands of consecutive replicas"),
       choice_row(
           "sync.*.every", sets<&SyncLevel::every_steps>, Dimension::iterations, range(1, 1e9),
           optional, example("100 steps"),
@@ -42,11 +44,11 @@ Rows sync_rows() {
                "gossip: neighbours of an island: the next two of a ring, those at distance 1, 2, "
                "4, ..., or others drawn anew each time"),
       whole_row("sync.*.peers", sets<&SyncLevel::peers>, range(0, 1e6), example("1"),
-                "gossip: of its neighbours so many get an island's weights in one exchange, all in "
-                "turn; 0: all; of a random graph one"),
+                "gossip: the number of neighbours that get an island's weights in one exchange, "
+                "all in turn; 0: all; in a random graph one"),
       name_row("sync.*.events", sets<&SyncLevel::events>, example("poisson"),
                "gossip: all exchange in the same step, or each at random times of its own in the "
-               "background, every so often on average, so that nobody waits"),
+               "background, so that no island waits; `every` is then the mean"),
       list_row("sync.*.paths", example("[16, 16]"),
                "modules that each half of the layers has; an island trains one of each, and those "
                "with the same one exchange it (DiPaCo)"),

@@ -34,7 +34,7 @@ Rows peer_rows() {
                range(0, 1), example("0.1 per hour"),
                "how often each of them leaves, at exponential gaps"),
       fact_row("volunteers.peers.*.join", sets<&PeerKind::join_per_s>, Dimension::per_s,
-               range(0, kMostJoins_per_s), example("40 per hour"), "how often one joins, likewise"),
+               range(0, kMostJoins_per_s), example("40 per hour"), "how often a peer joins"),
   };
 }
 
@@ -59,8 +59,8 @@ Rows call_rows() {
 Rows swarm_rows() {
   return {
       whole_row("fuse", range(1, 4096), optional, example("16"),
-                "up to so many jobs like this one, of one GPU, in one program whose kernels each "
-                "do the work of all (HFTA), beside one after the other"),
+                "the most jobs like this one, each on one GPU, that are compared in one program "
+                "whose kernels do the work of all (HFTA), with the same jobs one after the other"),
       map_row("volunteers",
               example("{peers: [{name: t4, count: 400, up: 500 Mb/s, down: 500 Mb/s}]}"),
               "the stages of the model (layout.pp) served by machines that come and go, many to a "
@@ -72,7 +72,8 @@ Rows swarm_rows() {
                    example("32 h"), "of a trial"),
       whole_row("volunteers.trials", sets<&Volunteers::trials>, range(1, 1e5),
                 "how often it is simulated"),
-      whole_row("volunteers.seed", sets<&Volunteers::seed>, range(0, 1e8), "of who comes and goes"),
+      whole_row("volunteers.seed", sets<&Volunteers::seed>, range(0, 1e8),
+                "seed of the times at which peers join and leave"),
       duration_row("volunteers.rebalance", sets<&Volunteers::rebalance_s>, at_least(1), or_zero,
                    example("300 s"),
                    "so often a peer of the stage with the most to spare goes over to the slowest "

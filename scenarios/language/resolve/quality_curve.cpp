@@ -92,7 +92,8 @@ class Curve {
     return value;
   }
 
-  // Of the innermost level above the steps; without one replicas synchronise in every step.
+  // Whether the row matches the job's innermost level; without levels, replicas synchronise in
+  // every step.
   bool of_my_levels(std::size_t row) const {
     const SyncLevel level = job_.sync.empty() ? SyncLevel{} : job_.sync.front();
     const std::optional<double> every = positive(row, "every");

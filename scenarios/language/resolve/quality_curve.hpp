@@ -16,8 +16,8 @@
 
 namespace windtunnel {
 
-// Of a job that is resolved but for this; 0: nothing is said. `files` are those that
-// the scenario names. Throws Error with the place of the key, or of the row.
+// The steps of a job that is otherwise resolved; 0: nothing is stated. `files` are those that the
+// scenario names. Throws Error with the place of the key, or of the row.
 double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
 
 }  // namespace windtunnel

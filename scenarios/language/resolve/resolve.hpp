@@ -53,7 +53,8 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
 NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const std::string& path);
 // Cluster::pools, and what follows from them.
 void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& cluster);
-// Of a job whose places are known: what its nodes have in common is that of the pools it stands on.
+// For a job whose places are known: the nodes' common properties are those of the pools that it
+// stands on.
 void keep_to_pools_in_use(Cluster& cluster);
 // What `key` names, for these nodes.
 Calibration resolve_calibration(const Values& values, const std::string& key, const NodeSpec& node,
@@ -63,8 +64,7 @@ std::vector<Calibration> resolve_pool_calibrations(const Values& values, const C
                                                    NamedFiles& files);
 // Job::calibration.
 Calibration resolve_job_calibration(const Values& values, const Job& job, NamedFiles& files);
-// Of a scenario that leaves the law of collectives open: why it is none of NCCL's, where it is
-// none.
+// For a scenario that leaves the law of collectives open: why it is not NCCL's, where it is not.
 std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
@@ -121,7 +121,7 @@ bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Job::training, of a job whose other parts but the campaign are resolved; a method says what is
 // exchanged, and the compressor one-byte which method it is.
 void resolve_training(const Values& values, Job& job);
-// Of no kind yet, on the matrices of these names, as "train.adapter.on" has them.
+// An adapter without a kind yet, on the matrices of these names, as "train.adapter.on" has them.
 Adapter adapter_on(const std::vector<std::string>& matrices);
 // Whether there is a use for the key, which stands below "train".
 bool takes_key(const Training& training, std::string_view key);

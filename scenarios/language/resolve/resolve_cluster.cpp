@@ -255,7 +255,7 @@ std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles
   return std::make_shared<const LayerTable>(*std::move(found));
 }
 
-// Of the library, or from a file of another program.
+// The model of the library, or from a file of another program.
 TransformerSpec base_model(const Values& values, NamedFiles& files) {
   const std::string& name = values.text("model.base");
   const bool json = name.ends_with(".json");

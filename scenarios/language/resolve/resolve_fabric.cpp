@@ -52,8 +52,8 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
   }
   if (fabric.routing == Routing::adaptive && fabric.topology != Topology::dragonfly) {
     values.fail(fabric_key("routing"),
-                fmt::format("adaptive takes detours, of which topology {} has none; take spray, "
-                            "which is adaptive among equal ways, or topology: dragonfly",
+                fmt::format("adaptive takes detours, and topology {} has none; take spray, which "
+                            "is adaptive among equal ways, or topology: dragonfly",
                             name_of(fabric.topology)));
   }
   const auto check = [&](const char* name, bool used, const char* routing) {

@@ -41,15 +41,16 @@ FillingWork resolve_work(const Values& values, const std::string& path, const Jo
   } else {
     if (!values.has(path + ".piece")) {
       values.fail(path,
-                  "says neither of which model it is a pass nor what a piece takes; add e.g. "
+                  "states neither the model whose pass it is nor the time of a piece; add e.g. "
                   "'piece: 3 ms'");
     }
     if (values.stated(path + ".samples")) {
-      values.fail(path + ".samples", "is of a model's pass; add model, or leave it out");
+      values.fail(path + ".samples", "applies to a model's pass; add model, or leave it out");
     }
   }
   if (work.need == FillingNeed::nothing && values.stated(path + ".units")) {
-    values.fail(path + ".units", "is of work that something needs; add needed_by, or leave it out");
+    values.fail(path + ".units",
+                "applies to work that a step needs; add needed_by, or leave it out");
   }
   return work;
 }

@@ -44,13 +44,14 @@ void open_all(const Values& values, Offload& offload) {
 void lay_in_chunks(const Values& values, Offload& offload) {
   if (!offload.in_chunks()) {
     if (values.stated("offload.chunk")) {
-      values.fail("offload.chunk", "is of offload.placement: chunks");
+      values.fail("offload.chunk", "applies to offload.placement: chunks");
     }
     return;
   }
   for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
     if (values.stated(key)) {
-      values.fail(key, "is of offload.placement: shares; chunks follow from the room on the GPU");
+      values.fail(key,
+                  "applies to offload.placement: shares; chunks follow from the room on the GPU");
     }
   }
   for (const auto& [key, tier] : kTiers) {
@@ -72,26 +73,29 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
     if (own.optimizer == MemoryTier::automatic && key == std::string_view("offload.delayed")) {
       continue;
     }
-    values.fail(key, "is of an optimizer on the host; state offload.optimizer: host or disk");
+    values.fail(key,
+                "applies to an optimizer that is offloaded; state offload.optimizer: host or disk");
   }
   if (values.stated("offload.activation_share") && !moves(own.activations)) {
-    values.fail("offload.activation_share",
-                "is of activations that move; state offload.activations: host or disk");
+    values.fail(
+        "offload.activation_share",
+        "applies to activations that are offloaded; state offload.activations: host or disk");
   }
   if (own.hidden && !moves(own.activations)) {
-    values.fail("offload.hidden", "is of activations that move; state offload.activations: host");
+    values.fail("offload.hidden",
+                "applies to activations that are offloaded; state offload.activations: host");
   }
   if (own.hidden && values.stated("offload.activation_share")) {
     values.fail("offload.activation_share", "is what offload.hidden finds; leave one of them out");
   }
   if (own.hidden && job.network) {
-    values.fail("offload.hidden", "is of a transformer; state offload.activations: auto");
+    values.fail("offload.hidden", "applies to transformers; state offload.activations: auto");
   }
   for (const char* key : {"offload.tiles", "offload.sections"}) {
     if (!values.stated(key) || own.any() || own.optimizer == MemoryTier::automatic) continue;
-    values.fail(
-        key,
-        "is of layers that come and go; state offload.weights: host or offload.activations: host");
+    values.fail(key,
+                "applies to layers that are offloaded; state offload.weights: host or "
+                "offload.activations: host");
   }
   if (own.cores > job.cluster.node.cpu_cores.value) {
     values.fail("offload.cores",

@@ -89,7 +89,7 @@ void lower(Calibration& calibration, double clock, const char* key) {
     }
     calibration.attention = std::move(slower);
   }
-  // Of what was measured the part that goes with the operations: products have one.
+  // The clock scales the part of a measured law that goes with the operations; products have one.
   for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }
 
@@ -103,12 +103,12 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
   const std::vector<Pool>& pools = job.cluster.pools;
   for (const char* key : {kGpuKey, kIdleKey, kNodeKey}) {
     if (!pools.empty() && values.has(key)) {
-      values.fail(key, "is of nodes of one kind; those of pools have the library's watts");
+      values.fail(key, "applies to nodes of one kind; nodes of pools take the library's watts");
     }
   }
   for (const char* key : {kPriceKey, kMoreKey}) {
     if (!pools.empty() && values.has(key)) {
-      values.fail(key, "is of nodes of one kind; this cluster has pools");
+      values.fail(key, "applies to nodes of one kind, and this cluster has pools");
     }
   }
   for (const Pool& pool : pools) power->nodes.push_back(power_of(pool.node, values, evidence));
@@ -139,8 +139,8 @@ void limit_clocks(const NodeSpec& node, Calibration& calibration) {
   const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
   if (!known) {
     throw Error(
-        fmt::format("no watts of {} are in the library, so that nobody knows at which "
-                    "clock it keeps to {:g} W; leave power_limit out",
+        fmt::format("no watts of {} are in the library, so its clock at {:g} W is not known; leave "
+                    "power_limit out",
                     node.gpu.name, limit_W));
   }
   const double sheet_W = known->peak_W.value;

@@ -58,7 +58,7 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
                 "synchronous goes; or give the engines nodes");
   }
   for (const char* key : {"rollout.staleness", "rollout.keep_cache"}) {
-    if (values.stated(key) && !asynchronous) values.fail(key, "is of mode: asynchronous");
+    if (values.stated(key) && !asynchronous) values.fail(key, "applies to mode: asynchronous");
   }
   if (values.stated("rollout.pool")) {
     if (job.cluster.pools.empty()) values.fail("rollout.pool", "there are no cluster.pools");
@@ -69,7 +69,7 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
     const bool of_colocated = std::string_view(key) == "rollout.offload";
     if (!values.stated(key) || of_colocated == rollout.colocated) continue;
     if (!of_colocated && rollout.weights == WeightPath::gather) continue;
-    values.fail(key, of_colocated ? "is of colocated engines"
+    values.fail(key, of_colocated ? "applies to colocated engines"
                                   : "colocated engines have them there, but for gather");
   }
 }

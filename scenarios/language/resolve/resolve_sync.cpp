@@ -114,7 +114,9 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
        {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
         ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
        "islands of pattern: none exchange nothing"},
-      {poisson, {".delay", ".start", ".wait_for"}, "nobody waits for an exchange at random times"}};
+      {poisson,
+       {".delay", ".start", ".wait_for"},
+       "no island waits for an exchange at random times"}};
   for (const Unused& row : all) {
     for (const char* key : row.keys) {
       if (!row.unused || !values.stated(key_of(entry, key))) continue;
@@ -280,10 +282,9 @@ void resolve_paths(const Values& values, Job& job, int entry) {
                                  islands));
   }
   if (blocks != 2 || modules[0] * modules[1] != islands) {
-    values.fail(key,
-                fmt::format("modules of two halves of the layers are due, whose product is the "
-                            "{} islands; e.g. [{}, {}]",
-                            islands, islands / 2, 2));
+    values.fail(key, fmt::format("expected the modules of two halves of the layers, whose product "
+                                 "is the {} islands; e.g. [{}, {}]",
+                                 islands, islands / 2, 2));
   }
   if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
   if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
@@ -342,7 +343,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
                   above > 1 ? fmt::format("{} islands are no more than the {} of the next level; "
                                           "list levels from inside to outside",
                                           islands[level], above)
-                            : "there is one island alone, which has nobody to exchange with");
+                            : "there is only one island, which has no other to exchange with");
     }
     if (!divides || job.layout.dp % islands[level] != 0) {
       values.fail(

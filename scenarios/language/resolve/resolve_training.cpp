@@ -154,7 +154,7 @@ void check_loss(const Values& values, const Job& job, const Training& training) 
   refuse_unused(values, !contrastive, "train.loss.chunks",
                 "a contrastive loss is cut by its form: tiled or ring");
   for (const char* of_contrastive : {"train.loss.form", "train.loss.width", "train.loss.tile"}) {
-    refuse_unused(values, contrastive, of_contrastive, "is of kind: contrastive");
+    refuse_unused(values, contrastive, of_contrastive, "applies to kind: contrastive");
   }
   refuse_unused(values, loss.form != ContrastiveForm::whole, "train.loss.tile",
                 "similarities are whole; set form: tiled or ring");

@@ -35,7 +35,8 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
     }
     for (const char* key : {".leave", ".join"}) {
       if (!volunteers.trace.empty() && values.stated(path + key)) {
-        values.fail(path + key, "volunteers.trace says who comes and goes; keep one");
+        values.fail(path + key,
+                    "volunteers.trace already says when peers join and leave; keep one");
       }
     }
     if (peer.speed > 0) computing += peer.count;

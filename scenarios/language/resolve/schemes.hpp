@@ -47,7 +47,7 @@ void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own = {
 // notes say what stays as the scenario states it where an override names the scheme.
 std::vector<Note> expand_recovery(DocumentNode& scenario);
 
-// Of a number that the scenario states, or that a scheme brought.
+// The evidence of a number that the scenario states, or that a scheme brought.
 Evidence evidence_of(const Value& value, const EvidenceList& scenario);
 
 }  // namespace windtunnel

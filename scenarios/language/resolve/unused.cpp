@@ -15,7 +15,7 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-// Those that somebody wrote, not the software that the scenario names.
+// Keys that the user wrote, without those of the software that the scenario names.
 Keys stated_of(const Values& values, const Keys& keys) {
   Keys stated;
   std::ranges::copy_if(keys, std::back_inserter(stated), [&](const std::string& key) {

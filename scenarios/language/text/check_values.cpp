@@ -104,7 +104,7 @@ class Checker {
   }
 
  private:
-  // One fault in a part of the text leaves the other parts to look at.
+  // Goes on after a fault in a part of the text, so that faults of other parts are found, too.
   template <class Work>
   void keeping_faults(Work work) {
     try {

@@ -27,8 +27,8 @@ class EvidenceList {
   // not in the field table or an evidence that cannot be read.
   explicit EvidenceList(const DocumentNode* origins);
 
-  // Of the number at `path`: of the longest entry that is `path` or the start of it; without one
-  // the number is assumed.
+  // The evidence of the number at `path`, from the longest entry that is `path` or a start of it;
+  // without one the number is assumed.
   Evidence of(std::string_view path) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Of several that have the same word the first whose `ours` is known where it stands.
+// Among several with the same word, the first whose `ours` is known at that place.
 struct Synonym {
   std::string_view word, ours;
   std::string_view with = {};  // what has to be said besides to mean the same

@@ -76,8 +76,8 @@ LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
     rate = true;
   }
   throw Error(Location{log.file},
-              rate ? "it says how much is done in a second, and not how long a step takes: name "
-                     "the job behind it, of which a step follows"
+              rate ? "it states how much is done in a second, not how long a step takes; name the "
+                     "job after it, from which the step follows"
                    : "its lines give no quantity that half of them have");
 }
 

@@ -20,10 +20,9 @@ namespace {
 
 Note sampled_note(const Timeline& timeline) {
   return {"fold",
-          "the ways that cluster.fabric.routing chose make too many ranks unlike, so a sample of "
+          "the routes that cluster.fabric.routing chose make too many ranks differ, so a sample of "
           "them is simulated and the step time is an estimate (docs/physics/network.md states its "
-          "error); "
-          "fold: exact simulates all that differ",
+          "error); fold: exact simulates all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
@@ -244,8 +243,8 @@ void add_redundancy(const StragglerReport& report, std::vector<Note>& notes) {
   }
   if (report.delay_steps > 0) {
     notes.push_back({"redundancy",
-                     "the gradient of a step is complete some steps later: so many models and one "
-                     "more are trained in turn, or weights are so many steps old",
+                     "the gradient of a step is complete some steps later: either one model more "
+                     "than these steps is trained in turn, or weights are that many steps old",
                      count_of_steps(report.delay_steps)});
   }
 }

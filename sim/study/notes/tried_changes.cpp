@@ -117,7 +117,7 @@ Steps graphs(const Job& job) {
   return job.software.cuda_graphs ? Steps{} : one_of("software.cuda_graphs", {"true"});
 }
 
-// Of which pipeline rank is the busiest, this does not ask: both ends are tried.
+// Tries both ends, without asking which pipeline rank is the busiest.
 Steps lighter_ends(const Job& job) {
   const bool even = job.layout.first_stage_layers == 0 && job.layout.last_stage_layers == 0;
   return even ? one_of("layout.stages",

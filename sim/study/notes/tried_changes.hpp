@@ -27,9 +27,9 @@ struct TriedChange {
   double times_as_long = 1;  // for a token, of the job without it
 };
 
-// Of each change the first step that the scenario admits and that `enough` finds good; what changes
-// nothing but how the training is computed comes first, and of that the fastest. Empty of a Case
-// that was not read from a scenario.
+// For each change the first step that the scenario admits and that `enough` accepts. Changes that
+// only affect how the training is computed come first, the fastest of them at the top. Empty for a
+// Case that was not read from a scenario.
 std::vector<TriedChange> tried_changes(const Case& the_case, std::span<const Change> changes,
                                        bool (*enough)(const TriedChange& tried));
 

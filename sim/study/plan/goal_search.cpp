@@ -20,7 +20,7 @@ std::string in_a_line(const Error& error) {
   return why;
 }
 
-// The plan on so many nodes, without goals; null: nothing fits.
+// The plan on `nodes` nodes, without goals; null: nothing fits.
 std::shared_ptr<const PlanReport> plan_on(PlanRequest request, int nodes) {
   request.deadline_days = request.budget_usd = std::nullopt;
   request.nodes = nodes;
@@ -48,8 +48,8 @@ NodesForGoal GoalSearch::for_budget(double usd) {
   return nodes_for({.limit = usd, .towards = -1, .of = usd_of});
 }
 
-// What the goal asks about of a training on so many nodes: this plan's, times what the closed form
-// says of either. Nothing: no layout fits, or none shares the batch.
+// The goal's quantity for a training on `nodes` nodes: this plan's value, scaled by the ratio of
+// the closed forms. Nothing: no layout fits, or none shares the batch.
 std::optional<double> GoalSearch::estimated(const Goal& goal, int nodes) {
   const int planned = plan_.basis.request.nodes;
   const double here = tokens_per_s_on(planned);
@@ -113,8 +113,8 @@ NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   return none_for(goal, numbers);
 }
 
-// The plan itself decides: the closed form knows nothing of what failures take. Where the first
-// number meets the goal, so may those before it.
+// The plan itself decides, because the closed form does not know the cost of failures. If the first
+// number meets the goal, smaller ones may, too.
 NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& numbers,
                                     std::ptrdiff_t at) {
   constexpr int kMostPlans = 4;

@@ -1,4 +1,4 @@
-// The number of nodes that meets a goal of a plan: so many days, or so much money. The closed form
+// The number of nodes that meets a goal of a plan: a deadline in days, or a budget. The closed form
 // says where to look; plans on those numbers of nodes decide.
 #pragma once
 
@@ -15,16 +15,16 @@ namespace windtunnel {
 // What both goals ask of the closed form is remembered.
 class GoalSearch {
  public:
-  // Tokens per second of the fastest layout on so many nodes. Throws Error (exit code 1) where none
+  // Tokens per second of the fastest layout on `nodes` nodes. Throws Error (exit code 1) where none
   // is possible.
   using Estimate = std::function<double(int nodes)>;
 
   // `plan` is complete but for its goals, and outlives the search.
   GoalSearch(const PlanReport& plan, Estimate tokens_per_s);
 
-  // The fewest nodes that are done in so many days.
+  // The fewest nodes that are done in `days`.
   NodesForGoal for_days(double days);
-  // The most that so much money pays for.
+  // The most nodes that `usd` pays for.
   NodesForGoal for_budget(double usd);
 
  private:
@@ -45,7 +45,7 @@ class GoalSearch {
   const PlanReport& plan_;
   Estimate tokens_per_s_;
   std::map<int, double> known_;       // by number of nodes, tokens per second; 0: no layout
-  std::map<int, std::string> unfit_;  // on so many nodes: why no layout is possible
+  std::map<int, std::string> unfit_;  // by number of nodes: why no layout is possible
 };
 
 }  // namespace windtunnel

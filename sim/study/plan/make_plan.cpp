@@ -29,12 +29,12 @@ namespace {
 
 constexpr int kRanked = 12;        // layouts that are kept of each number of nodes
 constexpr int kSpareShare = 8;     // at most an eighth of the cluster is kept as spares
-constexpr int kFurtherShare = 32;  // of so many nodes one beyond those that were asked for
+constexpr int kFurtherShare = 32;  // one further node is tried for this many that were asked for
 constexpr int kMostSimulated = 5;  // numbers of spares
-// Estimates of what training with so many nodes gains; worse ones are not simulated.
+// Numbers of training nodes whose estimate is below this share of the best are not simulated.
 constexpr double kNear = 0.85;
-// Of what nodes did elsewhere: with more spares no number of them is looked for that divides
-// better.
+// Progress a node, as a share of that elsewhere, from which on no other number of nodes is searched
+// that divides better with more spares.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
 // What people write down; longer ones lose too much when a loss spike has to be undone.
@@ -42,7 +42,7 @@ constexpr std::array<double, 9> kIntervals_s = {
     kPlanShortestInterval_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,
     30 * kMinute_s,          kHour_s,        2 * kHour_s,    3 * kHour_s,
     kPlanLongestInterval_s};
-// Of goodput: an interval that loses so much against the shortest is not worth longer ones.
+// Loss of goodput against the shortest interval from which on longer intervals are not tried.
 constexpr double kHopeless = 0.02;
 
 // The same stack, with its tier on storage as often as that.
@@ -122,7 +122,7 @@ class Planner {
     return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
-  // The fastest layouts on so many nodes, the best first.
+  // The fastest layouts on `nodes` nodes, the best first.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
     point.batch = batch_on(report_.basis, nodes);
@@ -194,7 +194,7 @@ class Planner {
     trials_ = trials_of(point);
   }
 
-  // So many that they meet kPlanFailures together: where few fail, a mean over few trials takes
+  // Enough trials to meet kPlanFailures together: if few nodes fail, a mean over few trials takes
   // every interval for as good as every other.
   int trials_of(PlanPoint point) const {
     point.trials = kPlanTrials;
@@ -379,7 +379,7 @@ class Planner {
           run_campaign(campaign_inputs(the_case.job, more.measured.table), request().threads);
       more.option.goodput = report.goodput;
       more.option.days = report.job_days.mean;
-    } catch (const Error&) {  // a fabric of so many nodes and no more
+    } catch (const Error&) {  // the fabric has no more than these nodes
       return;
     }
     report_.more_nodes = {best_.option, more.option};
@@ -454,7 +454,7 @@ class Planner {
   // some are kept as spares. Throws Error as optimise() does where no layout is possible.
   double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
-    // What so many nodes would do where they divide as well as those of the plan.
+    // The progress of `nodes` nodes if they divided as well as those of the plan.
     const double as_here = report_.best.tokens_per_s / request().nodes * nodes;
     double most = 0;
     std::optional<Error> why;

@@ -16,11 +16,11 @@
 
 namespace windtunnel {
 
-// Of the progress: what another part that can break has to bring; of stacks of tiers the simplest
-// that loses no more is taken.
+// The share of progress that a further part that can break has to gain. Among stacks of tiers the
+// simplest within this of the best is taken.
 inline constexpr double kPlanAsGood = 2e-3;
-// Of the tier on storage. Of the intervals that are as good as the best (is_as_good()) the longest
-// is taken, as it loads the storage least.
+// Intervals of the tier on storage. Among those that are as good as the best (is_as_good()) the
+// longest is taken, because it loads the storage least.
 inline constexpr double kPlanShortestInterval_s = 5 * kMinute_s;
 inline constexpr double kPlanLongestInterval_s = 4 * kHour_s;
 
@@ -39,11 +39,12 @@ struct PlanOption {
 
 struct PlanReport;
 
-// How many nodes a goal takes: the fewest that are done in so many days, the most that so much
-// money pays for, by the mean of the trials. Tried numbers are eighths of powers of two and that
-// which was asked for, up to kMostPlanNodes.
+// The number of nodes that a goal takes: the fewest that meet the deadline, the most that the
+// budget pays for, by the mean of the trials. Tried are eighths of powers of two and the number
+// that was asked for, up to kMostPlanNodes.
 struct NodesForGoal {
-  std::shared_ptr<const PlanReport> plan = {};  // on so many nodes, or what comes nearest
+  // the plan on that number of nodes, or on the nearest one
+  std::shared_ptr<const PlanReport> plan = {};
   bool met = false;
   std::string why = {};  // where it is not: what stands in the way of going further; may be empty
 };

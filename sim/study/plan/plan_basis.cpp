@@ -63,7 +63,7 @@ Precision usual_precision(const GpuSpec& gpu) {
                                     : Precision::fp32;
 }
 
-// Another precision of the GPU's, to be named beside the usual one.
+// A second precision of the GPU, to be named beside the usual one.
 Precision other_precision(const GpuSpec& gpu) {
   if (gpu.fp8_flops.value > 0) return Precision::fp8;
   const bool has_both = gpu.bf16_flops.value > 0 && gpu.fp16_flops.value > 0;
@@ -133,13 +133,13 @@ std::string left_open(const Overrides& set, const std::string& key, const std::s
   return whole || map.entries.empty() ? "" : flow_text(map);
 }
 
-// Whether the key or a part of what stands below it is set.
+// Whether the key is set, or a key below it.
 bool states(const Overrides& set, const std::string& key) {
   return std::ranges::any_of(
       set, [&](const auto& at) { return at.first == key || at.first.starts_with(key + "."); });
 }
 
-// The scenario as a tree, of which every part is text in flow style.
+// The scenario as a tree whose parts are texts in flow style.
 DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   const PlanRequest& request = basis.request;
   std::string text = fmt::format("name: {}\nmodel: {}\n", plan_name(basis), request.model);
@@ -173,7 +173,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   return tree;
 }
 
-// tp and pp of those, even pipelines of so many layers, whose replicas can share the batch.
+// The pairs of tp and pp that divide the layers evenly and whose replicas can share the batch.
 std::vector<std::pair<int, int>> layouts_that_share(const PlanBasis& basis, int gpus, int batch,
                                                     int layers) {
   std::vector<std::pair<int, int>> layouts;
@@ -211,7 +211,7 @@ std::string as_run(const PlanBasis& basis) {
   return "assumed: as " + basis.framework.name + " is mostly run";
 }
 
-// What is taken of the framework, each in the place of what was before; an empty value: nothing is.
+// A choice of the framework, and what it replaces; an empty value: the framework chooses nothing.
 struct TakenOfFramework {
   const char* what;
   TakenDefault (*of)(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen);

@@ -33,10 +33,10 @@ struct PlanBasis {
 
 // What the plan decides.
 struct PlanPoint {
-  int nodes = 0;   // that train
-  int spares = 0;  // of the cluster's other nodes
+  int nodes = 0;   // nodes that train
+  int spares = 0;  // nodes of the cluster that do not train
   int batch = 0;   // sequences of a step
-  // Of the search over layouts: keys `layout.*`, `batch.micro`, `recompute`, `schedule`,
+  // What the search over layouts found: keys `layout.*`, `batch.micro`, `recompute`, `schedule`,
   // `schedule.slices`.
   Overrides found = {};
   UsualPart snapshots = {};
@@ -44,19 +44,19 @@ struct PlanPoint {
   double campaign_s = 0;  // 0: none
   int trials = 0;
 
-  // Of `found`; empty: not set.
+  // The value of a key in `found`; empty: not set.
   std::string found_at(std::string_view key) const;
 };
 
 // Throws Error where model, node, framework or one of the keys set cannot be.
 PlanBasis plan_basis(const PlanRequest& request);
 
-// Puts what the framework chose of a case of the plan in the place of what `defaults` said of it:
-// before a layout is found, that is what it would be without parallelism.
+// Replaces what `defaults` says by what the framework chose in a case of the plan. Before a layout
+// is found, that is its choice without parallelism.
 void take_framework(PlanBasis& basis, const Case& found);
 
-// Sequences of a step: within a twentieth of `basis.batch_tokens`, or further where nothing is
-// there, the number that most layouts of so many nodes can share evenly, of equals the nearest.
+// Sequences of a step: the number that most layouts of `nodes` nodes can share evenly, within a
+// twentieth of `basis.batch_tokens`, or further off if there is none; among equals the nearest.
 // Throws Error (exit code 1) where no layout shares any.
 int batch_on(const PlanBasis& basis, int nodes);
 

@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// Trials of a campaign, the same for all that is compared and for the answer: at least so many, and
-// more where they would meet fewer failures together than that.
+// Trials of a campaign, the same for everything that is compared and for the answer: at least the
+// first number, and up to the second until they meet enough failures together.
 inline constexpr int kPlanTrials = 50, kMostPlanTrials = 5000;
 inline constexpr double kPlanFailures = 1000;
 
@@ -27,8 +27,8 @@ struct PlanRequest {
   std::optional<double> batch_tokens = {};  // of an optimizer step
   std::optional<double> price_usd_per_gpu_h = {};
   std::optional<double> headroom = {};  // share of a GPU's memory that stays free
-  // How surely the training is done in so many days, and for so much, and on how many nodes it
-  // would be; the plan is the same.
+  // Goals: the plan is the same, and the answer adds how likely it meets them, and which number of
+  // nodes would.
   std::optional<double> deadline_days = {}, budget_usd = {};
   Overrides set = {};  // further keys of the scenario
   int threads = 0;     // 0: all cores; the result is the same

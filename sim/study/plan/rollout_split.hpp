@@ -17,7 +17,7 @@ namespace windtunnel {
 
 struct SplitOptions {
   int top = 10;       // places of the ranking
-  int simulated = 3;  // of which so many are simulated
+  int simulated = 3;  // the number of splits that are simulated
   int threads = 0;    // 0: all cores; the result is the same
   std::function<void(const std::string&)> progress = {};
 };
@@ -43,7 +43,7 @@ struct SplitSearch {
   std::optional<RankedSplit> even;
   int estimated = 0;
   int infeasible = 0;
-  std::string example;  // of what is wrong with an infeasible one
+  std::string example;  // an example of what is wrong with an infeasible one
 };
 
 // Throws Error as load_case does, where the scenario has no `rollout`, or no split is feasible

@@ -40,7 +40,7 @@ Generation generation(const LoopInputs& inputs, const std::vector<RolloutSample>
   return result;
 }
 
-// Of sums over so many iterations.
+// Divides the sums over `iterations` iterations.
 void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& times) {
   for (double LoopTimes::*sum :
        {&LoopTimes::period_s, &LoopTimes::generation_s, &LoopTimes::training_s,
@@ -199,7 +199,7 @@ double period_with(const LoopTimes& times, const LoopInputs& inputs, const Engin
   const double longer_s = times.generation_s * (losses.factor() - 1);
   const double waits_s = inputs.transfer_s + inputs.switch_s;
   if (inputs.spec.mode == RolloutMode::synchronous) return times.period_s + longer_s;
-  // Of the time that engines have none of their own work they can make up for it.
+  // Engines can make up for it in the time in which they have no work of their own.
   const double room_s = std::max(0.0, times.period_s - waits_s - times.generation_s);
   return times.period_s + std::max(0.0, longer_s - room_s);
 }

@@ -28,7 +28,7 @@ struct LoopInputs {
 // Means over the iterations of the spec.
 struct LoopTimes {
   double period_s = 0;
-  double generation_s = 0;  // asynchronous: of the engines' time, for as many samples
+  double generation_s = 0;  // asynchronous: the engines' time for this many samples
   double training_s = 0;
   double actors_idle = 0;    // an engine neither writes nor gets weights
   double learner_idle = 0;   // it neither learns nor sends weights; colocated: as actors_idle

@@ -20,7 +20,7 @@ double longest_sequence(const RolloutSpec& spec) {
   return spec.prompt_length + longest;
 }
 
-// Of the training state over PCIe, to the host and back.
+// Time to move the training state over PCIe, to the host and back.
 double switch_s(const Job& job, const RolloutSpec& spec, const LearnerPace& pace) {
   if (!spec.colocated || !spec.offloads) return 0;
   const double rate = job.cluster.node.pcie_one_way_Bps() * job.calibration.pcie_efficiency.value;

@@ -17,7 +17,8 @@ namespace windtunnel {
 struct LearnerPace {
   double step_s = 0;
   double forward_share = 1.0 / 3;
-  // Of the fullest GPU, for colocated engines: weights and optimizer state, and with gradients.
+  // Bytes of the fullest GPU, for colocated engines: weights and optimizer state, and with
+  // gradients.
   double saved_bytes = 0;
   double held_bytes = 0;
 };

@@ -1,4 +1,4 @@
-// So many jobs like one in one program on its GPU, in closed form.
+// Several jobs like one in one program on its GPU, in closed form.
 #pragma once
 
 #include "models/results/fused_report.hpp"

@@ -136,11 +136,11 @@ std::vector<RowCase> table_cases() {
                        job.layout.*axis.size = 2;
                      }});
   }
-  cases.push_back({"muon is of the matrices", [](Job& job) {
+  cases.push_back({"muon updates the matrices", [](Job& job) {
                      make_table(job);
                      job.software.optimizer = Optimizer::muon;
                    }});
-  cases.push_back({"a search says which are computed again", [](Job& job) {
+  cases.push_back({"a search chooses which of them are computed again", [](Job& job) {
                      make_table(job);
                      job.recompute.modules = 1;
                    }});

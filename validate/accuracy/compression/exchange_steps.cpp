@@ -23,7 +23,7 @@ bool is_suspect(const ExchangeSource& source, const ExchangeMethod& method,
 
 // ---- Rows to jobs.
 
-// Whether the row is nothing but the step on one GPU, by which others are predicted.
+// Whether the row is only the step on one GPU, from which others are predicted.
 bool is_alone(const ExchangeSource& source, const CompressionRun& run) {
   if (!source.alone.empty()) return run.method == source.alone;
   const ExchangeMethod* method = method_of(source, run);

@@ -27,7 +27,7 @@ struct ComparedKind {
   TaskKind kind = TaskKind::compute;
   int tasks = 0;
   ComparedTime total;
-  std::vector<double> measured_s;  // likewise, of each execution
+  std::vector<double> measured_s;  // the same, of each execution
   // Of a 90 % interval, where one is known (execution_judgement.hpp): both as predicted, it is not.
   double low_s = 0;
   double high_s = 0;

@@ -135,7 +135,7 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
 MeasuredKind failure_kind() {
   return {"failures",
           "published rates of failures",
-          "published rates of failures, beside those that a plan takes by itself",
+          "published rates of failures, beside the rates that a plan assumes by itself",
           {"events", "quantity", "cause", "value"},
           "gpus>1000",
           judge_with<RateRow, kRateColumns, predict_rates>};

@@ -51,7 +51,7 @@ struct MemoryLabel {
 struct MemoryLabels {
   int right = 0;
   int missed = 0;        // was out of memory, predicted to fit
-  int false_alarms = 0;  // fitted, predicted to be out of memory
+  int false_alarms = 0;  // ran in truth, predicted to be out of memory
 
   int rows() const { return right + missed + false_alarms; }
 };

@@ -60,7 +60,7 @@ class Mapper {
  private:
   void refuse_what_rows_do_not_describe() const {
     if (contains_text(run_.model, "grpo")) {
-      throw Error("a step of GRPO writes samples first, of which the row says nothing");
+      throw Error("a step of GRPO writes samples first, and the row does not describe them");
     }
     for (const char* words : {"multimodal", "mimo_vlm", "llava"}) {
       if (contains_text(run_.model, words)) {

@@ -10,7 +10,7 @@ struct GpuName {
   std::string name;          // "a10040"
   std::string kind;          // "a100", with which the names of its kind in the library begin
   std::string node;          // of the library
-  std::string calibration;   // likewise
+  std::string calibration;   // the same
   double nvlink_Bps = 0;     // 0: the node's
   std::string instead = {};  // what is assumed where the library lacks the GPU; empty: it has it
 };

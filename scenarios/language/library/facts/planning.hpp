@@ -20,7 +20,7 @@ struct FewSteps {
   Parameter told_below;  // steps
 };
 const FewSteps& few_steps();
-// Of the bulk of pre-training.
+// The usual sequence length of most of pre-training.
 const Parameter& usual_sequence();
 // Share of a GPU's memory that a plan leaves free.
 const Parameter& usual_headroom();

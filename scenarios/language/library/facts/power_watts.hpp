@@ -16,7 +16,7 @@ struct GpuWatts {
 };
 // Nothing where no watts of such a GPU are known.
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
-// Of a node besides its GPUs: its own, or so many watts for each of its GPUs.
+// Watts of a node besides its GPUs: its own number, or one for each of its GPUs.
 Parameter rest_watts_of(const NodeSpec& node);
 // The switch of the fabric's transport whose ports are the narrowest that take a NIC of the
 // cluster, or the widest that there is.

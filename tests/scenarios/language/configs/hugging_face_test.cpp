@@ -406,8 +406,8 @@ TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
             "config.json:3:61: layer_types: 'linear_attention' is not modelled; known: "
             "full_attention, sliding_attention, chunked_attention");
   EXPECT_EQ(refusal(start + R"(["full_attention", "sliding_attention", "full_attention"]})"),
-            "config.json:3:42: 2 of 3 layers see the whole sequence; only one in so many is "
-            "modelled, or none");
+            "config.json:3:42: 2 of 3 layers see the whole sequence; modelled is one such layer at "
+            "equal distances, or none");
   EXPECT_EQ(refusal(start + R"(["full_attention"]})"),
             "config.json:3:42: layer_types: lists 1 of 3 layers");
 }

@@ -187,7 +187,7 @@ TEST(ResolvePower, Refuses) {
             "layout: {tp: 8}\nbatch: {global: 2}\n",
             "power.yaml");
       },
-      "is of nodes of one kind"));
+      "applies to nodes of one kind"));
 }
 
 TEST(PowerWatts, OfTheLibraryAreInOrder) {

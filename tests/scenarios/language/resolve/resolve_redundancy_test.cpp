@@ -89,7 +89,7 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
               HasSubstr("4 stragglers of 4 workers leave none"));
   EXPECT_THAT(
       redundancy_fault("drop-slowest", "tp: 8, dp: 8", "sync: [{over: node, every: 10 steps}]"),
-      HasSubstr("one replica alone"));  // in each island
+      HasSubstr("only one replica"));  // in each island
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8", "communication: {overlap: dear}"),
               HasSubstr("dear"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8",

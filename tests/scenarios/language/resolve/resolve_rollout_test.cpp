@@ -87,8 +87,9 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
   EXPECT_THAT(rollout_fault(with("colocated: true, mode: asynchronous")),
               HasSubstr("rollout.mode: colocated engines and the job take turns"));
   EXPECT_THAT(rollout_fault(with("nodes: 2, staleness: 2")),
-              HasSubstr("rollout.staleness: is of mode: asynchronous"));
-  EXPECT_THAT(rollout_fault(with("nodes: 2, offload: true")), HasSubstr("is of colocated engines"));
+              HasSubstr("rollout.staleness: applies to mode: asynchronous"));
+  EXPECT_THAT(rollout_fault(with("nodes: 2, offload: true")),
+              HasSubstr("applies to colocated engines"));
   EXPECT_THAT(rollout_fault(with("colocated: true, weights: direct")),
               HasSubstr("rollout.weights"));
   EXPECT_THAT(rollout_fault(with("nodes: 2, engine: {tp: 3}")), HasSubstr("a.yaml:6:"));

@@ -184,13 +184,13 @@ TEST(ResolveSync, KeysGoWithTheirPattern) {
   fault("[{over: node, every: 10 steps, pattern: none}]", "exchange nothing; leave it out");
   fault("[{over: node}]", "does not say every how many steps");
   fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, delay: 1 step}]",
-        "nobody waits");
+        "no island waits");
   fault("[{over: node, every: 9 steps, paths: [4, 4]}]", "whose product is the 8 islands");
   fault("[{over: node, every: 9 steps, paths: [8]}]", "modules of two halves");
   fault("[{over: node, pattern: none}, {over: site, every: 9 steps}]", "never exchange");
   fault("[{over: node, pattern: none, wait_for: all-but-1}]", "exchange nothing; leave it out");
   fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, wait_for: all-but-1}]",
-        "nobody waits");
+        "no island waits");
   fault("[{over: node, every: 9 steps, parameters: dense}]", "the model has no experts");
   fault("[{over: site, every: 9 steps, paths: [2, 2]}]", "four islands, where there are 2");
   fault("[{over: node, every: 9 steps, growth: 0.1}]", "rates and growth go together");

@@ -119,7 +119,7 @@ TEST(ResolveTraining, WhatCannotBeIsRefusedAtItsKey) {
       {"{loss: {kind: contrastive}}", "before any backward pass", "layout: {pp: 2}"},
       {"{loss: {kind: contrastive, chunks: 4}}", "cut by its form"},
       {"{loss: {kind: contrastive, tile: 64}}", "similarities are whole"},
-      {"{loss: {form: ring}}", "is of kind: contrastive"},
+      {"{loss: {form: ring}}", "applies to kind: contrastive"},
       {"{loss: {chunks: 2000}}", "more than the 1024 tokens"},
   };
   for (const Fault& fault : faults) {

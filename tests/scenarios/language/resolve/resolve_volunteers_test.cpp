@@ -115,7 +115,7 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
                 HasSubstr("a.yaml:6:7: fuse: jobs are fused on a GPU"));
   }
   EXPECT_THAT(swarm_refusal("fuse: 6"),
-              HasSubstr("fuse: is of jobs of one GPU, and this one has 4"));
+              HasSubstr("fuse: takes jobs of one GPU each, and this one has 4"));
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
     return error_of([&] { job_of(run_of(model, "")); });
   };
   EXPECT_EQ(reason("gpt_grpo_tp4_pp1_dp2_8b_throughput"),
-            "a step of GRPO writes samples first, of which the row says nothing");
+            "a step of GRPO writes samples first, and the row does not describe them");
   EXPECT_EQ(reason("multimodal_llava_mcore_te_tp1_pp1"),
             "the row states a language model and not the encoder of images beside it");
 }
