@@ -37,7 +37,7 @@ const std::vector<Folder>& floors() {
       {"sim", {"scenarios", "policies", "traces", "models"}},
       {"report", {"sim", "scenarios", "policies", "traces", "models"}},
       {"cli", {"report", "sim", "scenarios", "policies", "traces", "models"}},
-      {"validate/harness", {"scenarios", "kernels", "policies", "traces", "models"}},
+      {"validate/harness", {"kernels", "traces", "models"}},
       {"validate/accuracy",
        {"sim", "validate/harness", "scenarios", "kernels", "policies", "traces", "models"}},
       {"validate",
