@@ -120,8 +120,8 @@ TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
   EXPECT_GT(gain(48, ""), gain(48, one_rate));
   EXPECT_GT(gain(48, slow), gain(48, ""));
   EXPECT_LT(gain(48, slow), 1.71);
-  // Efficiency of 0.94 from few nodes to 384 GCDs. Missed: ours rises by 7 %.
-  EXPECT_NEAR(seconds(8, "", levels) / seconds(48, "", levels), 1.067, 0.01);
+  // Efficiency of 0.94 from few nodes to 384 GCDs. Missed: ours rises by 6 %.
+  EXPECT_NEAR(seconds(8, "", levels) / seconds(48, "", levels), 1.057, 0.01);
 }
 
 // GPTs of 174.6 and 529.6 B under ZeRO-3 alone, of one batch whatever the GPUs: Narayanan et al.
