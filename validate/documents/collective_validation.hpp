@@ -7,6 +7,11 @@
 
 namespace windtunnel {
 
+// The splits of judged collectives: by machine, beyond the fitted scale, never fitted, each beside
+// a ring from specification. A table of machines and the sums below it; nothing was judged where
+// "machines" has no row.
+Document splits_document(const CollectivesSummary& summary);
+
 // A line per family, what was fitted, the `worst` points, and why rows were not predicted. On the
 // page misses above `miss_above` are listed one by one up to 200 of them, else per family with the
 // five largest.
