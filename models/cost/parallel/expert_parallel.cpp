@@ -141,17 +141,18 @@ double alone_share(const Job& job) {
   return std::min(1.0, double(job.layout.pp) * job.batch.micro * job.layout.dp / job.batch.global);
 }
 
-// Crosswise: of all micro-batches on average.
-Beside other_compute(const Job& job, const BlockCost& cost, double sent_s) {
-  const double paired = 1 - alone_share(job);
+// Crosswise, of all micro-batches on average: the compute that a pass gets done while it sends.
+Beside other_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
+  const double paired = 1 - alone_share(setting.job);
+  const double most_s = sent_s / (1 + setting.slowdown());
   const double back_s = total_seconds(cost.backward_input) + total_seconds(cost.backward_weight);
-  return {paired * std::min(sent_s, back_s),
-          paired * std::min(sent_s, total_seconds(cost.forward))};
+  return {paired * std::min(most_s, back_s),
+          paired * std::min(most_s, total_seconds(cost.forward))};
 }
 
 Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost,
                       double sent_s) {
-  if (setting.job.software.ep_overlap) return other_compute(setting.job, cost, sent_s);
+  if (setting.job.software.ep_overlap) return other_compute(setting, cost, sent_s);
   const auto shared = [](const Op& op) {
     return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
            op.role == OpRole::shared_other;
