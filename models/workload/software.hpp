@@ -62,7 +62,8 @@ struct Software {
   // each way, and half as many again, because strided kernels reach a third to a half of the
   // bandwidth. Halves in fp32 (two casts, four products, two sums) move 48 B and count for 75
   // (measured on an H200); complex numbers in fp32 (casts and a product: Llama's reference code,
-  // torchtitan) move 20 B: 35, assumed. 0: one kernel in place.
+  // torchtitan) move 20 B: 35, assumed, as halves in 16 bit (Megatron-Core's rope_utils.py, whose
+  // sum is copied once more) move 24 B. 0: one kernel in place.
   double rotary_bytes = 35;
   // Norms of plain PyTorch by one kernel each way, their scale's gradient inside (Triton's of
   // FlashAttention).

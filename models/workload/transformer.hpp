@@ -102,6 +102,12 @@ struct TransformerSpec {
   // Attention's output is multiplied by a gate that a further matrix makes of the layer's input
   // (Qiu et al. 2025, arXiv 2505.06708).
   bool attention_gate = false;
+  // What a gated activation reads is held within bounds first (GPT-OSS: arXiv 2508.10925, section
+  // 2.2).
+  bool clamped_activation = false;
+  // Queries and keys are multiplied by a number as they are turned (YaRN's temperature: Peng et al.
+  // 2023, arXiv 2309.00071, section 3.4), which Transformer Engine's kernel does not do.
+  bool scaled_rotary = false;
   // Modules behind the last layer, each a norm of either input, a matrix of twice `hidden` rows, a
   // layer as the last one, and a loss of its own through the model's embedding and head
   // (DeepSeek-V3: arXiv 2412.19437, section 2.2). They count as layers behind `layers`.

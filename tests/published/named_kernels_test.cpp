@@ -1,8 +1,10 @@
 // Steps whose time the attention kernel, or copies of shards, decide, beside what was published of
 // them. No constant of ours was chosen by these runs.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "models/cost/memory/memory.hpp"
+#include "models/cost/op/op_cost.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
 
@@ -59,6 +61,36 @@ TEST(NamedKernels, CopiesOfShardsPayWhereTheyAreSummedOnceAStep) {
   EXPECT_GT(fsdp_s / hsdp_s, 1.1);  // 1.33 measured
   EXPECT_LT(fsdp_s / hsdp_s, 1.4);
   EXPECT_LT(fsdp_s / step_s(", shard_ranks: 8, copies_summed: micro-batch"), 1);
+}
+
+// Attention of 128 heads of 64 to windows of 128 keys, two sequences, by cuDNN 9.22 in 16 bit:
+// github.com/NVIDIA/cudnn-frontend 3929da2e, benchmark/sdpa_benchmark_training/results/gpt_oss.
+// FLOPs inside the windows alone would take a tenth of it.
+TEST(NamedKernels, WindowsOfCudnnOnBlackwell) {
+  struct Measured {
+    const char* node;
+    int tokens;
+    double forward_s, backward_s;
+  };
+  for (const Measured& row : {Measured{"gb200-nvl72", 4096, 0.210e-3, 0.465e-3},
+                              Measured{"gb200-nvl72", 16384, 0.822e-3, 1.818e-3},
+                              Measured{"gb300-nvl72", 4096, 0.202e-3, 0.442e-3},
+                              Measured{"gb300-nvl72", 16384, 0.790e-3, 1.712e-3}}) {
+    const Case of = parse_case(
+        fmt::format(
+            "name: windows\nmodel: {{base: gpt-oss-20b, heads: 128, kv_heads: 128, "
+            "global_every: 0}}\ncluster: {{nodes: 1, node: {{base: {}, gpus: 1, nics: 1}}}}\n"
+            "batch: {{global: 2, micro: 2, sequence: {}}}\n",
+            row.node, row.tokens),
+        "windows.yaml");
+    double both_s = 0;
+    for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+      for (const Op& op : block_ops(of.job, Block::moe_layer, pass)) {
+        if (op.name == "attention") both_s += op_cost(op, of.job).seconds;
+      }
+    }
+    EXPECT_NEAR(both_s / (row.forward_s + row.backward_s), 1, 0.35) << row.node << row.tokens;
+  }
 }
 
 }  // namespace

@@ -122,6 +122,9 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   mlp.kept_product = kept_input_bytes(job) * rows * width;
   const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
   mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
+  // Bounds write what the activation then reads, beside what they read themselves.
+  const bool joined = job.software.fusion == Fusion::compiled || job.software.fused_experts;
+  if (job.model.clamped_activation && !joined) mlp.kept += mlp.up;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;

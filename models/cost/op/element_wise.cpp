@@ -14,6 +14,15 @@ Op in_kernels(Op op, double kernels) {
   return op;
 }
 
+// Vectors of `ffn` that bounds move around a gated activation: a kernel reads and writes either
+// half (backward it reads the half and its gradient), and one joins them (megatron/core/fusions/
+// fused_bias_geglu.py, weighted_bias_quick_geglu_impl, core_v0.16.0). Halves are strided: half as
+// much again (Software::rotary_bytes).
+double clamp_vectors(bool forward) {
+  constexpr double kStrided = 1.5;
+  return kStrided * 2 * (forward ? 2 : 3) + 4;
+}
+
 }  // namespace
 
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place) {
@@ -44,9 +53,14 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
   const double up = gated ? 2 * ffn : ffn;
   // A kernel of its own casts what is kept in fp8, and one casts it back.
   const bool casts = gated && s.fp8_activation_inputs;
-  const double cast = casts ? (s.e + 1) * rows * up : 0;
+  double further = casts ? (s.e + 1) * rows * up : 0;
+  double further_kernels = casts ? 1 : 0;
+  if (model.clamped_activation && s.fusion != Fusion::compiled) {
+    further += s.e * rows * ffn * clamp_vectors(forward);
+    further_kernels += 3;
+  }
   const auto in = [&](double bytes, double kernels) {
-    return in_kernels(memory_op(name, bytes + cast), kernels + (casts ? 1 : 0));
+    return in_kernels(memory_op(name, bytes + further), kernels + further_kernels);
   };
   if (!gated || s.fusion != Fusion::none) {
     return in(s.e * rows * (forward ? up + ffn : 2 * up + ffn), 1);
@@ -61,7 +75,7 @@ Op rotary_op(const Shard& s) {
 }
 
 Op rotary_op(double elements, const Shard& s) {
-  if (s.fusion != Fusion::none || s.rotary_bytes == 0) {
+  if (s.rotary_bytes == 0) {
     return memory_op("rotary", 2 * s.e * elements);
   }
   // A kernel moves 8 bytes or so of an element of its tensor.

@@ -30,6 +30,7 @@ Op flash_op(const Shard& s, bool backward) {
   op.kind = backward ? OpKind::attention_backward : OpKind::attention_forward;
   op.m = s.queries;
   op.n = s.keys / s.ring;  // a step of the ring is a kernel of its own
+  if (s.reach > 0) op.n = std::min(op.n, s.reach);
   op.k = s.query_dim;
   op.batch = s.heads * s.ring;
   // Forward: scores and context. Backward: the scores again, gradients of the values, of the
@@ -95,7 +96,7 @@ void append_kernels(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   if (model.attention == AttentionKernel::flash) {
     ops.push_back(flash_op(s, backward));
     ops.back().portable = job.software.portable_attention;
-    ops.back().speed = job.software.attention_speed;
+    ops.back().speed = job.software.attention_speed * s.in_window;
     if (s.ring > 1) ops.push_back(ring_merge_op(s, backward));
   } else if (model.attention == AttentionKernel::linear) {
     append_linear_core(s, backward, ops);
@@ -221,7 +222,7 @@ void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   }
   const double rotary = static_cast<double>(model.heads) / job.layout.tp * latent.rotary_width;
   const double keys_and_values = 2 * (s.k + s.v) - rotary + latent.rotary_width;
-  if (s.fusion != Fusion::none || s.rotary_bytes == 0) {
+  if (s.rotary_bytes == 0) {
     ops.push_back(memory_op("rotary", s.e * s.tokens * (2 * rotary + keys_and_values)));
     return;
   }

@@ -186,6 +186,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.queries = slice.share() * batch.sequence / s.ring;
   s.keys = slice.end * batch.sequence;
   s.attended = model.masked() ? (slice.begin + slice.end) / 2 * batch.sequence : s.keys;
+  s.in_window = 1;
   s.tokens = batch.micro * s.queries / layout.exchange_ranks();
   s.norm_tokens = layout.sequence_parallel ? s.tokens / tp : s.tokens;
   s.hidden = model.hidden;
@@ -209,13 +210,25 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   s.separate = model.separate_projections && s.fusion != Fusion::partial;
   s.sums_joined = s.fusion == Fusion::compiled && layout.tp == 1;
   s.fused_norms = s.fusion == Fusion::partial || job.software.fused_norms;
-  s.rotary_bytes = job.software.rotary_bytes;
+  const bool unfused_rotary =
+      s.fusion == Fusion::none || (s.fusion == Fusion::partial && model.scaled_rotary);
+  s.rotary_bytes = unfused_rotary ? job.software.rotary_bytes : 0;
   s.fp8_activation_inputs = job.software.fp8_activation_inputs;
   set_training(job, s);
   return s;
 }
 
 namespace {
+
+// A window has an edge more than a causal mask: of the tiles there half is computed in vain.
+void set_window(const Job& job, double begin, double end, Shard& shard) {
+  constexpr double kEdgeKeys = 128;  // 256 queries, as two tiles of them work together (Blackwell)
+  const double seen = windowed_keys(job.model, begin, end);
+  const double computed = std::min(seen + kEdgeKeys, shard.attended);
+  shard.attended = seen;
+  shard.in_window = seen / computed;
+  shard.reach = job.model.masked() ? 2 * computed : computed;
+}
 
 // Of a layer with a window and of one without, by their shares of the layers.
 std::vector<Shard> window_shards(const Job& job, const Shard& s) {
@@ -229,7 +242,7 @@ std::vector<Shard> window_shards(const Job& job, const Shard& s) {
     Shard& shard = shards.emplace_back(s);
     shard.tokens *= share;
     shard.heads *= share;
-    if (windowed) shard.attended = windowed_keys(job.model, begin, end);
+    if (windowed) set_window(job, begin, end, shard);
   }
   return shards;
 }

@@ -34,6 +34,8 @@ struct Shard {
   double query_dim, value_dim;  // of one head; a key is as wide as a query
   double queries, keys;         // per sequence: those that attention sees here, and sees in all
   double attended;              // keys that a query sees under the causal mask, on average
+  double reach;       // length by which a windowed kernel is as fast as a causal one; 0: no window
+  double in_window;   // of the keys of the tiles that such a kernel computes
   double ring;        // steps of the ring: cp but for Ulysses, whose ranks divide the heads
   double ulysses;     // ranks that do
   double key_copies;  // of each key head, so that each of them has one
@@ -50,7 +52,7 @@ struct Shard {
   bool sums_joined;        // what is summed runs into the kernel behind it: no collective between
   bool fused_norms;        // Software::fused_norms
   bool fp8_activation_inputs;  // Software::fp8_activation_inputs
-  double rotary_bytes;         // Software::rotary_bytes
+  double rotary_bytes;  // HBM bytes of an element of queries and keys; 0: one kernel in place
 };
 
 // Whether products in fp8 with a scale for a whole tensor read either operand in rows or in

@@ -135,11 +135,24 @@ struct Beside {
   double backward_s = 0;
 };
 
-Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost) {
-  if (setting.job.software.ep_overlap) {  // crosswise
-    return {total_seconds(cost.backward_input) + total_seconds(cost.backward_weight),
-            total_seconds(cost.forward)};
-  }
+// Share of a step's passes that run alone: forward until the first micro-batch comes back, and as
+// many backward behind the last one (Megatron-Core, pipeline_parallel/combined_1f1b.py).
+double alone_share(const Job& job) {
+  return std::min(1.0, double(job.layout.pp) * job.batch.micro * job.layout.dp / job.batch.global);
+}
+
+// Crosswise, of all micro-batches on average: the compute that a pass gets done while it sends.
+Beside other_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
+  const double paired = 1 - alone_share(setting.job);
+  const double most_s = sent_s / (1 + setting.slowdown());
+  const double back_s = total_seconds(cost.backward_input) + total_seconds(cost.backward_weight);
+  return {paired * std::min(most_s, back_s),
+          paired * std::min(most_s, total_seconds(cost.forward))};
+}
+
+Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost,
+                      double sent_s) {
+  if (setting.job.software.ep_overlap) return other_compute(setting, cost, sent_s);
   const auto shared = [](const Op& op) {
     return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
            op.role == OpRole::shared_other;
@@ -195,7 +208,7 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   const ExpertLoad load = expert_load(job.model.moe, job.layout.ep);
   const Exchange both = both_ways(setting, shape, tp_shape, load);
   const double sent_s = collectives_s(both.sent);
-  const Beside beside = compute_beside(setting, ops, cost);
+  const Beside beside = compute_beside(setting, ops, cost, sent_s);
   Beside taken = {std::min(beside.forward_s, sent_s), std::min(beside.backward_s, sent_s)};
   if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
   add_hot_experts(setting, shape, ops, taken, cost);

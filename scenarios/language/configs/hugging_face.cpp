@@ -223,6 +223,8 @@ void read_gpt_oss(const Config& config, TransformerSpec& model) {
   model.moe.experts = config.whole("num_local_experts", "num_experts");
   model.moe.per_token = config.whole("num_experts_per_tok", "experts_per_token");
   model.moe.ffn_hidden = model.ffn_hidden;
+  model.clamped_activation = true;
+  model.scaled_rotary = true;
   read_window(config, "sliding_window", 2, model);
 }
 

@@ -193,6 +193,16 @@ Rows model_rows() {
           "model.attention_gate", sets<&TransformerSpec::attention_gate>, in_entry, example("true"),
           "attention's output is multiplied by a gate that a matrix makes of the layer's input "
           "(Qwen3-Next); without a base: false"),
+      flag_row(
+          "model.clamped_activation", sets<&TransformerSpec::clamped_activation>, in_entry,
+          example("true"),
+          "what a gated activation reads is held within bounds by kernels of their own, unless "
+          "a compiler or fused experts join them (GPT-OSS); without a base: false"),
+      flag_row("model.scaled_rotary", sets<&TransformerSpec::scaled_rotary>, in_entry,
+               example("true"),
+               "queries and keys are multiplied by a number as they are turned (YaRN's "
+               "temperature), which Transformer Engine's kernel does not do: one kernel per "
+               "operation with fusion partial; without a base: false"),
       name_row("model.activation", sets<&TransformerSpec::activation>, in_every_entry,
                example("swiglu"), "of the MLP"),
       name_row("model.normalisation", sets<&TransformerSpec::normalisation>, in_every_entry,

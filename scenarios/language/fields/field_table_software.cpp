@@ -32,8 +32,9 @@ Rows kernel_rows() {
       fact_row(
           "software.rotary_traffic", sets<&Software::rotary_bytes>, Dimension::bytes,
           range(0, 1000),
-          "with fusion none, what turning queries and keys moves through memory for an element, "
-          "each way: 35 B as complex numbers, 75 B by halves; 0: one kernel in place"),
+          "with fusion none, or scaled rotary positions and fusion partial, what turning queries "
+          "and keys moves through memory for an element, each way: 35 B as complex numbers or by "
+          "halves in 16 bit, 75 B by halves in fp32; 0: one kernel in place"),
       flag_row("software.fused_norms", sets<&Software::fused_norms>,
                "with fusion none or compiled: norms whose backward pass is one kernel, as "
                "FlashAttention's in Triton"),

@@ -218,6 +218,22 @@ const RunSource& source_of(const TrainingRun& run) {
   });
 }
 
+namespace {
+
+// A source that says what the first and the last stage lack says it instead of what a row is taken
+// for where its layers do not divide.
+void list_shifted_stages(Job& job) {
+  Layout& layout = job.layout;
+  if (layout.first_stage_layers == 0 && layout.last_stage_layers == 0) return;
+  layout.stage_layers.clear();
+  TransformerSpec decoder = job.model;
+  decoder.mtp_layers = 0;
+  layout.stage_layers = layers_per_stage(decoder, layout);
+  layout.first_stage_layers = layout.last_stage_layers = 0;
+}
+
+}  // namespace
+
 std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const TrainingRun& run,
                                                 Job& job) {
   const RowWords words = words_of(run);
@@ -239,6 +255,7 @@ std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const T
         stated, [&](const std::string& other) { return about_the_same(key, other); });
   };
   take(choose(source.software->choices, is_stated, job));
+  list_shifted_stages(job);
   if (source.stages_by_weights) {
     job.layout.stage_layers = stages_by_weights(job.model, job.layout.stages());
   }

@@ -63,6 +63,9 @@ void* part_of(Job& job, const void* type) {
 
 // Bound to no member: it may be a list.
 constexpr std::string_view kRecomputed = "recompute.modules";
+// The one size of a model that its training decides: modules that predict further tokens may be
+// left out, and weights are published without them.
+constexpr std::string_view kTokensAhead = "model.mtp_layers";
 
 // Sets a member of a part that copies of the job share: each change makes a part of its own.
 template <class Part>
@@ -91,7 +94,8 @@ bool can_set(const Value& value) {
   // Rows of other axes and of islands have the same type.
   if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   const bool of_model = type == &kTypeTag<TransformerSpec> || type == &kTypeTag<MixtureOfExperts>;
-  const bool size_of_model = of_model && value.field->scalar == ScalarType::integer;
+  const bool size_of_model =
+      of_model && value.field->scalar == ScalarType::integer && value.key != kTokensAhead;
   return value.key == kRecomputed || type == &kTypeTag<Training> || type == &kTypeTag<Offload> ||
          (part_of(job, type) != nullptr && !size_of_model);
 }

@@ -53,6 +53,27 @@ TEST(ElementWise, SwigluByItsOperations) {
   EXPECT_EQ(op.starts, 1);
 }
 
+// Forward a kernel bounds either half, which is strided, and one joins them; backward each reads a
+// gradient too.
+TEST(ElementWise, BoundsOfAnActivationAreKernelsOfTheirOwn) {
+  const double width = 1000, rows = 10;
+  const auto further = [&](Fusion fusion, Pass pass) {
+    Job job = fused_job(fusion, false);
+    const auto op = [&] {
+      return activation_op("swiglu", pass, job.model, rows, width, shard_of(job));
+    };
+    const Op free = op();
+    job.model.clamped_activation = true;
+    EXPECT_EQ(op().starts, free.starts + (fusion == Fusion::compiled ? 0 : 3));
+    return (op().bytes - free.bytes) / (2 * rows * width);
+  };
+  for (const Fusion fusion : {Fusion::none, Fusion::partial}) {
+    EXPECT_DOUBLE_EQ(further(fusion, Pass::forward), 1.5 * 4 + 4);
+    EXPECT_DOUBLE_EQ(further(fusion, Pass::backward_input), 1.5 * 6 + 4);
+  }
+  EXPECT_EQ(further(Fusion::compiled, Pass::forward), 0);
+}
+
 TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
   const auto sums = [](Fusion fusion, bool separate) {
     double kernels = 0;
@@ -79,6 +100,20 @@ TEST(ElementWise, RotaryPositionsCostWhatTheSoftwareSays) {
   EXPECT_EQ(rotary_op(shard_of(job)).bytes, 2 * s.e * s.tokens * (s.q + s.k));
   EXPECT_EQ(rotary_op(shard_of(fused_job(Fusion::compiled, true))).bytes,
             2 * s.e * s.tokens * (s.q + s.k));
+}
+
+// Transformer Engine's kernel turns, and does not scale; a compiler joins both.
+TEST(ElementWise, ScaledRotaryPositionsHaveNoKernelOfTheirOwn) {
+  for (const Fusion fusion : {Fusion::partial, Fusion::compiled}) {
+    Job job = fused_job(fusion, false);
+    job.software.rotary_bytes = 35;
+    const Shard plain = shard_of(job);
+    EXPECT_EQ(rotary_op(plain).bytes, 2 * plain.e * plain.tokens * (plain.q + plain.k));
+    job.model.scaled_rotary = true;
+    const Shard scaled = shard_of(job);
+    const double each = fusion == Fusion::partial ? 35 : 2 * scaled.e;
+    EXPECT_EQ(rotary_op(scaled).bytes, each * scaled.tokens * (scaled.q + scaled.k));
+  }
 }
 
 TEST(ElementWise, LatentAttentionHasTheKernelsOfItsSoftware) {

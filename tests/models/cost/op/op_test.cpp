@@ -77,6 +77,23 @@ TEST(Op, DeepSeekV3CostsTwoFlopsPerActiveParameter) {
   EXPECT_NEAR(forward / (kBatch.micro * 2048) / 2, 37e9 - 0.93e9, 0.02 * 37e9);
 }
 
+// Tiles at the far edge of a window are computed whole; a window as long as the sequence has none.
+TEST(Op, AWindowIsComputedInWholeTiles) {
+  TransformerSpec model = llama3_8b();
+  const auto attention = [&](int window) {
+    model.window = window;
+    return op_named(layer_ops(model, {}, Pass::forward), "attention");
+  };
+  const Op causal = attention(0);
+  EXPECT_EQ(attention(2048).n, causal.n);
+  EXPECT_EQ(attention(2048).speed, causal.speed);
+  const Op windowed = attention(128);
+  const double seen = windowed_keys(model, 0, 2048);
+  EXPECT_DOUBLE_EQ(windowed.flops / causal.flops, seen / 1024);
+  EXPECT_DOUBLE_EQ(windowed.speed / causal.speed, seen / (seen + 128));
+  EXPECT_DOUBLE_EQ(windowed.n, 2 * (seen + 128));
+}
+
 TEST(Op, EachBackwardHalfOfTheLinearLayersCostsAForward) {
   const TransformerSpec llama = llama3_405b();
   const double forward = flops(layer_ops(llama, {}, Pass::forward), OpKind::gemm);

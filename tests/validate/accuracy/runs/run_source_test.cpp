@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "scenarios/language/library/library.hpp"
 #include "tests/support/error_of.hpp"
 #include "tests/support/small_job.hpp"
@@ -106,6 +108,67 @@ TEST(RunSource, RecipesDifferByGpu) {
   EXPECT_FALSE(gpt_oss_on("hgx-b300").fused_experts);
   EXPECT_TRUE(gpt_oss_on("hgx-b300").ep_merged);
   EXPECT_TRUE(gpt_oss_on("hgx-b300").dense_graphs);
+}
+
+// Its module of further tokens and the loss stand in the place of three layers, or two where the
+// first stage lacks one.
+TEST(RunSource, DeepSeekOfBridgePredictsFurtherTokens) {
+  const auto of = [](int pp, int vpp, const char* name) {
+    Job job = small_job(1, pp, 1);
+    job.layout.vpp = vpp;
+    job.model.layers = 61;
+    job.model.moe = {.experts = 4, .per_token = 1, .ffn_hidden = 128};
+    job.layout.stage_layers.assign(static_cast<std::size_t>(pp) * vpp, 2);
+    TrainingRun run = run_of("Megatron-Bridge 26.04 NeMo Container");
+    run.model = name;
+    return applied(run, job);
+  };
+  const auto ends = [](const Job& job) {
+    const std::vector<int>& layers = job.layout.stage_layers;
+    return std::array{layers.front(), layers[1], layers.back()};
+  };
+  const Job four = of(4, 4, "DeepSeekV3");
+  EXPECT_EQ(four.model.mtp_layers, 1);
+  EXPECT_EQ(ends(four), (std::array{4, 4, 1}));
+  EXPECT_EQ(ends(of(8, 1, "DeepSeekV3")), (std::array{8, 8, 5}));
+  EXPECT_EQ(ends(of(8, 4, "DeepSeekV3")), (std::array{1, 2, 0}));
+  EXPECT_EQ(of(4, 4, "Kimi_K2").model.mtp_layers, 0);
+  EXPECT_EQ(ends(of(4, 4, "Kimi_K2")), (std::array{2, 2, 2}));
+}
+
+// Container 25.11 had graphs of parts and HybridEP on racks; on B200 graphs without a pipeline.
+TEST(RunSource, GraphsOfPartsCameToRacksFirst) {
+  const auto on = [](const char* node, int pp, const char* container) {
+    Job job = small_job(1, pp, 2);
+    job.cluster.node = find_node(node);
+    job.model.moe = {.experts = 4, .per_token = 1, .ffn_hidden = 128};
+    job.model.latent.kv_rank = 512;
+    return applied(run_of(container), job).software;
+  };
+  constexpr const char* kFirst = "Megatron-Bridge 25.11 NeMo Container";
+  EXPECT_TRUE(on("gb200-nvl72", 2, kFirst).dense_graphs);
+  EXPECT_TRUE(on("gb200-nvl72", 2, kFirst).ep_merged);
+  EXPECT_FALSE(on("dgx-b200", 2, kFirst).dense_graphs);
+  EXPECT_FALSE(on("dgx-b200", 2, kFirst).ep_merged);
+  EXPECT_TRUE(on("dgx-b200", 1, kFirst).dense_graphs);
+  EXPECT_TRUE(on("dgx-h100", 2, kFirst).ep_merged);
+  EXPECT_TRUE(on("dgx-b200", 2, "Megatron-Bridge 26.02 NeMo Container").ep_merged);
+}
+
+// AutoModel's table prints no ep of GPT-OSS and no recomputation.
+TEST(RunSource, WhatTheTableOfAutoModelLeavesOut) {
+  TrainingRun run = run_of("NVIDIA NeMo AutoModel performance summary", "kernels TE + DeepEP");
+  Job job = small_job(1, 1, 8);
+  job.model.moe = {.experts = 8, .per_token = 1, .ffn_hidden = 128};
+  EXPECT_EQ(applied(run, job).layout.ep, 8);
+  EXPECT_EQ(applied(run, job).recompute, Recompute::full);
+  job.model.window = 128;  // GPT-OSS
+  EXPECT_NE(applied(run, job).recompute, Recompute::full);
+  job.layout.ep = 4;
+  EXPECT_EQ(applied(run, job).layout.ep, 4);
+  job.model.window = 0;
+  run.recompute = "none";
+  EXPECT_NE(applied(run, job).recompute, Recompute::full);
 }
 
 TEST(RunSource, ExpertsOfMlperfOverlapTheirExchanges) {
