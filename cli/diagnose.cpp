@@ -1,18 +1,27 @@
 // windtunnel diagnose: is a run as fast as its job should be, and if not, why?
 #include "sim/study/diagnose/diagnose.hpp"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/collective_log.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
+#include "cli/program/shell_line.hpp"
 #include "report/answer/diagnose_answer.hpp"
+#include "traces/chakra/chakra.hpp"
 #include "traces/logs/training_log.hpp"
+#include "traces/nccl/nccl_tests.hpp"
+#include "traces/profile/profile_log.hpp"
+#include "traces/profile/profile_reader.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -24,19 +33,72 @@ struct DiagnoseOptions {
   AnswerOutput output;
 };
 
+// What nccl-tests printed, as `expect` reads it, on the machine of the job.
+ExitCode diagnose_collective(const DiagnoseOptions& options, const LoadedScenario* job) {
+  const CollectiveKind kind = collective_of_log(options.log);
+  if (job == nullptr) {
+    throw Error(
+        Location{options.log},
+        fmt::format("is a log of nccl-tests: name the job on whose machine it was measured, "
+                    "or the machine: windtunnel expect {} --cluster MACHINE --log {}",
+                    to_string(kind), shell_word(options.log)));
+  }
+  const auto unprepared = [](const Job&, const std::string&) {
+    return std::shared_ptr<const PreparedIteration>();
+  };
+  const Case on = resolve_case(job->text, {}, unprepared);
+  if (!on.job.cluster.pools.empty()) {
+    throw Error(on.places.where("cluster.pools"),
+                "cluster.pools: a log of nccl-tests is read on nodes that are all alike");
+  }
+  ExpectRequest request = collective_request(on.job, kind);
+  hand_out_reading(read_collective_log(options.log, request), on.job.cluster, options.output);
+  return ExitCode::ok;
+}
+
+bool is_trace(const std::string& path) {
+  return is_profile(path) && begins_as_profile(path) && !is_chakra_json(path);
+}
+
+bool holds_collectives(const std::string& text, const std::string& file) {
+  try {
+    return is_nccl_log(text) && !parse_nccl_tests(text, file, {}).rows.empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Nothing: it is what nccl-tests printed.
+std::optional<TrainingLog> read_steps(const std::string& path) {
+  if (is_trace(path)) return profile_log(path);
+  const std::string text = read_file(path);
+  try {
+    return parse_training_log(text, path);
+  } catch (const Error&) {
+    if (!holds_collectives(text, path)) throw;
+    return {};
+  }
+}
+
 ExitCode run(const DiagnoseOptions& options) {
   check_folders(options.output);
   if (options.job.empty() && !options.set.empty()) {
     throw Error("--set changes keys of the job: name the job behind the log");
   }
-  const TrainingLog log = read_training_log(options.log);
+  const std::optional<TrainingLog> log = read_steps(options.log);
   std::optional<LoadedScenario> job;
   if (!options.job.empty()) job = load_scenario(options.job, parse_overrides(options.set));
+  if (!log) return diagnose_collective(options, job ? &*job : nullptr);
   Progress progress;
-  const Diagnosis diagnosis = diagnose(log, job ? &job->text : nullptr,
+  const Diagnosis diagnosis = diagnose(*log, job ? &job->text : nullptr,
                                        [&](const std::string& step) { progress.show(step); });
   progress.wipe();
-  hand_out(diagnose_answer(log, diagnosis, options.job), options.output);
+  Answer answer = diagnose_answer(*log, diagnosis, options.job);
+  if (is_trace(options.log)) {
+    answer.warnings.emplace_back(
+        "a profiler makes the host slower, and with it steps that wait for their host");
+  }
+  hand_out(answer, options.output);
   return ExitCode::ok;
 }
 
@@ -45,7 +107,8 @@ ExitCode run(const DiagnoseOptions& options) {
 Handler define_diagnose(const CommandLine& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   app.add_option("LOG", options->log,
-                 "what the training program printed, or a CSV of TensorBoard or W&B")
+                 "what the training program printed, a CSV of TensorBoard or W&B, what a profiler "
+                 "recorded (.json, .json.gz, .sqlite), or what nccl-tests printed")
       .required();
   app.add_option("JOB", options->job,
                  "the job that ran: a scenario, or the configuration that it was started with",

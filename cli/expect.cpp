@@ -5,27 +5,19 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 
+#include "cli/collective_log.hpp"
 #include "cli/plan/plan_arguments.hpp"
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/override_options.hpp"
-#include "cli/program/shell_line.hpp"
 #include "models/base/printable.hpp"
-#include "models/base/quantile.hpp"
 #include "report/answer/expect_answer.hpp"
-#include "report/text/json_text.hpp"
 #include "scenarios/language/case.hpp"
-#include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/choices.hpp"
-#include "traces/logs/training_log.hpp"
-#include "traces/nccl/nccl_tests.hpp"
 #include "traces/nccl/nccl_tests_row.hpp"
-#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -131,15 +123,6 @@ Job machine_of(const ExpectOptions& options) {
   return job;
 }
 
-// Whether the law is of the machine's own collectives, and not of its specification.
-bool is_fitted(const Job& job) {
-  const NodeSpec& node = job.cluster.node;
-  const Transport transport = job.cluster.fabric.transport;
-  const InterconnectLaw& law = job.calibration.network;
-  return law.stated && why_no_network_law(node, transport).empty() &&
-         law.noise_log.source != specified_interconnect_law(node, transport).noise_log.source;
-}
-
 CollectiveChoice forced_choice(const ExpectOptions& options) {
   CollectiveChoice choice;
   for (const CollectiveAlgorithm each : kForced) {
@@ -147,112 +130,6 @@ CollectiveChoice forced_choice(const ExpectOptions& options) {
   }
   if (!options.protocol.empty()) choice.protocol = value_of<Protocol>(options.protocol);
   return choice;
-}
-
-// Returns the first GPUs of each node.
-std::vector<std::int32_t> first_gpus(const Cluster& cluster, int nodes, int per_node) {
-  std::vector<std::int32_t> gpus;
-  for (int node = 0; node < nodes; ++node) {
-    for (int i = 0; i < per_node; ++i) gpus.push_back(node * cluster.node.gpus + i);
-  }
-  return gpus;
-}
-
-struct Log {
-  std::vector<MeasuredSize> sizes;
-  int ranks = 0, nodes = 0, process_ranks = 0, nccl_release = 0;
-};
-
-// The Error for a log of a training program names the command that reads it.
-CollectiveRows read_rows(const std::string& text, const std::string& file) {
-  try {
-    return is_nccl_log(text) ? parse_nccl_tests(text, file, {}) : parse_collective_rows(text, file);
-  } catch (const Error&) {
-    bool training = true;
-    try {
-      parse_training_log(text, file);
-    } catch (const Error&) {
-      training = false;
-    }
-    if (!training) throw;
-    throw Error(Location{file},
-                fmt::format("is the log of a training run and not of nccl-tests: windtunnel "
-                            "diagnose {} reads it",
-                            shell_word(file)));
-  }
-}
-
-// Rows of the collective that is asked for; of a size the median.
-Log read_nccl_log(const std::string& file, CollectiveKind kind,
-                  std::vector<std::string>& warnings) {
-  const std::string whole = read_file(file);
-  const CollectiveRows rows = read_rows(whole, file);
-  if (!rows.unreadable.empty()) {
-    const UnusableRow& first = rows.unreadable.front();
-    warnings.push_back(fmt::format(
-        "{} of {} rows of the log are damaged and left out, the first at "
-        "{}: {}",
-        rows.unreadable.size(), rows.unreadable.size() + rows.rows.size(), first.id, first.reason));
-  }
-  Log log;
-  std::map<double, std::vector<double>> seconds;
-  std::string others;
-  for (const CollectiveRow& row : rows.rows) {
-    if (!row.unusable.empty()) continue;
-    if (row.kind != kind) {
-      others = to_string(row.kind);
-      continue;
-    }
-    if (log.ranks != 0 && (row.gpus != log.ranks || row.nodes != log.nodes)) {
-      throw Error(Location{file}, fmt::format("holds {} of {} ranks and of {}; give a log of one",
-                                              to_string(kind), log.ranks, row.gpus));
-    }
-    log.ranks = row.gpus;
-    log.nodes = row.nodes;
-    log.nccl_release = nccl_release(row.nccl_version);
-    seconds[row.bytes].push_back(row.seconds);
-  }
-  if (seconds.empty()) {
-    throw Error(Location{file}, fmt::format("holds no time of {}{}", to_string(kind),
-                                            others.empty() ? "" : ", only of " + others));
-  }
-  for (const auto& [bytes, times] : seconds) log.sizes.push_back({bytes, median(times)});
-  log.process_ranks = process_ranks(whole);
-  return log;
-}
-
-// The fewest nodes that hold the ranks evenly; all, where none do.
-int fewest_nodes(int ranks, const Cluster& cluster) {
-  for (int nodes = 1; nodes <= std::min(ranks, cluster.nodes); ++nodes) {
-    if (ranks % nodes == 0 && ranks / nodes <= cluster.node.gpus) return nodes;
-  }
-  return cluster.nodes;
-}
-
-// Where the log's ranks lie. Throws Error where the machine has no such place.
-void place_log(const Log& log, const std::string& file, ExpectRequest& request,
-               std::vector<std::string>& warnings) {
-  const Cluster& cluster = request.cluster;
-  const int nodes = log.nodes > 0 ? log.nodes : fewest_nodes(log.ranks, cluster);
-  const bool fits =
-      log.ranks % nodes == 0 && nodes <= cluster.nodes && log.ranks / nodes <= cluster.node.gpus;
-  if (!fits) {
-    throw Error(
-        Location{file},
-        fmt::format("is of {} ranks on {} node{}, and --cluster has {} nodes of {} GPUs", log.ranks,
-                    nodes, nodes == 1 ? "" : "s", cluster.nodes, cluster.node.gpus));
-  }
-  if (log.nodes == 0 && cluster.nodes > 1) {
-    warnings.push_back(
-        fmt::format("the log does not say on how many nodes its {} ranks ran; "
-                    "assumed: {}, the fewest that hold them",
-                    log.ranks, nodes));
-  }
-  request.gpus = first_gpus(cluster, nodes, log.ranks / nodes);
-  // On one node nccl-tests is mostly one process (-g 8); rows of a table do not say it.
-  request.process_assumed = log.process_ranks == 0 && nodes == 1 && log.ranks >= 8;
-  request.process_gpus = request.process_assumed ? log.ranks : std::max(1, log.process_ranks);
-  request.nccl_release = log.nccl_release;
 }
 
 // A forced algorithm or protocol that a collective has not is no curve of it. Throws Error where it
@@ -281,36 +158,16 @@ void check_forced(const ExpectOptions& options, const CollectiveChoice& choice,
       [](const ExpectedSize& size) { return std::string(to_string(size.protocol)); });
 }
 
-// "2 of 4 x dgx-h100" where fewer take part than there are.
-std::string machine_text(const Cluster& cluster, int nodes) {
-  const std::string all = fmt::format("{} x {}", cluster.nodes, cluster.node.name);
-  return nodes < cluster.nodes ? fmt::format("{} of {}", nodes, all) : all;
-}
-
-void add_warnings(std::vector<std::string> warnings, Answer& answer) {
-  answer.document = [warnings, document = std::move(answer.document)] {
-    Json whole = document();
-    whole["warnings"] = warnings;
-    return whole;
-  };
-  answer.warnings = std::move(warnings);
-}
-
 ExitCode run(const ExpectOptions& options, bool sizes_given) {
   check_folders(options.output);
   const NamedCollective named = collective_named(options.collective, Location{"COLLECTIVE"});
   if (!named.unusable.empty()) throw Error(Location{"COLLECTIVE"}, named.unusable);
   const Job job = machine_of(options);
-  ExpectRequest request{.kind = named.kind,
-                        .choice = forced_choice(options),
-                        .sizes = sizes_of(options.sizes),
-                        .cluster = job.cluster,
-                        .gpus = {},
-                        .calibration = job.calibration};
-  request.fitted = is_fitted(job);
-  request.gpus = first_gpus(job.cluster, job.cluster.nodes, job.cluster.node.gpus);
-  std::vector<std::string> warnings;
+  ExpectRequest request = collective_request(job, named.kind);
+  request.choice = forced_choice(options);
+  request.sizes = sizes_of(options.sizes);
   if (options.log.empty()) {
+    std::vector<std::string> warnings;
     const ExpectedCurve curve = expect_collective(request);
     check_forced(options, request.choice, curve, warnings);
     Answer answer = expect_answer(curve, machine_text(job.cluster, curve.nodes));
@@ -321,13 +178,9 @@ ExitCode run(const ExpectOptions& options, bool sizes_given) {
   if (sizes_given) {
     throw Error(Location{"--sizes"}, "the log says which sizes; leave out one of the two");
   }
-  const Log log = read_nccl_log(options.log, named.kind, warnings);
-  place_log(log, options.log, request, warnings);
-  const LogReading reading = read_log(request, log.sizes);
-  check_forced(options, request.choice, reading.expected, warnings);
-  Answer answer = expect_answer(reading, machine_text(job.cluster, reading.expected.nodes));
-  add_warnings(std::move(warnings), answer);
-  hand_out(answer, options.output);
+  CollectiveReading read = read_collective_log(options.log, request);
+  check_forced(options, request.choice, read.log.expected, read.warnings);
+  hand_out_reading(read, job.cluster, options.output);
   return ExitCode::ok;
 }
 

@@ -334,7 +334,7 @@ ExitCode import_traces(const ImportOptions& options) {
   }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (on_machine) {
-      throw Error("a log of faults (.csv) is fitted without a --scenario or --cluster");
+      throw Error("a log of faults is fitted without a --scenario or --cluster");
     }
     return import_faults(options.files.front(), options.fault, options.output);
   }
@@ -416,7 +416,8 @@ Handler define_import(const CommandLine& app) {
          "TRACE", from->files,
          "files NAME.RANK.et (or .json) of Chakra, or their folder; what PyTorch's profiler "
          "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
-         "their folder; or a log of node faults, FILE.csv, which is fitted")
+         "their folder; or a log of faults, which is fitted: FILE.csv, what sacct -P prints, or a "
+         "kernel's log with Xids")
       .required();
   Option scenario = app.add_option("--scenario", from->scenario,
                                    "its cluster and calibration are used", "SCENARIO");

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <vector>
 
 #include "cli/program/output.hpp"
@@ -9,6 +11,7 @@
 #include "models/base/units.hpp"
 #include "models/reliability/fault_simulation.hpp"
 #include "report/captured/fault_fit_report.hpp"
+#include "traces/profile/profile_reader.hpp"
 #include "traces/rows/fault_log.hpp"
 
 namespace windtunnel {
@@ -16,52 +19,81 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of several logs in a file each gets a folder of its own. Returns what it wrote.
-std::string write_log(const FaultLog& log, const FaultFit& fit, const std::string& path,
-                      const std::string& folder) {
+// Returns what it wrote: the logs of one cluster, a kind of fault each, and what they are as
+// classes of failures.
+std::string write_logs(std::span<const FittedLog> kinds, const std::string& path,
+                       const std::string& folder) {
   prepare_folder(folder);
   const std::string source = fs::path(path).filename().string();
-  const bool repaired = std::any_of(log.faults.begin(), log.faults.end(),
-                                    [](const NodeFault& fault) { return fault.repair_s > 0; });
-  write_file(folder + "/plain.csv", fault_log_csv(log));
-  write_file(folder + "/arrivals.csv", arrivals_csv(log, source));
-  if (repaired) write_file(folder + "/repairs.csv", repairs_csv(log, source));
-  write_file(folder + "/failures.yaml", failures_yaml(log, fit, repaired ? "repairs.csv" : ""));
-  return fmt::format("wrote plain.csv, arrivals.csv{} and failures.yaml in {}\n",
-                     repaired ? ", repairs.csv" : "", folder);
+  std::vector<std::string> names;
+  const auto write = [&](const std::string& name, const std::string& text) {
+    write_file(fmt::format("{}/{}", folder, name), text);
+    names.push_back(name);
+  };
+  std::string repairs;
+  for (const auto& [log, fit] : kinds) {
+    const std::string kind = log.kind == FailureKind::node ? "" : "-process";
+    const bool repaired =
+        std::ranges::any_of(log.faults, [](const NodeFault& fault) { return fault.repair_s > 0; });
+    write(fmt::format("plain{}.csv", kind), fault_log_csv(log));
+    write(fmt::format("arrivals{}.csv", kind), arrivals_csv(log, source));
+    if (!repaired) continue;
+    repairs = fmt::format("repairs{}.csv", kind);
+    write(repairs, repairs_csv(log, source));
+  }
+  write_file(folder + "/failures.yaml", failures_yaml(kinds, repairs));
+  return fmt::format("wrote {} and failures.yaml in {}\n", fmt::join(names, ", "), folder);
 }
 
-std::string folder_of(const FaultLog& log, size_t logs, const std::string& out) {
-  if (logs == 1) return out;
+// Where each cluster's logs begin: those of one name, which stand together.
+std::vector<std::size_t> clusters_of(const std::vector<FaultLog>& logs) {
+  std::vector<std::size_t> begins;
+  for (std::size_t i = 0; i < logs.size(); ++i) {
+    if (i == 0 || logs[i].name != logs[i - 1].name) begins.push_back(i);
+  }
+  return begins;
+}
+
+// Of several clusters in a file each gets a folder of its own.
+std::string folder_of(const FaultLog& log, std::size_t clusters, const std::string& out) {
+  if (clusters == 1) return out;
   std::string name = log.name;
-  std::replace(name.begin(), name.end(), ' ', '-');
+  std::ranges::replace(name, ' ', '-');
   return (fs::path(out) / name).string();
 }
 
 }  // namespace
 
 bool is_fault_log(const std::string& path) {
-  return fs::path(path).extension() == ".csv";
+  if (fs::path(path).extension() == ".csv") return true;
+  const auto ends = [&](const char* end) { return path.ends_with(end); };
+  const bool other = is_profile(path) || ends(".et") || ends(".gz");
+  std::error_code error;
+  return !other && fs::is_regular_file(path, error);
 }
 
 ExitCode import_faults(const std::string& path, const FaultImport& options,
                        const AnswerOutput& output) {
   std::vector<FaultLog> logs = read_fault_logs(path);
-  if (logs.size() > 1 && (options.nodes > 0 || options.days > 0)) {
+  const std::vector<std::size_t> begins = clusters_of(logs);
+  if (begins.size() > 1 && (options.nodes > 0 || options.days > 0)) {
     throw Error(Location{path}, fmt::format("holds the logs of {} systems; --nodes and --days are "
                                             "for one",
-                                            logs.size()));
+                                            begins.size()));
   }
   std::vector<FittedLog> fitted;
-  std::string written;
   for (FaultLog& log : logs) {
     if (options.nodes > 0) log.nodes = options.nodes;
     if (options.days > 0) log.span_s = options.days * kDay_s;
     const FaultFit fit = fit_faults(log);
-    if (!options.out.empty()) {
-      written += "\n" + write_log(log, fit, path, folder_of(log, logs.size(), options.out));
-    }
     fitted.push_back({std::move(log), fit});
+  }
+  std::string written;
+  for (std::size_t i = 0; i < begins.size() && !options.out.empty(); ++i) {
+    const std::size_t end = i + 1 < begins.size() ? begins[i + 1] : fitted.size();
+    const std::span<const FittedLog> kinds(fitted.data() + begins[i], end - begins[i]);
+    written +=
+        "\n" + write_logs(kinds, path, folder_of(kinds.front().log, begins.size(), options.out));
   }
   hand_out(fault_fit_answer(path, fitted), output, written);
   return ExitCode::ok;

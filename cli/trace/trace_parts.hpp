@@ -29,7 +29,8 @@ struct FaultExport {
   std::optional<std::uint64_t> seed;
 };
 
-bool is_fault_log(const std::string& path);  // by its name: .csv
+// A .csv, or any file whose name is not one of a trace (.et, .json, .gz, .sqlite).
+bool is_fault_log(const std::string& path);
 
 ExitCode import_faults(const std::string& path, const FaultImport& options,
                        const AnswerOutput& output);

@@ -347,8 +347,9 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
 
 // Nodes and span as the log tells, or as its faults do.
 void set_watch(const FaultLog& log, FaultFit& fit) {
-  if (log.faults.size() < 3) {
-    throw Error(fmt::format("a fit needs 3 faults or more; the log '{}' has {}", log.name,
+  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
+  if (log.faults.size() < fewest) {
+    throw Error(fmt::format("a fit needs {} faults or more; the log '{}' has {}", fewest, log.name,
                             log.faults.size()));
   }
   int highest = 0;
@@ -381,6 +382,7 @@ void fit_gaps(const FaultLog& log, FaultFit& fit) {
     CHECK(gaps_s.back() >= 0, "the faults of '{}' are not by start", log.name);
     if (gaps_s.back() > 0) positive_s.push_back(gaps_s.back());
   }
+  if (gaps_s.size() < 2) return;
   const auto count = static_cast<double>(gaps_s.size());
   fit.zero_gap_share = 1 - static_cast<double>(positive_s.size()) / count;
   fit.gap_shape = weibull_shape(positive_s);
@@ -408,25 +410,28 @@ std::vector<FaultEvent> fault_events(const FaultLog& log, double batch_window_s)
   return events;
 }
 
-FaultFit fit_faults(const FaultLog& log, double batch_window_s) {
+FaultFit fit_faults(const FaultLog& log) {
   FaultFit fit;
   set_watch(log, fit);
   fit.dispersion = dispersion_of(log, first_s(log), fit.span_s);
-  fit.rate_per_node_s =
-      scaled(poisson_interval(fit.faults, fit.dispersion), 1 / (fit.span_s * fit.nodes));
+  const double all_s = fit.span_s * fit.nodes;
+  const double watched_s = log.watched_node_s > 0 ? log.watched_node_s : all_s;
+  fit.rate_per_node_s = scaled(poisson_interval(fit.faults, fit.dispersion), 1 / watched_s);
   fit_gaps(log, fit);
-  const std::vector<FaultEvent> events = fault_events(log, batch_window_s);
+  const std::vector<FaultEvent> events = fault_events(log, log.batch_window_s);
   fit.batch_shares = shares_by_size(events);
   fit.faults_in_batches = batched_share(events, fit.faults);
   fit_repairs(log, fit);
   fit_nodes(log, fit);
+  fit.rate_per_node_up_s *= all_s / watched_s;
   return fit;
 }
 
 FailureClass fitted_class(const FaultLog& log, const FaultFit& fit) {
   FailureClass result;
-  result.name = "node";
-  result.kind = FailureKind::node;
+  const bool of_nodes = log.kind == FailureKind::node;
+  result.name = of_nodes ? "node" : "process";
+  result.kind = log.kind;
   if (fit.gap_shape.value > 0) {
     result.arrivals = Arrivals::weibull;
     result.weibull_shape = fit.gap_shape.value;
@@ -435,13 +440,14 @@ FailureClass fitted_class(const FaultLog& log, const FaultFit& fit) {
   result.batch_adjacent = false;  // numbers in a log need not be places in a room
   double nodes_per_event = 1;
   if (fit.batch_shares.size() > 1) {
-    result.batch_shares = fit.batch_shares;
+    if (of_nodes) result.batch_shares = fit.batch_shares;
     nodes_per_event = 0;
     for (std::size_t i = 0; i < fit.batch_shares.size(); ++i) {
       nodes_per_event += fit.batch_shares[i] * static_cast<double>(i + 1);
     }
   }
   result.rate_per_node_s = fit.rate_per_node_up_s / nodes_per_event;
+  if (!of_nodes) return result;
   for (const NodeFault& fault : log.faults) result.repair.empirical_s.push_back(fault.repair_s);
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/reliability/failure_process.hpp"
@@ -23,6 +24,13 @@ struct FaultLog {
   int nodes = 0;                  // watched, with or without a fault; 0: not known
   double span_s = 0;              // watched; 0: from the first to the last fault
   std::vector<NodeFault> faults;  // by start
+  // node, or process: the node stays, and the job begins again from its last snapshot.
+  FailureKind kind = FailureKind::node;
+  // Node time in which a fault would have been seen, as of nodes that ran jobs; 0: nodes * span_s.
+  double watched_node_s = 0;
+  double batch_window_s = 1;  // faults that follow each other within it are one event
+  // How it was read, as what and the text.
+  std::vector<std::pair<std::string, std::string>> notes = {};
 };
 
 struct FittedValue {
@@ -46,7 +54,7 @@ struct FaultFit {
   FittedValue gap_shape;        // Weibull by maximum likelihood on the gaps above zero; 0: too few
   FittedValue gap_mean_s;       // between faults, zeros too
   double zero_gap_share = 0;
-  // A batch: faults of different nodes that begin together (within batch_window_s).
+  // A batch: faults of different nodes that begin together (within FaultLog::batch_window_s).
   std::vector<double> batch_shares;  // [i]: share of events that hit i + 1 nodes
   FittedValue faults_in_batches;     // share of faults
   FittedValue repair_median_s;       // of repairs above zero; 0: none known
@@ -65,14 +73,15 @@ struct FaultFit {
   int nodes_with_fault = 0;
 };
 
-// Throws Error with fewer than 3 faults, faults that all begin together, or a fault after the span
-// (by a day or more: spans are told in whole days). 600 faults take 2 ms, 4,000 30 ms.
-FaultFit fit_faults(const FaultLog& log, double batch_window_s = 1);
+// Throws Error without a fault, with fewer than 3 where the log does not say how long it is, with
+// faults that all begin together, or a fault after the span (by a day or more: spans are told in
+// whole days). 600 faults take 2 ms, 4,000 30 ms.
+FaultFit fit_faults(const FaultLog& log);
 
 std::vector<FaultEvent> fault_events(const FaultLog& log, double batch_window_s = 1);
 
-// The class that simulates such a log: events as a Weibull stream, batches with their shares,
-// lemons, repairs as recorded.
+// The class that simulates such a log: events as a Weibull stream, lemons; of nodes also batches
+// with their shares, and repairs as recorded.
 FailureClass fitted_class(const FaultLog& log, const FaultFit& fit);
 
 // FailureClass::growth by which a rate per node at one size becomes that at another.

@@ -94,9 +94,13 @@ std::vector<FitRow> rows_of(const FaultFit& fit) {
                  fmt::to_string(fit.nodes_with_five), of_nodes)};
 }
 
+std::string title_of(const FaultLog& log) {
+  return log.kind == FailureKind::node ? log.name : log.name + ", processes";
+}
+
 SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
   SummarySection section{
-      fmt::format("{}: {} faults of {} nodes in {}", log.name, with_separators(fit.faults),
+      fmt::format("{}: {} faults of {} nodes in {}", title_of(log), with_separators(fit.faults),
                   with_separators(fit.nodes), format_seconds(fit.span_s)),
       {},
       {{{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}}};
@@ -113,6 +117,7 @@ SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
     section.rows.push_back({"days", "from the first to the last fault; --days says more"});
   }
   section.rows.push_back({"nodes per event", batches_text(fit.batch_shares)});
+  for (const auto& [what, text] : log.notes) section.rows.push_back({what, text});
   return section;
 }
 
@@ -127,7 +132,9 @@ Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& l
                 .document = [&logs] {
                   Json documents = Json::array();
                   for (const FittedLog& each : logs) {
-                    Json& document = documents.emplace_back(Json{{"name", each.log.name}});
+                    Json& document = documents.emplace_back(
+                        Json{{"name", each.log.name},
+                             {"kind", each.log.kind == FailureKind::node ? "node" : "process"}});
                     for (FitRow& row : rows_of(each.fit)) {
                       document[row.key] = std::move(row.value);
                     }
@@ -138,28 +145,39 @@ Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& l
   return answer;
 }
 
-std::string failures_yaml(const FaultLog& log, const FaultFit& fit,
-                          const std::string& repairs_file) {
-  const FailureClass fitted = fitted_class(log, fit);
-  std::string yaml = fmt::format(
-      "# Fitted on {} faults of {} nodes in {}. The rate is of events, per node and time out of\n"
-      "# repair. placement: adjacent if you know that those of a batch share a rack.\n"
-      "failures:\n"
-      "  - class: {}\n"
-      "    rate: {}\n",
-      fit.faults, fit.nodes, format_seconds(fit.span_s), fitted.name,
-      format_quantity(fitted.rate_per_node_s, Dimension::per_node_s));
-  if (fitted.arrivals == Arrivals::weibull) {
-    yaml += fmt::format("    arrivals: {{weibull: {:.4g}}}\n", fitted.weibull_shape);
+std::string failures_yaml(std::span<const FittedLog> kinds, const std::string& repairs_file) {
+  std::string yaml;
+  for (const auto& [log, fit] : kinds) {
+    const FailureClass fitted = fitted_class(log, fit);
+    yaml += fmt::format(
+        "# {}: fitted on {} faults of {} nodes in {}; 95 % of the rate: {} .. {} per\n# 1000 "
+        "node-days.\n",
+        fitted.name, fit.faults, fit.nodes, format_seconds(fit.span_s),
+        rate_text(fit.rate_per_node_s.low), rate_text(fit.rate_per_node_s.high));
   }
-  if (fitted.frailty_variance > 0) {
-    yaml += fmt::format("    frailty: {:.4g}\n", fitted.frailty_variance);
+  yaml +=
+      "# A rate is of events, per node and time out of repair. placement: adjacent if you know "
+      "that\n"
+      "# those of a batch share a rack.\n"
+      "failures:\n";
+  for (const auto& [log, fit] : kinds) {
+    const FailureClass fitted = fitted_class(log, fit);
+    yaml += fmt::format("  - class: {}\n    rate: {}\n", fitted.name,
+                        format_quantity(fitted.rate_per_node_s, Dimension::per_node_s));
+    if (fitted.arrivals == Arrivals::weibull) {
+      yaml += fmt::format("    arrivals: {{weibull: {:.4g}}}\n", fitted.weibull_shape);
+    }
+    if (fitted.frailty_variance > 0) {
+      yaml += fmt::format("    frailty: {:.4g}\n", fitted.frailty_variance);
+    }
+    if (!fitted.batch_shares.empty()) {
+      yaml += fmt::format("    batch: {{shares: [{:.9f}], placement: any}}\n",
+                          fmt::join(fitted.batch_shares, ", "));
+    }
+    if (log.kind == FailureKind::node && !repairs_file.empty()) {
+      yaml += fmt::format("    repair: {{empirical: {}}}\n", repairs_file);
+    }
   }
-  if (!fitted.batch_shares.empty()) {
-    yaml += fmt::format("    batch: {{shares: [{:.9f}], placement: any}}\n",
-                        fmt::join(fitted.batch_shares, ", "));
-  }
-  if (!repairs_file.empty()) yaml += fmt::format("    repair: {{empirical: {}}}\n", repairs_file);
   return yaml;
 }
 

@@ -1,6 +1,7 @@
 // The fit of logs of faults as an answer, and as the `failures:` of a scenario.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,8 @@ struct FittedLog {
 // is an interval; null: too few faults. `logs` have to outlive it.
 Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs);
 
-// YAML of fitted_class(), to be taken over into a scenario. Repairs are read from `repairs_file`;
-// empty: none are known.
-std::string failures_yaml(const FaultLog& log, const FaultFit& fit,
-                          const std::string& repairs_file);
+// YAML of fitted_class() of each kind of fault of a cluster, to be taken over into a scenario.
+// Repairs of nodes are read from `repairs_file`; empty: none are known.
+std::string failures_yaml(std::span<const FittedLog> kinds, const std::string& repairs_file);
 
 }  // namespace windtunnel

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "tests/cli/nccl_log.hpp"
 #include "tests/cli/run_program.hpp"
 
 namespace windtunnel {
@@ -47,6 +48,36 @@ TEST(DiagnoseCommand, TakesTheConfigurationThatTheRunWasStartedWith) {
                   " examples/configurations/llama3-70b.sh --set cluster.node=dgx-h100 --json");
   ASSERT_EQ(told.exit_code, 0) << told.err;
   EXPECT_EQ(Json::parse(told.out).at("verdict"), "faster");
+}
+
+// What `expect` says of it, on the machine of the job.
+TEST(DiagnoseCommand, HandsALogOfNcclTestsToExpect) {
+  const std::string log = nccl_log(scratch_folder("diagnose_nccl"), "all_reduce.log");
+  const std::string on = " --set cluster.nodes=2 --set batch.global=32 --json";
+  const ProgramResult told = run_program("diagnose " + log + " " + kJob + on);
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const ProgramResult expected =
+      run_program("expect all_reduce --cluster '2 x dgx-h100' --json --log " + log);
+  EXPECT_EQ(Json::parse(told.out), Json::parse(expected.out));
+  const ProgramResult alone = run_program("diagnose " + log);
+  EXPECT_EQ(alone.exit_code, 2);
+  EXPECT_NE(alone.err.find("windtunnel expect all-reduce --cluster MACHINE --log " + log),
+            std::string::npos)
+      << alone.err;
+}
+
+// The steps that `trace import` tells of the same file.
+TEST(DiagnoseCommand, ReadsStepsOfAProfilersTrace) {
+  const std::string trace = "examples/traces/kineto/rank-0.pt.trace.json.gz";
+  const std::string job = "examples/traces/gpt-4-layers.yaml";
+  const ProgramResult told = run_program("diagnose " + trace + " " + job + " --json");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  const Json answer = Json::parse(told.out);
+  EXPECT_EQ(answer.at("read_as"), Json::array({"a profiler"}));
+  const Json captured = Json::parse(run_program("trace import " + trace + " --json").out);
+  EXPECT_NE(captured.dump().find(answer.at("measured").at("step_s").dump()), std::string::npos)
+      << answer.dump() << captured.dump();
+  EXPECT_NE(told.err.find("a profiler makes the host slower"), std::string::npos) << told.err;
 }
 
 TEST(DiagnoseCommand, RefusesKeysOfNoJob) {

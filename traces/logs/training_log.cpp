@@ -312,7 +312,7 @@ std::string way_on(std::string_view head) {
            "FILE` reads";
   }
   if (head.starts_with("SQLite format 3") || contains_text(head, "\"traceEvents\"")) {
-    return "it is a profiler's trace, which `windtunnel trace import` reads";
+    return "it is a profiler's trace, which is read by its name: .json, .json.gz or .sqlite";
   }
   return "";
 }

@@ -16,6 +16,8 @@
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/units.hpp"
+#include "traces/rows/kernel_log.hpp"
+#include "traces/rows/slurm_jobs.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
 
@@ -28,8 +30,9 @@ constexpr int kMostNodes = 10'000'000;
 constexpr std::string_view kHours = "hours";
 constexpr std::string_view kForms =
     "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
-    "node,start_day,end_day; or "
-    "system,start_min_since_2001,node,downtime_min";
+    "node,start_day,end_day; "
+    "system,start_min_since_2001,node,downtime_min; what sacct -P prints; or a kernel's log with "
+    "lines of Xids (NVRM: Xid)";
 
 struct TimeUnit {
   std::string_view name;
@@ -203,20 +206,27 @@ void read_comment(std::string_view line, const Location& where, FaultLog& log) {
   if (colon == std::string_view::npos) return;
   const std::string_view key = trimmed(line.substr(0, colon));
   const std::string_view value = trimmed(line.substr(colon + 1));
-  const auto number = [&] {
+  const auto number = [&](double most) {
     double result = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size() || !(result > 0) ||
-        result > kMostNodes) {
+        result > most) {
       throw Error(where,
                   fmt::format("'{}' holds '{}', not a number above zero", key, excerpt(value)));
     }
     return result;
   };
   if (key == "name") log.name = std::string(value);
-  if (key == "days") log.span_s = number() * kDay_s;
+  if (key == "days") log.span_s = number(kMostNodes) * kDay_s;
+  if (key == "node-days") log.watched_node_s = number(1e3 * kMostNodes) * kDay_s;
+  if (key == "kind") {
+    if (value != "node" && value != "process") {
+      throw Error(where, unknown_name("kind", std::string(value), {"node", "process"}));
+    }
+    log.kind = value == "node" ? FailureKind::node : FailureKind::process;
+  }
   if (key == "nodes") {
-    const double nodes = number();
+    const double nodes = number(kMostNodes);
     if (nodes != std::floor(nodes)) throw Error(where, "the number of nodes is not a whole one");
     log.nodes = static_cast<int>(nodes);
   }
@@ -255,6 +265,8 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
   FaultLog log;
   log.name = std::filesystem::path(file).stem().string();
   const std::string uncommented = without_comments(text, file, log);
+  if (is_kernel_log(uncommented)) return read_kernel_log(uncommented, file, log);
+  if (is_slurm_table(uncommented)) return read_slurm_jobs(uncommented, file, log);
   const CsvTable table = CsvTable::parse(uncommented, file);
   if (table.rows() == 0) throw Error(Location{file}, "has no faults");
   if (table.has("start_min_since_2001")) return read_systems(table);
@@ -277,6 +289,8 @@ std::string fault_log_csv(const FaultLog& log) {
   std::string text = fmt::format("# name: {}\n", excerpt(log.name));
   if (log.nodes > 0) text += fmt::format("# nodes: {}\n", log.nodes);
   if (log.span_s > 0) text += fmt::format("# days: {}\n", log.span_s / kDay_s);
+  if (log.watched_node_s > 0) text += fmt::format("# node-days: {}\n", log.watched_node_s / kDay_s);
+  if (log.kind == FailureKind::process) text += "# kind: process\n";
   text += "start_s,repair_s,node,cause\n";
   for (const NodeFault& fault : log.faults) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", fault.start_s, fault.repair_s,

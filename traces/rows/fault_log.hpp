@@ -1,4 +1,5 @@
-// Logs of node faults, from CSV files. Which form a file has is told by its columns:
+// Logs of node faults. Which form a file has is told by what stands in it: Slurm's accounting
+// (slurm_jobs.hpp), a kernel's log (kernel_log.hpp), or a CSV file, told by its columns:
 // - InfiniteHBD (stepfun-ai/InfiniteHBD-Trace, as intervals):
 // node,start_day,end_day,level,class,desc
 // - LANL (LA-UR-05-7318): system,start_min_since_2001,node,downtime_min,category,detail; one log
@@ -6,7 +7,7 @@
 // - plain: start, [repair], [node], [cause], header with the unit: start_h, start_s, start_day,
 //   repair_h, ...; "hours", which a file of recorded times has for its header, is start_h
 // Comments before the header may say what no column does: "# nodes: 400", "# days: 348",
-// "# name: ...".
+// "# name: ...", "# kind: process", "# node-days: 96.5" (in which a fault would have been seen).
 #pragma once
 
 #include <string>
@@ -17,6 +18,7 @@
 
 namespace windtunnel {
 
+// A cluster's own records give one log for each kind of fault, all of the same name.
 // Throws Error with file:line:column: no known columns, a number that is none, an end before its
 // start, a negative time, a time of more than 100 years, a node beyond the last.
 std::vector<FaultLog> read_fault_logs(const std::string& path);

@@ -119,6 +119,33 @@ TEST(TraceFaults, SeveralSystemsInOneFileGetAFolderEach) {
   EXPECT_EQ(run_program("trace import " + folder + "/lanl.csv --nodes 4").exit_code, 2);
 }
 
+// A cluster's own records become classes of failures that a scenario takes as they stand.
+TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
+  const std::string folder = scratch_folder("faults-records");
+  write_text(folder + "/jobs.txt",
+             "JobID|State|Start|End|NNodes|NodeList\n"
+             "1|NODE_FAIL|2024-08-01T00:00:00|2024-08-11T00:00:00|8|n[1-8]\n"
+             "2|FAILED|2024-08-11T00:00:00|2024-08-21T00:00:00|8|n[1-8]\n"
+             "3|COMPLETED|2024-08-21T00:00:00|2024-08-31T00:00:00|8|n[1-8]\n");
+  const ProgramResult told = run_program("trace import " + folder + "/jobs.txt --out " + folder);
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_NE(told.out.find("jobs, processes: 1 faults of 8 nodes in 30 d"), std::string::npos)
+      << told.out;
+  EXPECT_NE(told.out.find("240 node-days of 3 jobs"), std::string::npos) << told.out;
+  write_text(folder + "/job.yaml",
+             "name: taken\nmodel: llama3-8b\ncluster: {node: dgx-h100, nodes: 2}\n"
+             "batch: {global: 32}\nsnapshots: [{tier: storage, every: 1 h, mode: async}]\n"
+             "campaign: {length: 30 d}\n" +
+                 read_text(folder + "/failures.yaml"));
+  const ProgramResult ran = run_program("run " + folder + "/job.yaml --json");
+  ASSERT_EQ(ran.exit_code, 0) << ran.err << read_text(folder + "/failures.yaml");
+  // Nothing else is a log of faults by its name.
+  const ProgramResult kernel = run_program("trace import " + folder + "/job.yaml");
+  EXPECT_EQ(kernel.exit_code, 2);
+  EXPECT_NE(kernel.err.find("job.yaml:1:1: no log of faults has these columns"), std::string::npos)
+      << kernel.err;
+}
+
 TEST(TraceFaults, WhatDoesNotGoTogetherIsTheUsersError) {
   const std::string folder = scratch_folder("faults-wrong");
   write_text(folder + "/bad.csv", "start_h,node\n1,2\n2,x\n");

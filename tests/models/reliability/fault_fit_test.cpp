@@ -235,6 +235,22 @@ TEST(FaultFit, WhatCannotBeFittedIsAnError) {
             "its length as --days");
 }
 
+// A watched time is as good as the gaps of a third fault.
+TEST(FaultFit, OneFaultInAKnownTimeHasARate) {
+  FaultLog log{"month", 10, 30 * kDay_s, {{5 * kDay_s, 0, 3, ""}}};
+  const FaultFit fit = fit_faults(log);
+  EXPECT_NEAR(fit.rate_per_node_s.value * 300 * kDay_s, 1, 1e-12);
+  EXPECT_NEAR(fit.rate_per_node_s.low * 300 * kDay_s, 0.0253, 1e-4);  // Poisson's of one
+  EXPECT_NEAR(fit.rate_per_node_s.high * 300 * kDay_s, 5.572, 1e-3);
+  EXPECT_EQ(fit.gap_mean_s.high, 0);  // too few
+  check_failure_class(fitted_class(log, fit));
+  log.watched_node_s = 100 * kDay_s;  // the nodes were idle for two thirds of it
+  EXPECT_NEAR(fit_faults(log).rate_per_node_up_s / fit.rate_per_node_up_s, 3, 1e-9);
+  log.faults.clear();
+  EXPECT_EQ(error_of([&] { fit_faults(log); }),
+            "a fit needs 1 faults or more; the log 'month' has 0");
+}
+
 // FT-HSDP (arXiv 2602.00277): 2.3e-3 failures per server-day at 4,096 servers, one in 18 min at
 // 12,288, where the rate per server would have given 51 min.
 TEST(FaultFit, FtHsdpFailsFasterThanItGrows) {

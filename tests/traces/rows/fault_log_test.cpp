@@ -104,8 +104,9 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
   const std::string columns =
       "no log of faults has these columns; known: start_h (or _s, _min, _day, or hours) with any "
       "of "
-      "repair_h, node, cause; node,start_day,end_day; or "
-      "system,start_min_since_2001,node,downtime_min";
+      "repair_h, node, cause; node,start_day,end_day; "
+      "system,start_min_since_2001,node,downtime_min; what sacct -P prints; or a kernel's log with "
+      "lines of Xids (NVRM: Xid)";
   const std::pair<std::string, std::string> cases[] = {
       {"", "f.csv:1:1: the file is empty"},
       {"# nodes: 4\n", "f.csv:1:1: the file is empty"},
@@ -137,6 +138,7 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
       {"# nodes: many\nstart_h\n1\n", "f.csv:1:1: 'nodes' holds 'many', not a number above zero"},
       {"# nodes: 1.5\nstart_h\n1\n", "f.csv:1:1: the number of nodes is not a whole one"},
       {"#\n# days: -3\nstart_h\n1\n", "f.csv:2:1: 'days' holds '-3', not a number above zero"},
+      {"# kind: procss\nstart_h\n1\n", "f.csv:1:1: unknown kind 'procss'; did you mean 'process'?"},
       {"# days: nan\nstart_h\n1\n", "f.csv:1:1: 'days' holds 'nan', not a number above zero"},
       {"node,start_day,end_day\n1,5,4\n",
        "f.csv:2:3: column 'end_day' is 4, before the start at 5"},

@@ -1,0 +1,244 @@
+// Slurm's accounting and kernel logs as logs of faults.
+#include <gtest/gtest.h>
+
+#include "models/base/random.hpp"
+#include "models/base/units.hpp"
+#include "tests/support/error_of.hpp"
+#include "traces/rows/fault_log.hpp"
+#include "traces/rows/xid_errors.hpp"
+
+namespace windtunnel {
+namespace {
+
+std::vector<FaultLog> read(std::string_view text) {
+  return parse_fault_logs(text, "dir/cluster.log");
+}
+
+std::string fault_of(std::string_view text) {
+  return error_of([&] { parse_fault_logs(text, "f"); });
+}
+
+std::string note_of(const FaultLog& log, std::string_view what) {
+  for (const auto& [key, text] : log.notes) {
+    if (key == what) return text;
+  }
+  return "";
+}
+
+const std::string kJobs =
+    "JobID|State|Start|End|NNodes|NodeList\n"
+    "7|COMPLETED|2024-08-01T00:00:00|2024-08-03T00:00:00|2|gpu[01-02]\n"
+    "8|NODE_FAIL|2024-08-03T00:00:00|2024-08-03T12:00:00|1|gpu02\n"
+    "8.batch|FAILED|2024-08-03T00:00:00|2024-08-03T12:00:00|1|gpu02\n"
+    "9|FAILED|2024-08-03T00:00:00|2024-08-04T00:00:00|3|gpu[01,03-04]\n"
+    "10|CANCELLED by 1000|2024-08-04T00:00:00|2024-08-05T00:00:00|4|gpu[01-04]\n"
+    "11|PENDING|Unknown|Unknown|4|None assigned\n"
+    "12|RUNNING|2024-08-04T12:00:00|Unknown|1|r1n[08-09]-ib\n";
+
+TEST(SlurmJobs, HowAJobEndedTellsWhatFailed) {
+  const std::vector<FaultLog> logs = read(kJobs);
+  ASSERT_EQ(logs.size(), 2U);
+  EXPECT_EQ(logs[0].kind, FailureKind::node);
+  EXPECT_EQ(logs[1].kind, FailureKind::process);
+  for (const FaultLog& log : logs) {
+    EXPECT_EQ(log.name, "cluster");
+    EXPECT_EQ(log.nodes, 6);  // gpu01 to gpu04, r1n08-ib and r1n09-ib
+    EXPECT_EQ(log.span_s, 4 * kDay_s);
+    // 2 x 2 d, 1 x 0.5 d, 3 x 1 d, 4 x 1 d, and half a day until the latest time.
+    EXPECT_DOUBLE_EQ(log.watched_node_s, 12 * kDay_s);
+  }
+  ASSERT_EQ(logs[0].faults.size(), 1U);
+  EXPECT_EQ(logs[0].faults[0], (NodeFault{2.5 * kDay_s, 0, 1, "NODE_FAIL"}));
+  ASSERT_EQ(logs[1].faults.size(), 1U);  // the step "8.batch" is a part of its job
+  EXPECT_EQ(logs[1].faults[0], (NodeFault{3 * kDay_s, 0, -1, "FAILED"}));
+  EXPECT_EQ(note_of(logs[0], "no failure"), "CANCELLED: 1, COMPLETED: 1, RUNNING: 1");
+}
+
+// One failure in twelve days of nodes that ran jobs, of six nodes over four days.
+TEST(SlurmJobs, ARateIsByTheNodeTimeOfJobs) {
+  const FaultLog log = read(kJobs)[0];
+  const FaultFit fit = fit_faults(log);
+  EXPECT_NEAR(fit.rate_per_node_s.value * kDay_s, 1 / 12.0, 1e-12);
+  EXPECT_NEAR(fit.rate_per_node_s.high * kDay_s, 5.572 / 12, 1e-4);  // Poisson's of one
+  EXPECT_NEAR(fit.rate_per_node_up_s * kDay_s, 1 / 12.0, 1e-3);
+  EXPECT_EQ(fit.gap_mean_s.high, 0);  // one fault has no gap
+  const FaultLog back = parse_fault_logs(fault_log_csv(log), "f.csv").at(0);
+  EXPECT_NEAR(fit_faults(back).rate_per_node_s.value, fit.rate_per_node_s.value, 1e-15);
+}
+
+TEST(SlurmJobs, AClassOfProcessesHasNeitherBatchesNorRepairs) {
+  const FaultLog log = read(kJobs)[1];
+  const FailureClass fitted = fitted_class(log, fit_faults(log));
+  EXPECT_EQ(fitted.name, "process");
+  EXPECT_EQ(fitted.kind, FailureKind::process);
+  EXPECT_TRUE(fitted.batch_shares.empty());
+  EXPECT_TRUE(fitted.repair.empirical_s.empty());
+  check_failure_class(fitted);
+  const FaultLog back = parse_fault_logs(fault_log_csv(log), "f.csv").at(0);
+  EXPECT_EQ(back.kind, FailureKind::process);
+}
+
+// Which node of several failed is known where Slurm says it; jobs that shared it are one fault.
+TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
+  const std::vector<FaultLog> logs = read(
+      "JobIDRaw|State|Start|End|AllocNodes|NodeList|FailedNode|\n"
+      "1|NODE_FAIL|2024-08-01T00:00:00|2024-08-02T00:00:00|2|a[1-2]|a2|\n"
+      "2|NODE_FAIL|2024-08-01T00:00:00|2024-08-02T00:00:10|2|a[2-3]|a2|\n"
+      "3|BOOT_FAIL|2024-08-03T00:00:00|2024-08-03T00:00:00|1|a3||\n");
+  ASSERT_EQ(logs.size(), 1U);
+  ASSERT_EQ(logs[0].faults.size(), 2U);
+  EXPECT_EQ(logs[0].faults[0].node, 1);
+  EXPECT_EQ(logs[0].faults[1], (NodeFault{2 * kDay_s, 0, 2, "BOOT_FAIL"}));
+}
+
+TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
+  const std::string head = "State|Start|End|NNodes\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: no column 'Start' stands in the header; print"},
+      {"State|Start|End\n1|2|3\n", "f:1:1: no column 'NNodes' stands in the header"},
+      {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: no column 'State'"},
+      {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, the header 4"},
+      {head + "FALED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",
+       "f:2:1: State is an unknown state 'FALED'; did you mean 'FAILED'?"},
+      {head + "FAILED|2024-13-01T00:00:00|2024-08-02T00:00:00|1\n",
+       "f:2:8: Start '2024-13-01T00:00:00' is no time"},
+      {head + "FAILED|2024-08-01T00:00:00|2024-08-02T25:00:00|1\n",
+       "f:2:28: End '2024-08-02T25:00:00' is no time"},
+      {head + "FAILED|2024-08-02T00:00:00|2024-08-01T00:00:00|1\n",
+       "f:2:28: End is before Start, 2024-08-02T00:00:00"},
+      {head + "FAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|two\n",
+       "f:2:48: NNodes 'two' is no number of nodes"},
+      {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[1-\n",
+       "f:2:48: NodeList 'a[1-' is no list of nodes"},
+      {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[0-999999999]\n",
+       "f:2:48: NodeList 'a[0-999999999]' is no list of nodes"},
+      {head + "COMPLETED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",
+       "f: has no record of a fault"},
+  };
+  for (const auto& [text, what] : cases) {
+    const std::string error = fault_of(text);
+    EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
+  }
+}
+
+TEST(KernelLog, WhatAnXidCostsIsNvidiasAction) {
+  EXPECT_EQ(find_xid(31)->cost, XidCost::process);
+  EXPECT_EQ(find_xid(94)->cost, XidCost::process);
+  for (const int number : {48, 62, 64, 74, 79, 95, 109, 119, 120, 140}) {
+    EXPECT_EQ(find_xid(number)->cost, XidCost::node) << number;
+  }
+  for (const int number : {45, 63, 92, 121, 154}) {
+    EXPECT_EQ(find_xid(number)->cost, XidCost::nothing) << number;
+  }
+  EXPECT_EQ(find_xid(147)->cost, XidCost::fatal);
+  EXPECT_EQ(find_xid(61), nullptr);  // not used by these GPUs
+  EXPECT_EQ(find_xid(9999), nullptr);
+}
+
+TEST(KernelLog, ReadsASyslogOfManyHosts) {
+  const std::vector<FaultLog> logs = read(
+      "2024-08-01T00:00:00+00:00 n1 kernel: nvidia: loading\n"
+      "2024-08-01T01:00:00+00:00 n3 systemd[1]: Started\n"
+      "2024-08-02T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 31, pid=7, name=python\n"
+      "2024-08-02T00:00:30+00:00 n2 kernel: NVRM: Xid (PCI:0000:5e:00): 31, pid=8, name=python\n"
+      "2024-08-03T00:00:00+00:00 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 94, Contained\n"
+      "2024-08-03T02:00:20+02:00 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 95, Uncontained\n"
+      "2024-08-04T00:00:00+00:00 n2 kernel: nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 12028, "
+      "Non-fatal, Link 32\n"
+      "2024-08-04T12:00:00+00:00 n2 kernel: nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, "
+      "Fatal, Link 32\n"
+      "2024-08-05T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 63, Row Remapper\n"
+      "2024-08-05T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 61, pid=7\n"
+      "2024-08-05T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 145, RLW_CTRL Nonfatal\n");
+  ASSERT_EQ(logs.size(), 2U);
+  const FaultLog& nodes = logs[0];
+  EXPECT_EQ(nodes.nodes, 2);  // that the kernel's lines name
+  EXPECT_EQ(nodes.span_s, 4 * kDay_s);
+  ASSERT_EQ(nodes.faults.size(), 2U);
+  // Its contained error and what came of it are one fault, of a node.
+  EXPECT_EQ(nodes.faults[0], (NodeFault{2 * kDay_s, 0, 0, "Xid 95 (uncontained memory error)"}));
+  EXPECT_EQ(nodes.faults[1], (NodeFault{3.5 * kDay_s, 0, 1, "SXid 20034"}));
+  ASSERT_EQ(logs[1].faults.size(), 1U);
+  EXPECT_EQ(logs[1].faults[0], (NodeFault{kDay_s, 0, 1, "Xid 31 (memory page fault)"}));
+  EXPECT_EQ(note_of(nodes, "no failure"),
+            "SXid 12028: 1, Xid 145: 1, Xid 63: 1 (by NVIDIA's list of Xids)");
+  EXPECT_EQ(note_of(nodes, "left out"), "Xid 61: 1 (NVIDIA's list gives no action for it)");
+  EXPECT_NE(note_of(nodes, "same fault").find("5 records became 3 faults"), std::string::npos);
+}
+
+TEST(KernelLog, ReadsTheFormsOfDmesg) {
+  const std::string xid = " NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n";
+  const std::string cases[] = {
+      "[    5.000000] usb 1-1: new device\n[86405.250000]" + xid,
+      "[Wed Aug 28 11:11:22 2024] usb 1-1: new device\n[Thu Aug 29 11:11:22 2024]" + xid,
+      "2024-08-28T11:11:22,000000+00:00 usb 1-1: new device\n2024-08-29T11:11:22,250000+00:00" +
+          xid,
+      "<6>Dec 31 11:11:22 n1 kernel: usb\n<3>Jan  1 11:11:22 n1 kernel:" + xid,
+      "Jan  1 11:11:22 n1 kernel:" + xid + "Dec 31 11:11:22 n1 kernel: usb\n",
+      "n1: [    5.000000] usb 1-1: new device\nn1: [86405.000000]" + xid,
+  };
+  for (const std::string& text : cases) {
+    const FaultLog log = read(text).at(0);
+    EXPECT_EQ(log.nodes, 1) << text;
+    EXPECT_NEAR(log.span_s, kDay_s, 1) << text;
+    ASSERT_EQ(log.faults.size(), 1U) << text;
+    EXPECT_NEAR(log.faults[0].start_s, kDay_s, 1) << text;
+    EXPECT_EQ(log.faults[0].node, 0) << text;
+  }
+}
+
+TEST(KernelLog, CommentsSayWhatTheLinesDoNot) {
+  const FaultLog log =
+      read("# name: row 7\n# nodes: 400\n# days: 30\n[5.0] NVRM: Xid (0000:01:00): 48, x\n").at(0);
+  EXPECT_EQ(log.name, "row 7");
+  EXPECT_EQ(log.nodes, 400);
+  EXPECT_NEAR(fit_faults(log).rate_per_node_s.value * 400 * 30 * kDay_s, 1, 1e-12);
+}
+
+TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
+  const std::string first = "[1.0] boot\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {first + "NVRM: Xid (PCI:0000:3b:00): 79, x\n", "f:2:1: no time that is known stands before"},
+      {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): x, y\n",
+       "f:2:28: the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
+      {first + "[2.0] NVRM: Xid (PCI:0000:3b\n", "f:2:7: the number of an Xid is due"},
+      {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): 79x\n", "f:2:33: the number of an Xid is due"},
+      {first + "Aug 28 11:11:22 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, x\n",
+       "f:2:1: has a time of another form than line 1"},
+      {"[9.0] boot\n[1.0] boot\n", "f:2:1: counts seconds since another boot"},
+      {"a: [9.0] boot\nb: [10.0] boot\n", "f:2:1: counts seconds since another node's boot"},
+      {"[9.0] boot\n[10.0] usb\n", "f: has no record of a fault"},
+  };
+  for (const auto& [text, what] : cases) {
+    const std::string error = fault_of(text);
+    EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
+  }
+}
+
+// Half a file, or one with a byte changed, is read or refused by name; never anything else.
+TEST(KernelLog, DamagedRecordsAreReadOrRefused) {
+  const std::string logs[] = {
+      kJobs,
+      "Dec 31 11:11:22 n1 kernel: usb\nJan  1 11:11:22 n1 kernel: NVRM: Xid (PCI:00:3b): 79, x\n",
+      "n1: [    5.0] usb 1-1\nn1: [86405.0] NVRM: Xid (PCI:00:3b): 31, pid\n"};
+  RandomStream random(1, RandomPurpose::test, 2);
+  int refused = 0;
+  for (int i = 0; i < 6000; ++i) {
+    const std::string& whole = logs[i % 3];
+    std::string damaged = whole.substr(0, i % 2 == 0 ? random.below(whole.size()) : whole.size());
+    for (std::uint64_t j = 0; j < 1 + random.below(3) && !damaged.empty(); ++j) {
+      damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));
+    }
+    const std::string error = error_of([&] {
+      for (const FaultLog& log : parse_fault_logs(damaged, "f")) {
+        if (log.span_s > 0) check_failure_class(fitted_class(log, fit_faults(log)));
+      }
+    });
+    refused += error != "no error";
+    EXPECT_TRUE(error == "no error" || error.starts_with("f:") || error.starts_with("a")) << error;
+  }
+  EXPECT_GT(refused, 1000);
+}
+
+}  // namespace
+}  // namespace windtunnel

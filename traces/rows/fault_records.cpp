@@ -1,0 +1,190 @@
+#include "traces/rows/fault_records.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "models/base/error.hpp"
+#include "models/base/units.hpp"
+
+namespace windtunnel {
+namespace {
+
+bool is_digit(char c) {
+  return std::isdigit(static_cast<unsigned char>(c)) != 0;
+}
+
+// Those of one node within same_fault_s of each other, by time.
+std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
+  std::vector<FaultRecord> faults;
+  struct Last {
+    std::size_t fault;
+    double at_s;
+  };
+  std::map<std::string, Last> last_of_node;
+  for (const FaultRecord& record : records.faults) {
+    const auto last = last_of_node.find(record.node);
+    const bool same = !record.node.empty() && last != last_of_node.end() &&
+                      record.at_s - last->second.at_s <= records.same_fault_s;
+    if (!same) {
+      faults.push_back(record);
+      last_of_node[record.node] = {faults.size() - 1, record.at_s};
+      continue;
+    }
+    last->second.at_s = record.at_s;
+    FaultRecord& fault = faults[last->second.fault];
+    if (record.kind == FailureKind::node && fault.kind != FailureKind::node) {
+      fault.kind = record.kind;
+      fault.cause = record.cause;
+    }
+  }
+  return faults;
+}
+
+// "Xid 79: 3, Xid 48: 1", the most frequent first.
+std::string causes_text(const FaultLog& log) {
+  std::map<std::string, int> counts;
+  for (const NodeFault& fault : log.faults) ++counts[fault.cause];
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [cause, count] : counts) sorted.emplace_back(-count, cause);
+  std::ranges::sort(sorted);
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
+    parts.push_back(fmt::format("{}: {}", sorted[i].second, -sorted[i].first));
+  }
+  if (sorted.size() > kShown) parts.push_back(fmt::format("{} more", sorted.size() - kShown));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+}  // namespace
+
+std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head,
+                                    const std::string& file) {
+  if (records.faults.empty()) {
+    throw Error(Location{file}, "has no record of a fault that costs a node or a job");
+  }
+  std::ranges::stable_sort(records.faults, {}, &FaultRecord::at_s);
+  std::map<std::string, int> number_of;
+  for (const std::string& node : records.nodes) {
+    number_of.emplace(node, static_cast<int>(number_of.size()));
+  }
+  FaultLog nodes = head;
+  nodes.batch_window_s = records.same_fault_s;
+  nodes.kind = FailureKind::node;
+  if (head.watched_node_s == 0) nodes.watched_node_s = records.watched_node_s;
+  if (head.nodes == 0) {
+    nodes.nodes = std::max(static_cast<int>(number_of.size()), records.fewest_nodes);
+    nodes.notes.emplace_back("nodes", "are those that the records name; --nodes says more");
+  }
+  if (head.span_s == 0) {
+    nodes.span_s = records.until_s - records.from_s;
+    nodes.notes.emplace_back("days", "from the first record to the last; --days says more");
+  }
+  FaultLog processes = nodes;
+  processes.kind = FailureKind::process;
+  processes.notes.clear();
+  const std::vector<FaultRecord> faults = faults_of(records);
+  for (const FaultRecord& fault : faults) {
+    const auto known = number_of.find(fault.node);
+    FaultLog& log = fault.kind == FailureKind::node ? nodes : processes;
+    log.faults.push_back({std::max(0.0, fault.at_s - records.from_s), 0,
+                          known == number_of.end() ? -1 : known->second, fault.cause});
+  }
+  std::ranges::move(records.notes, std::back_inserter(nodes.notes));
+  if (faults.size() < records.faults.size()) {
+    nodes.notes.emplace_back(
+        "same fault",
+        fmt::format("{} records became {} faults: of a node, those within {} s of the one before "
+                    "are one",
+                    records.faults.size(), faults.size(), records.same_fault_s));
+  }
+  std::vector<FaultLog> logs;
+  for (FaultLog* log : {&nodes, &processes}) {
+    if (log->faults.empty()) continue;
+    if (logs.empty()) log->notes = nodes.notes;
+    log->notes.emplace_back("causes", causes_text(*log));
+    logs.push_back(*log);
+  }
+  return logs;
+}
+
+bool take_text(std::string_view& text, std::string_view what) {
+  if (!text.starts_with(what)) return false;
+  text.remove_prefix(what.size());
+  return true;
+}
+
+bool take_whole(std::string_view& text, std::size_t least_digits, std::size_t most_digits,
+                int& number) {
+  std::size_t digits = 0;
+  while (digits < std::min(text.size(), most_digits) && is_digit(text[digits])) ++digits;
+  if (digits < least_digits) return false;
+  std::from_chars(text.data(), text.data() + digits, number);
+  text.remove_prefix(digits);
+  return true;
+}
+
+bool take_clock(std::string_view& text, double& seconds) {
+  std::string_view rest = text;
+  int hour = 0, minute = 0, second = 0;
+  const bool whole = take_whole(rest, 2, 2, hour) && take_text(rest, ":") &&
+                     take_whole(rest, 2, 2, minute) && take_text(rest, ":") &&
+                     take_whole(rest, 2, 2, second);
+  if (!whole || hour > 23 || minute > 59 || second > 60) return false;
+  seconds = hour * 3600.0 + minute * 60.0 + second;
+  if (rest.size() > 1 && (rest[0] == '.' || rest[0] == ',') && is_digit(rest[1])) {
+    rest.remove_prefix(1);
+    for (double unit = 0.1; !rest.empty() && is_digit(rest[0]); unit /= 10) {
+      seconds += unit * (rest[0] - '0');
+      rest.remove_prefix(1);
+    }
+  }
+  text = rest;
+  return true;
+}
+
+std::optional<double> day_number(int year, int month, int day) {
+  const std::chrono::year_month_day date{std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)}};
+  if (year < 1970 || year > 2200 || !date.ok()) return {};
+  return static_cast<double>(std::chrono::sys_days{date}.time_since_epoch().count());
+}
+
+std::optional<double> take_iso_time(std::string_view& text) {
+  std::string_view rest = text;
+  int year = 0, month = 0, day = 0;
+  double clock_s = 0;
+  const bool whole = take_whole(rest, 4, 4, year) && take_text(rest, "-") &&
+                     take_whole(rest, 2, 2, month) && take_text(rest, "-") &&
+                     take_whole(rest, 2, 2, day) &&
+                     (take_text(rest, "T") || take_text(rest, " ")) && take_clock(rest, clock_s);
+  const std::optional<double> days = whole ? day_number(year, month, day) : std::nullopt;
+  if (!days) return {};
+  double zone_s = 0;
+  std::string_view zone = rest;
+  if (take_text(zone, "Z")) {
+    rest = zone;
+  } else if (zone.starts_with("+") || zone.starts_with("-")) {
+    const double sign = zone[0] == '+' ? 1 : -1;
+    zone.remove_prefix(1);
+    int hours = 0, minutes = 0;
+    const bool has_hours = take_whole(zone, 2, 2, hours);
+    take_text(zone, ":");
+    if (has_hours && take_whole(zone, 2, 2, minutes)) {
+      zone_s = sign * (hours * 3600.0 + minutes * 60.0);
+      rest = zone;
+    }
+  }
+  text = rest;
+  return *days * kDay_s + clock_s - zone_s;
+}
+
+}  // namespace windtunnel

@@ -1,0 +1,332 @@
+#include "traces/rows/kernel_log.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "models/base/error.hpp"
+#include "models/base/printable.hpp"
+#include "models/base/units.hpp"
+#include "traces/rows/fault_records.hpp"
+#include "traces/rows/xid_errors.hpp"
+#include "traces/text/text.hpp"
+
+namespace windtunnel {
+namespace {
+
+constexpr std::string_view kXid = "NVRM: Xid (";
+constexpr std::string_view kSwitchXid = "SXid (";
+constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::size_t kLongestHost = 253;
+
+enum class Clock { boot, dated, without_year };
+
+// Where a line stands in time. Without a year seconds are those since midnight, and day is
+// 32 * month + day of the month.
+struct Stamp {
+  Clock clock = Clock::boot;
+  double seconds = 0;
+  int day = 0;
+  std::string_view host{};
+};
+
+// "Aug 30 " or "Aug  3 ".
+bool take_month_day(std::string_view& text, int& month, int& day) {
+  std::string_view rest = text;
+  const auto* const found = std::ranges::find(kMonths, rest.substr(0, 3));
+  if (found == kMonths.end()) return false;
+  rest.remove_prefix(3);
+  while (take_text(rest, " ")) {
+  }
+  if (!take_whole(rest, 1, 2, day) || !take_text(rest, " ")) return false;
+  month = static_cast<int>(found - kMonths.begin()) + 1;
+  text = rest;
+  return true;
+}
+
+// "[  123.456789] "
+std::optional<Stamp> take_boot_time(std::string_view& text) {
+  std::string_view rest = text;
+  if (!take_text(rest, "[")) return {};
+  while (take_text(rest, " ")) {
+  }
+  double seconds = 0;
+  const auto [end, fault] =
+      std::from_chars(rest.data(), rest.data() + rest.size(), seconds, std::chars_format::fixed);
+  if (fault != std::errc() || !(seconds >= 0 && seconds < 1e10)) return {};
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (!take_text(rest, "]")) return {};
+  text = rest;
+  return Stamp{.clock = Clock::boot, .seconds = seconds};
+}
+
+// "[Fri Aug 30 11:11:22 2024] "
+std::optional<Stamp> take_bracketed_date(std::string_view& text) {
+  std::string_view rest = text;
+  if (!take_text(rest, "[") || rest.size() < 4 || rest[3] != ' ') return {};
+  rest.remove_prefix(4);
+  int month = 0, day = 0, year = 0;
+  double clock_s = 0;
+  const bool whole = take_month_day(rest, month, day) && take_clock(rest, clock_s) &&
+                     take_text(rest, " ") && take_whole(rest, 4, 4, year) && take_text(rest, "]");
+  const std::optional<double> days = whole ? day_number(year, month, day) : std::nullopt;
+  if (!days) return {};
+  text = rest;
+  return Stamp{.clock = Clock::dated, .seconds = *days * kDay_s + clock_s};
+}
+
+// The word behind a time of syslog, which "kernel:" follows; dmesg has the message there.
+std::string_view host_of(std::string_view text) {
+  if (!take_text(text, " ")) return {};
+  const std::string_view word = text.substr(0, text.find(' '));
+  text.remove_prefix(word.size());
+  const bool is_host = !word.empty() && word.size() <= kLongestHost && text.starts_with(" kernel");
+  return is_host ? word : std::string_view{};
+}
+
+std::optional<Stamp> time_of(std::string_view text) {
+  if (std::optional<Stamp> stamp = take_boot_time(text)) return stamp;
+  if (std::optional<Stamp> stamp = take_bracketed_date(text)) return stamp;
+  if (const std::optional<double> at_s = take_iso_time(text)) {
+    return Stamp{.clock = Clock::dated, .seconds = *at_s, .host = host_of(text)};
+  }
+  Stamp stamp{.clock = Clock::without_year};
+  int month = 0, day = 0;
+  const bool whole = take_month_day(text, month, day) && take_clock(text, stamp.seconds);
+  if (!whole || !day_number(2000, month, day)) return {};
+  stamp.day = 32 * month + day;
+  stamp.host = host_of(text);
+  return stamp;
+}
+
+// Behind a priority and a "HOST: ", if they stand there.
+std::optional<Stamp> stamp_of(std::string_view line) {
+  std::string_view rest = line;
+  int priority = 0;
+  if (take_text(rest, "<") && take_whole(rest, 1, 3, priority) && take_text(rest, ">")) {
+    take_text(rest, "1 ");  // the version of syslog's newer form
+    line = rest;
+  }
+  if (std::optional<Stamp> stamp = time_of(line)) return stamp;
+  const std::size_t colon = line.find(": ");
+  const std::string_view host = line.substr(0, colon);
+  if (colon == std::string_view::npos || host.size() > kLongestHost ||
+      host.find_first_of(" \t[") != std::string_view::npos) {
+    return {};
+  }
+  std::optional<Stamp> stamp = time_of(line.substr(colon + 2));
+  if (stamp) stamp->host = host;
+  return stamp;
+}
+
+// What a line reports.
+struct XidLine {
+  int number = 0;
+  bool of_switch = false;
+  bool fatal = true;
+};
+
+// Days from the first of the log, by Stamp::day: the year's circle, cut where nothing was logged
+// for the longest.
+std::map<int, double> days_without_year(const std::map<int, std::pair<double, double>>& seen) {
+  const int year = seen.contains(2 * 32 + 29) ? 2000 : 2001;
+  const double year_days = *day_number(year + 1, 1, 1) - *day_number(year, 1, 1);
+  std::map<int, double> days;
+  double first = 0, last = -1, widest = -1;
+  for (const auto& [day, times] : seen) {
+    const double number = *day_number(year, day / 32, day % 32) - *day_number(year, 1, 1);
+    if (last >= 0 && number - last > widest) {
+      widest = number - last;
+      first = number;
+    }
+    days[day] = number;
+    last = number;
+  }
+  const double begin = days.begin()->second;
+  if (begin + year_days - last >= widest) first = begin;
+  for (auto& [day, number] : days) number -= number < first ? first - year_days : first;
+  return days;
+}
+
+class KernelLogReader {
+ public:
+  explicit KernelLogReader(std::string file) : file_(std::move(file)) {}
+
+  void line(std::string_view text, int number) {
+    const std::optional<Stamp> stamp = stamp_of(text);
+    const std::size_t xid = text.find(kXid);
+    const std::size_t at = xid != std::string_view::npos ? xid : text.find(kSwitchXid);
+    if (at == std::string_view::npos) {
+      if (stamp && (!clock_ || stamp->clock == *clock_)) note_time(*stamp, number);
+      return;
+    }
+    const Location where{file_, number, static_cast<int>(at) + 1};
+    if (!stamp) {
+      throw Error(where,
+                  "no time that is known stands before this Xid: '[123.4]', '[Fri Aug 30 11:11:22 "
+                  "2024]', 'Aug 30 11:11:22 HOST' or '2024-08-30T11:11:22 HOST'");
+    }
+    if (clock_ && stamp->clock != *clock_) {
+      throw Error({file_, number, 1},
+                  fmt::format("has a time of another form than line {}; give a log of one form",
+                              first_line_));
+    }
+    note_time(*stamp, number);
+    XidLine found{.of_switch = xid == std::string_view::npos};
+    const std::string_view behind = number_behind(text, at, number, found);
+    found.fatal = !contains_text(behind, "nonfatal") && !contains_text(behind, "non-fatal");
+    if (found.of_switch && !contains_text(behind, "fatal")) found.fatal = false;
+    add(found, *stamp);
+  }
+
+  ClusterRecords finished() {
+    if (clock_ == Clock::without_year) {
+      const std::map<int, double> days = days_without_year(seen_);
+      const auto at = [&](int day, double seconds) { return days.at(day) * kDay_s + seconds; };
+      bool any = false;
+      for (const auto& [day, times] : seen_) {
+        records_.from_s =
+            std::min(any ? records_.from_s : at(day, times.first), at(day, times.first));
+        records_.until_s = std::max(records_.until_s, at(day, times.second));
+        any = true;
+      }
+      for (std::size_t i = 0; i < records_.faults.size(); ++i) {
+        records_.faults[i].at_s = at(days_of_faults_[i], records_.faults[i].at_s);
+      }
+    }
+    if (records_.nodes.empty() && clock_) {
+      const std::string only = "the node";
+      records_.nodes.insert(only);
+      for (FaultRecord& fault : records_.faults) fault.node = only;
+      records_.notes.emplace_back("hosts", "no line names one, so all are of one node");
+    }
+    note_others("no failure", harmless_, "by NVIDIA's list of Xids");
+    note_others("left out", unknown_, "NVIDIA's list gives no action for it");
+    return std::move(records_);
+  }
+
+ private:
+  // Returns what stands behind the number.
+  std::string_view number_behind(std::string_view text, std::size_t at, int line,
+                                 XidLine& found) const {
+    std::string_view rest = text.substr(at);
+    const std::size_t close = rest.find(')');
+    if (close != std::string_view::npos) rest.remove_prefix(close + 1);
+    const std::string_view digits = rest;
+    const bool whole = close != std::string_view::npos && take_text(rest, ": ") &&
+                       take_whole(rest, 1, 6, found.number) &&
+                       (rest.empty() || rest[0] == ',' || rest[0] == ' ' || rest[0] == '\r');
+    if (!whole) {
+      throw Error(
+          {file_, line, static_cast<int>(digits.data() - text.data()) + 1},
+          fmt::format("the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not '{}'",
+                      excerpt(digits.substr(0, 20))));
+    }
+    return rest;
+  }
+
+  void note_time(const Stamp& stamp, int number) {
+    if (!clock_) {
+      clock_ = stamp.clock;
+      first_line_ = number;
+      first_host_ = stamp.host;
+      records_.from_s = records_.until_s = stamp.clock == Clock::without_year ? 0 : stamp.seconds;
+    }
+    if (stamp.clock == Clock::boot) {
+      const bool other_host = stamp.host != first_host_;
+      if (other_host || stamp.seconds < last_s_ - 1) {
+        throw Error({file_, number, 1},
+                    fmt::format("counts seconds since {}, which no common clock has; print times "
+                                "with dmesg --time-format iso",
+                                other_host ? "another node's boot" : "another boot"));
+      }
+      last_s_ = stamp.seconds;
+    }
+    if (stamp.clock == Clock::without_year) {
+      auto [times, is_new] = seen_.try_emplace(stamp.day, stamp.seconds, stamp.seconds);
+      times->second.first = std::min(times->second.first, stamp.seconds);
+      times->second.second = std::max(times->second.second, stamp.seconds);
+    } else {
+      records_.from_s = std::min(records_.from_s, stamp.seconds);
+      records_.until_s = std::max(records_.until_s, stamp.seconds);
+    }
+    if (!stamp.host.empty() && stamp.host != last_host_) {
+      last_host_ = stamp.host;
+      records_.nodes.emplace(stamp.host);
+    }
+  }
+
+  void add(const XidLine& found, const Stamp& stamp) {
+    const XidError* const error = found.of_switch ? nullptr : find_xid(found.number);
+    const std::string name = fmt::format("{} {}", found.of_switch ? "SXid" : "Xid", found.number);
+    if (!found.of_switch && error == nullptr) {
+      ++unknown_[name];
+      return;
+    }
+    const XidCost cost = found.of_switch ? XidCost::fatal : error->cost;
+    if (cost == XidCost::nothing || (cost == XidCost::fatal && !found.fatal)) {
+      ++harmless_[name];
+      return;
+    }
+    records_.faults.push_back(
+        {stamp.seconds, std::string(stamp.host),
+         cost == XidCost::process ? FailureKind::process : FailureKind::node,
+         error == nullptr ? name : fmt::format("{} ({})", name, error->what)});
+    days_of_faults_.push_back(stamp.day);
+  }
+
+  void note_others(const char* what, const std::map<std::string, int>& counts,
+                   std::string_view why) {
+    if (counts.empty()) return;
+    std::vector<std::string> parts;
+    for (const auto& [name, count] : counts) parts.push_back(fmt::format("{}: {}", name, count));
+    if (parts.size() > 8) {
+      parts[8] = fmt::format("{} more", parts.size() - 8);
+      parts.resize(9);
+    }
+    records_.notes.emplace_back(what, fmt::format("{} ({})", fmt::join(parts, ", "), why));
+  }
+
+  std::string file_;
+  std::optional<Clock> clock_;
+  int first_line_ = 0;
+  double last_s_ = 0;
+  std::string first_host_, last_host_;
+  std::map<int, std::pair<double, double>> seen_;  // first and last second, by Stamp::day
+  ClusterRecords records_;
+  std::vector<int> days_of_faults_;  // Stamp::day of each of records_.faults
+  std::map<std::string, int> harmless_, unknown_;
+};
+
+}  // namespace
+
+bool is_kernel_log(std::string_view text) {
+  const std::string_view first = text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
+  if (stamp_of(first.substr(0, first.find('\n')))) return true;
+  const bool xids =
+      text.find(kXid) != std::string_view::npos || text.find(kSwitchXid) != std::string_view::npos;
+  return xids && !first.starts_with("start") && !first.starts_with("node,");
+}
+
+std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& file,
+                                      const FaultLog& head) {
+  KernelLogReader reader(file);
+  int number = 1;
+  for (std::size_t at = 0; at < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    reader.line(text.substr(at, end - at), number);
+    at = end + 1;
+  }
+  return fault_logs_of(reader.finished(), head, file);
+}
+
+}  // namespace windtunnel
