@@ -349,8 +349,8 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
 void set_watch(const FaultLog& log, FaultFit& fit) {
   const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
   if (log.faults.size() < fewest) {
-    throw Error(fmt::format("a fit needs {} faults or more; the log '{}' has {}", fewest, log.name,
-                            log.faults.size()));
+    throw Error(fmt::format("a fit needs {} fault{} or more; the log '{}' has {}", fewest,
+                            fewest == 1 ? "" : "s", log.name, log.faults.size()));
   }
   int highest = 0;
   for (const NodeFault& fault : log.faults) highest = std::max(highest, fault.node);

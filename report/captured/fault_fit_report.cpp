@@ -100,8 +100,9 @@ std::string title_of(const FaultLog& log) {
 
 SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
   SummarySection section{
-      fmt::format("{}: {} faults of {} nodes in {}", title_of(log), with_separators(fit.faults),
-                  with_separators(fit.nodes), format_seconds(fit.span_s)),
+      fmt::format("{}: {} fault{} of {} nodes in {}", title_of(log), with_separators(fit.faults),
+                  fit.faults == 1 ? "" : "s", with_separators(fit.nodes),
+                  format_seconds(fit.span_s)),
       {},
       {{{""}, {"fitted", Align::right}, {"95 % from", Align::right}, {"to", Align::right}}, {}}};
   for (FitRow& row : rows_of(fit)) {
@@ -150,9 +151,9 @@ std::string failures_yaml(std::span<const FittedLog> kinds, const std::string& r
   for (const auto& [log, fit] : kinds) {
     const FailureClass fitted = fitted_class(log, fit);
     yaml += fmt::format(
-        "# {}: fitted on {} faults of {} nodes in {}; 95 % of the rate: {} .. {} per\n# 1000 "
+        "# {}: fitted on {} fault{} of {} nodes in {}; 95 % of the rate: {} .. {} per\n# 1000 "
         "node-days.\n",
-        fitted.name, fit.faults, fit.nodes, format_seconds(fit.span_s),
+        fitted.name, fit.faults, fit.faults == 1 ? "" : "s", fit.nodes, format_seconds(fit.span_s),
         rate_text(fit.rate_per_node_s.low), rate_text(fit.rate_per_node_s.high));
   }
   yaml +=

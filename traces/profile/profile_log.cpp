@@ -12,9 +12,12 @@ TrainingLog profile_log(const std::string& path) {
                 "marks no steps, and no optimizer's kernels stand between two of them: call step() "
                 "of the profiler after each step");
   }
-  TrainingLog log{.file = path, .software = {"a profiler"}};
+  TrainingLog log;
+  log.file = path;
+  log.software = {"a profiler"};
   for (const CapturedStep& captured_step : captured.steps) {
-    LoggedStep step{.iteration = static_cast<int>(log.steps.size()) + 1};
+    LoggedStep step;
+    step.iteration = static_cast<int>(log.steps.size()) + 1;
     const double seconds = captured_step.seconds();
     step.values[static_cast<std::size_t>(LogQuantity::step_s)] = {seconds, seconds};
     log.steps.push_back(step);

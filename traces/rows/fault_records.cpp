@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-bool is_digit(char c) {
+bool is_decimal(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
@@ -124,7 +124,7 @@ bool take_text(std::string_view& text, std::string_view what) {
 bool take_whole(std::string_view& text, std::size_t least_digits, std::size_t most_digits,
                 int& number) {
   std::size_t digits = 0;
-  while (digits < std::min(text.size(), most_digits) && is_digit(text[digits])) ++digits;
+  while (digits < std::min(text.size(), most_digits) && is_decimal(text[digits])) ++digits;
   if (digits < least_digits) return false;
   std::from_chars(text.data(), text.data() + digits, number);
   text.remove_prefix(digits);
@@ -139,9 +139,9 @@ bool take_clock(std::string_view& text, double& seconds) {
                      take_whole(rest, 2, 2, second);
   if (!whole || hour > 23 || minute > 59 || second > 60) return false;
   seconds = hour * 3600.0 + minute * 60.0 + second;
-  if (rest.size() > 1 && (rest[0] == '.' || rest[0] == ',') && is_digit(rest[1])) {
+  if (rest.size() > 1 && (rest[0] == '.' || rest[0] == ',') && is_decimal(rest[1])) {
     rest.remove_prefix(1);
-    for (double unit = 0.1; !rest.empty() && is_digit(rest[0]); unit /= 10) {
+    for (double unit = 0.1; !rest.empty() && is_decimal(rest[0]); unit /= 10) {
       seconds += unit * (rest[0] - '0');
       rest.remove_prefix(1);
     }

@@ -47,6 +47,7 @@ class ScenarioImport : private ImportedKeys {
     set_recompute();
     set_precision();
     set_machine();
+    set_mesh();
     set_model();
     set_layout();
     set_batch();
@@ -268,6 +269,81 @@ class ScenarioImport : private ImportedKeys {
 
   // --- Layout and batch ---
 
+  // The axis of -1 takes what the others leave of `all`; what a file says goes before the program's
+  // default.
+  void fill_axis(std::initializer_list<const char*> axes, double all, const char* of) {
+    std::string open, stated;
+    double others = 1;
+    const auto is_stated = [&](const std::string& key) {
+      return keys_.contains(key) && !keys_.at(key).from.name.empty();
+    };
+    for (const std::string axis : axes) {
+      if (number(axis).value_or(1) >= 0) {
+        others *= count_or_1(axis);
+        if (is_stated(axis) && count_or_1(axis) > 1) stated = axis;
+      } else if (open.empty() || !is_stated(open)) {
+        if (!open.empty()) keys_.at(open).value = "1";
+        open = axis;
+      } else if (!is_stated(axis)) {
+        keys_.at(axis).value = "1";
+      } else {
+        throw Error(place(axis), fmt::format("{}: {} is -1 too, and only one axis takes the rest",
+                                             keys_.at(axis).from.name, keys_.at(open).from.name));
+      }
+    }
+    if (open.empty()) return;
+    const double rest = all / others;
+    if (rest < 1 || rest != std::floor(rest)) {
+      throw Error(place(stated), fmt::format("{}: the axes that the file states make {:.0f}, and "
+                                             "{:.0f} {} are no multiple of it; give the cluster "
+                                             "that the file is for",
+                                             keys_.at(stated).from.name, others, all, of));
+    }
+    keys_.at(open).value = fmt::format("{:.0f}", rest);
+  }
+
+  // A mesh over slices: chips that their own links join, of GPUs the nodes.
+  void set_mesh() {
+    if (!keys_.contains(".slices")) return;
+    const bool nodes = text(".slices") == "nodes";
+    double slices = nodes ? count_or_1("cluster.nodes") : count_or_1(".slices");
+    if (!nodes) slices = std::max(slices, count_or_1(".copies") * count_or_1(".shards_between"));
+    fill_axis({".copies", ".shards_between"}, slices, "slices");
+    fill_axis({"layout.tp", "layout.cp", "layout.ep", ".shard_ranks", ".slice_copies"},
+              gpus_ / slices, "chips of a slice");
+    // Weights that no expert has are sharded over its axis, too.
+    set(".shard_ranks", count_or_1(".shard_ranks") * count_or_1("layout.ep"));
+  }
+
+  // How many chunks of so many layers a pipeline has, and how they differ. `.chunks` is what the
+  // program does where they do not come out even: "uneven", or beside that to round their number
+  // "up" or "down" to a multiple of the ranks.
+  void set_chunks(double pp) {
+    const std::optional<double> chunk = count(".layers_per_chunk");
+    if (!chunk) return;
+    const double all = layers();
+    const std::string rounding = text(".chunks");
+    double chunks = all / *chunk;
+    if (!rounding.empty()) chunks = std::ceil(chunks);
+    const double beyond = std::fmod(chunks, pp);
+    if (beyond > 0 && rounding == "up") chunks += pp - beyond;
+    if (beyond > 0 && rounding == "down") chunks -= beyond;
+    if (chunks < pp || chunks > all || std::fmod(chunks, pp) != 0) {
+      throw Error(
+          place(".layers_per_chunk"),
+          fmt::format("{}: {:.0f} layers on {:.0f} stages are not cut into chunks of {:.0f}",
+                      keys_.at(".layers_per_chunk").from.name, all, pp, *chunk));
+    }
+    set("layout.vpp", chunks / pp);
+    const double more = std::fmod(all, chunks);  // so many chunks, the first ones, have one more
+    if (more == 0) return;
+    std::vector<int> sizes;
+    for (int i = 0; i < static_cast<int>(chunks); ++i) {
+      sizes.push_back(static_cast<int>(all / chunks) + (i < more ? 1 : 0));
+    }
+    set("layout.stages", fmt::format("[{}]", fmt::join(sizes, ", ")), ".layers_per_chunk");
+  }
+
   void set_layout() {
     const double pp = count_or_1("layout.pp");
     const double others = count_or_1("layout.tp") * pp * count_or_1("layout.cp");
@@ -280,16 +356,7 @@ class ScenarioImport : private ImportedKeys {
           place(divides),
           fmt::format("{:.0f} GPUs are no multiple of tp x pp x cp = {:.0f}", gpus_, others));
     }
-    if (const std::optional<double> chunk = count(".layers_per_chunk"); chunk && pp > 1) {
-      const double chunks = layers() / pp / *chunk;
-      if (chunks < 1 || chunks != std::floor(chunks)) {
-        throw Error(
-            place(".layers_per_chunk"),
-            fmt::format("{}: {:.0f} layers on {:.0f} stages are not cut into chunks of {:.0f}",
-                        keys_.at(".layers_per_chunk").from.name, layers(), pp, *chunk));
-      }
-      set("layout.vpp", chunks);
-    }
+    if (pp > 1) set_chunks(pp);
     // One of a pipeline that is not there.
     if (pp == 1 && keys_.contains("schedule") && !requested("schedule")) {
       made_.without_effect.push_back(keys_.at("schedule").from);

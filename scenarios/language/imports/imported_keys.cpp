@@ -114,7 +114,7 @@ void ImportedKeys::read_file(const std::string& path, int depth) {
     for (const Setting& setting : file.settings) {
       if (is_file(setting) != named || is_left_open(setting)) continue;
       if (named) {
-        read_named_file(setting, depth);
+        read_named_files(setting, depth);
       } else {
         read_setting(table, setting);
       }
@@ -191,6 +191,19 @@ void ImportedKeys::state_key(const std::string& key, const std::string& value,
                            stated->second.from.where.file == from.where.file &&
                            value < stated->second.value;  // none < zero1 < zero2 < zero3
   if (!shards_less) keys_[key] = {key, value, from};
+}
+
+void ImportedKeys::read_named_files(const Setting& setting, int depth) {
+  constexpr std::string_view kBetween = "[], ";
+  const std::string& names = setting.value;
+  if (!names.starts_with('[')) return read_named_file(setting, depth);
+  for (std::size_t begin = 0; begin < names.size();) {
+    const std::size_t end = std::min(names.find_first_of(kBetween, begin), names.size());
+    Setting one = setting;
+    one.value = names.substr(begin, end - begin);
+    if (!one.value.empty()) read_named_file(one, depth);
+    begin = end + 1;
+  }
 }
 
 // A further file of the request of that name, or one that lies there: beside the file that names

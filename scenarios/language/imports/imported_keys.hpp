@@ -63,6 +63,7 @@ class ImportedKeys {
   void read_setting(const ConfigurationTable& table, const Setting& setting);
   void leave_out(const ConfigurationTable& table, const Setting& setting);
   void state_key(const std::string& key, const std::string& value, const Setting& from);
+  void read_named_files(const Setting& setting, int depth);  // one, or a list in brackets
   void read_named_file(const Setting& setting, int depth);
 
   std::set<std::string> firm_;  // keys that are stated with '!'

@@ -129,11 +129,12 @@ TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
              "3|COMPLETED|2024-08-21T00:00:00|2024-08-31T00:00:00|8|n[1-8]\n");
   const ProgramResult told = run_program("trace import " + folder + "/jobs.txt --out " + folder);
   ASSERT_EQ(told.exit_code, 0) << told.err;
-  EXPECT_NE(told.out.find("jobs, processes: 1 faults of 8 nodes in 30 d"), std::string::npos)
+  EXPECT_NE(told.out.find("jobs, processes: 1 fault of 8 nodes in 30.0 d"), std::string::npos)
       << told.out;
   EXPECT_NE(told.out.find("240 node-days of 3 jobs"), std::string::npos) << told.out;
   write_text(folder + "/job.yaml",
-             "name: taken\nmodel: llama3-8b\ncluster: {node: dgx-h100, nodes: 2}\n"
+             "name: taken\nmodel: llama3-8b\ncluster: {node: dgx-h100, nodes: 2, storage: {write: "
+             "2 GB/s, read: 2 GB/s}}\n"
              "batch: {global: 32}\nsnapshots: [{tier: storage, every: 1 h, mode: async}]\n"
              "campaign: {length: 30 d}\n" +
                  read_text(folder + "/failures.yaml"));

@@ -248,7 +248,7 @@ TEST(FaultFit, OneFaultInAKnownTimeHasARate) {
   EXPECT_NEAR(fit_faults(log).rate_per_node_up_s / fit.rate_per_node_up_s, 3, 1e-9);
   log.faults.clear();
   EXPECT_EQ(error_of([&] { fit_faults(log); }),
-            "a fit needs 1 faults or more; the log 'month' has 0");
+            "a fit needs 1 fault or more; the log 'month' has 0");
 }
 
 // FT-HSDP (arXiv 2602.00277): 2.3e-3 failures per server-day at 4,096 servers, one in 18 min at

@@ -10,11 +10,11 @@
 namespace windtunnel {
 namespace {
 
-std::vector<FaultLog> read(std::string_view text) {
+std::vector<FaultLog> read_records(std::string_view text) {
   return parse_fault_logs(text, "dir/cluster.log");
 }
 
-std::string fault_of(std::string_view text) {
+std::string refusal_of(std::string_view text) {
   return error_of([&] { parse_fault_logs(text, "f"); });
 }
 
@@ -36,7 +36,7 @@ const std::string kJobs =
     "12|RUNNING|2024-08-04T12:00:00|Unknown|1|r1n[08-09]-ib\n";
 
 TEST(SlurmJobs, HowAJobEndedTellsWhatFailed) {
-  const std::vector<FaultLog> logs = read(kJobs);
+  const std::vector<FaultLog> logs = read_records(kJobs);
   ASSERT_EQ(logs.size(), 2U);
   EXPECT_EQ(logs[0].kind, FailureKind::node);
   EXPECT_EQ(logs[1].kind, FailureKind::process);
@@ -56,7 +56,7 @@ TEST(SlurmJobs, HowAJobEndedTellsWhatFailed) {
 
 // One failure in twelve days of nodes that ran jobs, of six nodes over four days.
 TEST(SlurmJobs, ARateIsByTheNodeTimeOfJobs) {
-  const FaultLog log = read(kJobs)[0];
+  const FaultLog log = read_records(kJobs)[0];
   const FaultFit fit = fit_faults(log);
   EXPECT_NEAR(fit.rate_per_node_s.value * kDay_s, 1 / 12.0, 1e-12);
   EXPECT_NEAR(fit.rate_per_node_s.high * kDay_s, 5.572 / 12, 1e-4);  // Poisson's of one
@@ -67,7 +67,7 @@ TEST(SlurmJobs, ARateIsByTheNodeTimeOfJobs) {
 }
 
 TEST(SlurmJobs, AClassOfProcessesHasNeitherBatchesNorRepairs) {
-  const FaultLog log = read(kJobs)[1];
+  const FaultLog log = read_records(kJobs)[1];
   const FailureClass fitted = fitted_class(log, fit_faults(log));
   EXPECT_EQ(fitted.name, "process");
   EXPECT_EQ(fitted.kind, FailureKind::process);
@@ -80,7 +80,7 @@ TEST(SlurmJobs, AClassOfProcessesHasNeitherBatchesNorRepairs) {
 
 // Which node of several failed is known where Slurm says it; jobs that shared it are one fault.
 TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
-  const std::vector<FaultLog> logs = read(
+  const std::vector<FaultLog> logs = read_records(
       "JobIDRaw|State|Start|End|AllocNodes|NodeList|FailedNode|\n"
       "1|NODE_FAIL|2024-08-01T00:00:00|2024-08-02T00:00:00|2|a[1-2]|a2|\n"
       "2|NODE_FAIL|2024-08-01T00:00:00|2024-08-02T00:00:10|2|a[2-3]|a2|\n"
@@ -116,7 +116,7 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
        "f: has no record of a fault"},
   };
   for (const auto& [text, what] : cases) {
-    const std::string error = fault_of(text);
+    const std::string error = refusal_of(text);
     EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
   }
 }
@@ -136,7 +136,7 @@ TEST(KernelLog, WhatAnXidCostsIsNvidiasAction) {
 }
 
 TEST(KernelLog, ReadsASyslogOfManyHosts) {
-  const std::vector<FaultLog> logs = read(
+  const std::vector<FaultLog> logs = read_records(
       "2024-08-01T00:00:00+00:00 n1 kernel: nvidia: loading\n"
       "2024-08-01T01:00:00+00:00 n3 systemd[1]: Started\n"
       "2024-08-02T00:00:00+00:00 n2 kernel: NVRM: Xid (PCI:0000:3b:00): 31, pid=7, name=python\n"
@@ -178,7 +178,7 @@ TEST(KernelLog, ReadsTheFormsOfDmesg) {
       "n1: [    5.000000] usb 1-1: new device\nn1: [86405.000000]" + xid,
   };
   for (const std::string& text : cases) {
-    const FaultLog log = read(text).at(0);
+    const FaultLog log = read_records(text).at(0);
     EXPECT_EQ(log.nodes, 1) << text;
     EXPECT_NEAR(log.span_s, kDay_s, 1) << text;
     ASSERT_EQ(log.faults.size(), 1U) << text;
@@ -189,7 +189,8 @@ TEST(KernelLog, ReadsTheFormsOfDmesg) {
 
 TEST(KernelLog, CommentsSayWhatTheLinesDoNot) {
   const FaultLog log =
-      read("# name: row 7\n# nodes: 400\n# days: 30\n[5.0] NVRM: Xid (0000:01:00): 48, x\n").at(0);
+      read_records("# name: row 7\n# nodes: 400\n# days: 30\n[5.0] NVRM: Xid (0000:01:00): 48, x\n")
+          .at(0);
   EXPECT_EQ(log.name, "row 7");
   EXPECT_EQ(log.nodes, 400);
   EXPECT_NEAR(fit_faults(log).rate_per_node_s.value * 400 * 30 * kDay_s, 1, 1e-12);
@@ -200,7 +201,7 @@ TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {first + "NVRM: Xid (PCI:0000:3b:00): 79, x\n", "f:2:1: no time that is known stands before"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): x, y\n",
-       "f:2:28: the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
+       "f:2:33: the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b\n", "f:2:7: the number of an Xid is due"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): 79x\n", "f:2:33: the number of an Xid is due"},
       {first + "Aug 28 11:11:22 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, x\n",
@@ -210,7 +211,7 @@ TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
       {"[9.0] boot\n[10.0] usb\n", "f: has no record of a fault"},
   };
   for (const auto& [text, what] : cases) {
-    const std::string error = fault_of(text);
+    const std::string error = refusal_of(text);
     EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
   }
 }
