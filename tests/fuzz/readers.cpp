@@ -8,10 +8,12 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <sstream>
 
+#include "cli/mcp/mcp_server.hpp"
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/override_options.hpp"
 #include "models/base/error.hpp"
@@ -370,6 +372,40 @@ void judge_measured_rows(const std::string& bytes) {
   throw Error("no kind of rows has these columns");
 }
 
+// Messages to the server of the Model Context Protocol, one a line. What it answers is JSON-RPC;
+// the first refusal is the answer.
+void read_mcp_messages(const std::string& bytes) {
+  CommandPage page;
+  page.path = "run";
+  page.options = {{.names = {"SCENARIO"}, .positional = true, .kind = ValueKind::scenario},
+                  {.names = {"--set"}, .kind = ValueKind::key, .list = true},
+                  {.names = {"--workers"}, .kind = ValueKind::text, .numeric = true},
+                  {.names = {"--timing"}}};
+  std::mutex sending;
+  std::vector<std::string> sent;
+  {
+    McpServer server(
+        {{"run", "runs", page}},
+        [](const McpTool& tool, const Json& arguments, const std::atomic<bool>&) {
+          return ToolOutcome{false, command_of(tool, arguments, "/folder").words.back()};
+        },
+        [&](const std::string& line) {
+          const std::scoped_lock lock(sending);
+          sent.push_back(line);
+        });
+    std::istringstream lines(bytes);
+    for (std::string line; std::getline(lines, line);) server.receive(line);
+  }
+  std::string refusal;
+  for (const std::string& line : sent) {
+    const Json answer = Json::parse(line, nullptr, false);
+    CHECK(answer.is_object() && answer.value("jsonrpc", "") == "2.0", "answered {}", line);
+    CHECK(answer.contains("result") != answer.contains("error"), "answered {}", line);
+    if (refusal.empty() && answer.contains("error")) refusal = answer["error"]["message"];
+  }
+  if (!refusal.empty()) throw Error(refusal);
+}
+
 std::vector<std::string> paths_in(const std::string& folder) {
   std::vector<std::string> paths;
   if (fs::exists(folder)) {
@@ -447,6 +483,7 @@ const std::vector<Reader>& readers() {
        {"tests/data/zb1p_2rank_2stagep_compute.csv", "tests/data/zb1p_2rank_2stagep_comms_old.csv",
         "tests/data/dualpipev_4rank_10mb.csv"}},
       {"training-log", read_training_log_text, {"examples/logs/llama3-8b.log"}},
+      {"mcp", read_mcp_messages},
       {"nccl-log",
        [](const std::string& bytes) { parse_nccl_tests(bytes, "all_reduce_perf.log", {}); }},
       {"nccl-json",

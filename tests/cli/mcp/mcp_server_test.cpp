@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <atomic>
 #include <memory>
@@ -99,6 +100,10 @@ class Served {
       while (!cancelled) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     ++ended_;
+    if (arguments.contains("fail")) {
+      if (arguments.at("fail") == "error") throw Error("failed by error");
+      throw std::runtime_error("failed by other");
+    }
     const ToolCommand command = command_of(called, arguments, "/folder");
     return {false, fmt::format("{}", fmt::join(command.words, " ")), {{"words", command.words}}};
   }
@@ -200,6 +205,69 @@ TEST(McpTools, ATextOfSeveralLinesIsAFile) {
   EXPECT_EQ(command.files[0].first, "/folder/scenario.yaml");
   EXPECT_EQ(command.files[0].second, "name: a\nmodel: b\n");
   EXPECT_EQ(command.words.back(), "/folder/scenario.yaml");
+}
+
+// By its name a configuration is read as what it is; a second text has a name of its own.
+TEST(McpTools, ATextIsAFileOfItsForm) {
+  CommandPage page = page_of("import");
+  page.options.front().list = true;
+  page.options.push_back({.names = {"--log"}, .kind = ValueKind::file, .value = "LOG"});
+  const McpTool import{"import", "reads", page, true};
+  const std::pair<const char*, const char*> texts[] = {
+      {"#!/bin/bash\ntorchrun train.py\n", "/folder/scenario.sh"},
+      {"# a job\n[job]\ndump = 1\n", "/folder/scenario.toml"},
+      {"seed = 1\n\n[training]\nsteps = 2\n", "/folder/scenario.toml"},
+      {"[1, 2]\n", "/folder/scenario.yaml"},
+      {"name: a\n[job]\n", "/folder/scenario.yaml"},
+      {"{\"a\": 1,\n\"b\": 2}", "/folder/scenario.yaml"}};
+  for (const auto& [text, path] : texts) {
+    const ToolCommand command = command_of(import, {{"scenario", {text}}}, "/folder");
+    ASSERT_EQ(command.files.size(), 1u) << text;
+    EXPECT_EQ(command.files[0].first, path) << text;
+  }
+  const ToolCommand several = command_of(
+      import, {{"scenario", {"a: 1\nb: 2\n", "c.yaml", "#!/bin/sh\nx\n"}}, {"log", "1\n2\n"}},
+      "/folder");
+  std::vector<std::string> paths;
+  for (const auto& [path, text] : several.files) paths.push_back(path);
+  EXPECT_THAT(paths, testing::ElementsAre("/folder/scenario.yaml", "/folder/scenario-2.sh",
+                                          "/folder/log-3.txt"));
+  EXPECT_THAT(several.words,
+              testing::IsSupersetOf({"/folder/scenario.yaml", "c.yaml", "/folder/scenario-2.sh"}));
+}
+
+// What goes wrong in a call is its result, and the server goes on.
+TEST(McpServer, ACallThatFailsIsAnswered) {
+  Served served;
+  for (const char* with : {"error", "other"}) {
+    const Json result =
+        served
+            .answer(request("tools/call",
+                            fmt::format(R"({{"name":"run","arguments":{{"fail":"{}"}}}})", with)))
+            .at("result");
+    EXPECT_EQ(result.at("isError"), true) << with;
+    EXPECT_EQ(result.at("content").at(0).at("text"), std::string("failed by ") + with);
+  }
+  EXPECT_EQ(served.answer(request("ping")).at("result"), Json::object());
+}
+
+// A stack beyond the space of addresses: no thread is to be had.
+TEST(McpServer, WithoutAThreadACallIsRefused) {
+  pthread_attr_t usual, large;
+  ASSERT_EQ(pthread_getattr_default_np(&usual), 0);
+  pthread_attr_init(&large);
+  ASSERT_EQ(pthread_attr_setstacksize(&large, std::size_t{1} << 47U), 0);
+  Served served;
+  ASSERT_EQ(pthread_setattr_default_np(&large), 0);
+  const std::string call = request("tools/call", R"({"name":"run","arguments":{"scenario":"a"}})");
+  std::vector<Json> refused;
+  for (int i = 0; i <= kMostCalls; ++i) refused.push_back(served.answer(call));
+  ASSERT_EQ(pthread_setattr_default_np(&usual), 0);
+  for (const Json& answer : refused) {  // and none counts as one that runs
+    ASSERT_TRUE(answer.is_object() && answer.contains("error")) << answer;
+    EXPECT_EQ(answer.at("error").at("code"), -32603);
+  }
+  EXPECT_EQ(served.answer(call).at("result").at("isError"), false);
 }
 
 TEST(McpServer, WrongArgumentsAreNamed) {

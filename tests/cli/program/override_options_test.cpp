@@ -99,5 +99,19 @@ TEST(ShellWord, IsQuotedWhereItHasToBe) {
   EXPECT_EQ(shell_word(""), "''");
 }
 
+// A shell makes the same text of it again, whatever it holds.
+TEST(ShellWord, IsOneWordOfTheShell) {
+  const std::string texts[] = {"a b",      "it's",  "''",      "$HOME `id` $(id)",
+                               "a\nb\tc",  "-n",    "~",       "*",
+                               "a\\\\b\\", "!x #y", "=a",      "\"a\"",
+                               "{a,b}",    ">out",  "a;b&c|d", "\xc3\xa4",
+                               "a\rb",     "[x]?"};
+  for (const std::string& text : texts) {
+    const auto word = output_of("printf %s " + shell_word(text));
+    ASSERT_TRUE(word) << text;
+    EXPECT_EQ(*word, text) << shell_word(text);
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel

@@ -135,7 +135,8 @@ TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
   write_text(folder + "/job.yaml",
              "name: taken\nmodel: llama3-8b\ncluster: {node: dgx-h100, nodes: 2, storage: {write: "
              "2 GB/s, read: 2 GB/s}}\n"
-             "batch: {global: 32}\nsnapshots: [{tier: storage, every: 1 h, mode: async}]\n"
+             "batch: {global: 32}\nlayout: {sharding: zero2}\nsnapshots: [{tier: storage, every: 1 "
+             "h, mode: async}]\n"
              "campaign: {length: 30 d}\n" +
                  read_text(folder + "/failures.yaml"));
   const ProgramResult ran = run_program("run " + folder + "/job.yaml --json");

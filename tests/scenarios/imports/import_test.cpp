@@ -286,6 +286,52 @@ TEST_F(ImportFolder, FindsANamedFileBelowAFolderAboveTheOneThatNamesIt) {
   EXPECT_THAT(import_scenario(request).text, testing::HasSubstr("sharding: zero2"));
 }
 
+// Of a mesh of MaxText the axis of -1 takes the rest, inside of a slice and between slices.
+TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
+  const Overrides nodes = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "4"}};
+  const auto imported = [&](const std::string& axes) {
+    write("run.yml",
+          "base_config: base.yml\nhardware: gpu\nmodel_name: llama2-7b\n"
+          "per_device_batch_size: 2\nmax_target_length: 4096\n" +
+              axes);
+    return import_scenario({.files = {path("run.yml")}, .kind = "", .set = nodes}).text;
+  };
+  const auto holds = [](const char* text) { return testing::HasSubstr(text); };
+  EXPECT_THAT(imported("ici_fsdp_parallelism: -1\n"), holds("shard_ranks: 8}"));
+  EXPECT_THAT(imported("dcn_fsdp_parallelism: 2\n"), holds("shard_ranks: 16}"));
+  EXPECT_THAT(imported("dcn_fsdp_parallelism: -1\ndcn_data_parallelism: 1\n"),
+              testing::Not(holds("shard_ranks")));
+  EXPECT_THAT(imported("ici_tensor_parallelism: -1\nici_fsdp_parallelism: 2\n"), holds("tp: 4"));
+  EXPECT_THAT(imported("ici_tensor_sequence_parallelism: -1\nici_fsdp_parallelism: 4\n"),
+              holds("tp: 2"));
+  const std::string run =
+      "hardware: gpu\nmodel_name: llama2-7b\nper_device_batch_size: 2\nmax_target_length: 4096\n";
+  EXPECT_EQ(
+      refusal("run.yml", run + "ici_fsdp_parallelism: 3\nici_tensor_parallelism: -1\n", nodes),
+      "run.yml:5:23: ici_fsdp_parallelism: the axes that the file states make 3, and 8 chips "
+      "of a slice are no multiple of it; give the cluster that the file is for");
+  EXPECT_EQ(
+      refusal("run.yml", run + "ici_fsdp_parallelism: -1\nici_tensor_parallelism: -1\n", nodes),
+      "run.yml:5:23: ici_fsdp_parallelism: ici_tensor_parallelism is -1 too, and only one axis "
+      "takes the rest");
+}
+
+TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
+  write("base.yaml", read_text_file(kHere + "files/primus/llama3-8b-sft.yaml"));
+  const std::string extends = "extends:\n  - base.yaml\n";
+  const std::string own =
+      "modules:\n  post_trainer:\n    framework: megatron\n    model: llama3_8B.yaml\n"
+      "    overrides: {train_iters: 10, micro_batch_size: 1}\n";
+  write("run.yaml", extends + own);
+  const std::string text =
+      import_scenario({.files = {path("run.yaml")},
+                       .kind = "",
+                       .set = {{"cluster.node", "mi355x"}, {"cluster.nodes", "1"}}})
+          .text;
+  EXPECT_THAT(text, testing::HasSubstr("micro: 1"));     // its own
+  EXPECT_THAT(text, testing::HasSubstr("global: 128"));  // the other file's
+}
+
 TEST_F(ImportFolder, NamesTheFileThatIsNotHereAndMaySayIt) {
   EXPECT_THAT(refusal("run.sh",
                       "python3 train.py \"${PWD}\"/models/gpu/own.yml run_name=two \\\n"
