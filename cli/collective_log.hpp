@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// On all GPUs of the job's machine.
+// The collective runs on all GPUs of the job's machine.
 ExpectRequest collective_request(const Job& job, CollectiveKind kind);
 
 // The one collective that a log is of. Throws Error where it is of none, or of several.

@@ -19,7 +19,6 @@
 #include "traces/chakra/chakra.hpp"
 #include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"
-#include "traces/profile/profile_log.hpp"
 #include "traces/profile/profile_reader.hpp"
 #include "traces/text/text.hpp"
 

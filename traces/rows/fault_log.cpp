@@ -16,8 +16,7 @@
 #include "models/base/error.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/units.hpp"
-#include "traces/rows/kernel_log.hpp"
-#include "traces/rows/slurm_jobs.hpp"
+#include "traces/rows/fault_records.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
 
@@ -48,6 +47,11 @@ constexpr std::array<std::pair<int, int>, 6> kLanlNodes = {
 [[noreturn]] void fail(const CsvTable& table, size_t row, size_t column, const std::string& what) {
   throw Error({table.file(), table.line(row), static_cast<int>(column) + 1},
               fmt::format("column '{}' {}", table.header()[column], what));
+}
+
+[[noreturn]] void fail_unknown(const std::string& file, int header_line) {
+  throw Error({file, header_line, 1},
+              fmt::format("no log of faults has these columns; known: {}", kForms));
 }
 
 double seconds_at(const CsvTable& table, size_t row, size_t column, double unit_s) {
@@ -173,10 +177,7 @@ PlainColumns plain_columns(const CsvTable& table, int header_line) {
                   unknown_name("column", name, known));
     }
   }
-  if (!columns.start) {
-    throw Error({table.file(), header_line, 1},
-                fmt::format("no log of faults has these columns; known: {}", kForms));
-  }
+  if (!columns.start) fail_unknown(table.file(), header_line);
   return columns;
 }
 
@@ -267,15 +268,21 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
   const std::string uncommented = without_comments(text, file, log);
   if (is_kernel_log(uncommented)) return read_kernel_log(uncommented, file, log);
   if (is_slurm_table(uncommented)) return read_slurm_jobs(uncommented, file, log);
+  const std::size_t header = std::min(uncommented.find_first_not_of("\r\n"), uncommented.size());
+  const auto above = std::count(uncommented.begin(), uncommented.begin() + header, '\n');
+  const int header_line = static_cast<int>(above) + 1;
+  const std::string_view columns =
+      std::string_view(uncommented).substr(header, uncommented.find('\n', header) - header);
+  if (!columns.empty() && !contains_text(columns, "start") && !contains_text(columns, kHours)) {
+    fail_unknown(file, header_line);
+  }
   const CsvTable table = CsvTable::parse(uncommented, file);
   if (table.rows() == 0) throw Error(Location{file}, "has no faults");
   if (table.has("start_min_since_2001")) return read_systems(table);
   if (table.has("end_day")) {
     read_intervals(table, log);
   } else {
-    const size_t header = uncommented.find_first_not_of("\r\n");
-    const auto above = std::count(uncommented.begin(), uncommented.begin() + header, '\n');
-    read_plain(table, static_cast<int>(above) + 1, log);
+    read_plain(table, header_line, log);
   }
   sort_faults(log);
   return {std::move(log)};

@@ -20,7 +20,7 @@ bool is_decimal(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// Those of one node within same_fault_s of each other, by time.
+// Records of one node that follow each other within same_fault_s become one fault, by time.
 std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
   std::vector<FaultRecord> faults;
   struct Last {
@@ -47,7 +47,7 @@ std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
   return faults;
 }
 
-// "Xid 79: 3, Xid 48: 1", the most frequent first.
+// As in "Xid 79: 3, Xid 48: 1", which has the most frequent first.
 std::string causes_text(const FaultLog& log) {
   std::map<std::string, int> counts;
   for (const NodeFault& fault : log.faults) ++counts[fault.cause];

@@ -37,6 +37,45 @@ struct ClusterRecords {
 std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head,
                                     const std::string& file);
 
+// ---- Slurm's accounting: slurm_jobs.cpp ----
+//
+// `sacct -P -X -o JobID,State,Start,End,NNodes,NodeList` (with -p too) prints a header line of
+// columns and a line for each job, cells set off by '|'. How a job ended tells what failed
+// (slurm.schedmd.com/sacct.html, job state codes): NODE_FAIL and BOOT_FAIL cost a node, FAILED and
+// OUT_OF_MEMORY the job's processes. A rate is by the node time of the jobs, as nodes without a job
+// fail unseen.
+
+bool is_slurm_table(std::string_view text);
+
+// Columns State, Start and End, and NNodes, AllocNodes or NodeList are needed; others are not read,
+// but for FailedNode and JobID, whose steps ("12.batch") are no jobs of their own. A job that has
+// not ended counts until the latest time of the table. Throws Error with file:line:column: a
+// missing column, an unknown state, a time or number that is none, a job that ends before it
+// starts, more cells than columns.
+std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& file,
+                                      const FaultLog& head);
+
+// ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
+//
+// A line "NVRM: Xid (PCI:0000:3b:00): 79, ..." is an error of NVIDIA's driver; which number costs
+// what stands in xid_errors.hpp. A line "SXid (...): 12028, Fatal, ..." is one of a switch, and
+// costs the node where it calls itself fatal (docs.nvidia.com, Fabric Manager user guide).
+//
+// A line begins with its time: "[123.456]" since the node's boot, "[Fri Aug 30 11:11:22 2024]",
+// "Aug 30 11:11:22 HOST", "2024-08-30T11:11:22+00:00 HOST"; before it may stand "HOST: ", as pdsh
+// writes, or a priority "<3>". Dates without a year are taken to lie as close together as they can,
+// within a year. A node is a host; where no line names one, all are of one node.
+
+bool is_kernel_log(std::string_view text);
+
+// All lines with a time tell how long the log is and which nodes there are. Throws Error with
+// file:line:column: an Xid without a number, without a time, with a time of another form than the
+// first one's; a clock since boot of a second node or boot.
+std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& file,
+                                      const FaultLog& head);
+
+// ---- Times ----
+
 // "2024-08-30T11:11:22", with a blank in the place of the T, with parts of a second and a zone
 // (Z, +02:00, +0200), at the begin of `text`, which is left what stands behind it. Seconds since
 // 1970 of that zone; without one of its own.

@@ -1,5 +1,3 @@
-#include "traces/rows/kernel_log.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

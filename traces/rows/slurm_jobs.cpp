@@ -1,5 +1,3 @@
-#include "traces/rows/slurm_jobs.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -286,7 +286,7 @@ TEST_F(ImportFolder, FindsANamedFileBelowAFolderAboveTheOneThatNamesIt) {
   EXPECT_THAT(import_scenario(request).text, testing::HasSubstr("sharding: zero2"));
 }
 
-// Of a mesh of MaxText the axis of -1 takes the rest, inside of a slice and between slices.
+// The axis of -1 in MaxText's mesh takes the rest, inside of a slice and between slices.
 TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
   const Overrides nodes = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "4"}};
   const auto imported = [&](const std::string& axes) {

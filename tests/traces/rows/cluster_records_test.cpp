@@ -1,4 +1,4 @@
-// Slurm's accounting and kernel logs as logs of faults.
+// Slurm's accounting and kernel logs are read as logs of faults.
 #include <gtest/gtest.h>
 
 #include "models/base/random.hpp"
@@ -44,7 +44,7 @@ TEST(SlurmJobs, HowAJobEndedTellsWhatFailed) {
     EXPECT_EQ(log.name, "cluster");
     EXPECT_EQ(log.nodes, 6);  // gpu01 to gpu04, r1n08-ib and r1n09-ib
     EXPECT_EQ(log.span_s, 4 * kDay_s);
-    // 2 x 2 d, 1 x 0.5 d, 3 x 1 d, 4 x 1 d, and half a day until the latest time.
+    // They add up: 2 x 2 d, 1 x 0.5 d, 3 x 1 d, 4 x 1 d, and half a day until the latest time.
     EXPECT_DOUBLE_EQ(log.watched_node_s, 12 * kDay_s);
   }
   ASSERT_EQ(logs[0].faults.size(), 1U);
