@@ -73,8 +73,10 @@ class JobTable {
       if (line.ends_with('\r')) line.remove_suffix(1);
       if (trimmed(line).empty()) continue;
       Row row{number, line, cells_of(line)};
-      if (line.ends_with('|')) row.cells.pop_back();  // of sacct -p
-      if (header_.cells.empty()) {
+      const bool is_header = header_.cells.empty();
+      if (is_header) closed_ = line.ends_with('|');
+      if (closed_ && line.ends_with('|')) row.cells.pop_back();
+      if (is_header) {
         header_ = std::move(row);
         continue;
       }
@@ -118,6 +120,7 @@ class JobTable {
 
  private:
   std::string file_;
+  bool closed_ = false;  // a '|' stands behind the last cell, too, as sacct -p writes
   Row header_;
   std::vector<Row> rows_;
 };

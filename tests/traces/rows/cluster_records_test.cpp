@@ -91,6 +91,21 @@ TEST(SlurmJobs, TheFailedNodeIsTakenWhereItIsNamed) {
   EXPECT_EQ(logs[0].faults[1], (NodeFault{2 * kDay_s, 0, 2, "BOOT_FAIL"}));
 }
 
+// A last cell may be empty (-P), and a bar may close each line (-p).
+TEST(SlurmJobs, ALastCellMayBeEmpty) {
+  const std::string rows[] = {
+      "State|Start|End|NNodes|FailedNode\n"
+      "FAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|2|\n",
+      "State|Start|End|NNodes|FailedNode|\n"
+      "FAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|2||\n"};
+  for (const std::string& text : rows) {
+    const FaultLog log = read_records(text).at(0);
+    ASSERT_EQ(log.faults.size(), 1U) << text;
+    EXPECT_EQ(log.faults[0].node, -1) << text;
+    EXPECT_EQ(log.nodes, 2) << text;
+  }
+}
+
 TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "State|Start|End|NNodes\n";
   const std::pair<std::string, std::string> cases[] = {
