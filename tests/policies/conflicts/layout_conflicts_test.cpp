@@ -255,7 +255,7 @@ std::vector<RowCase> step_cases() {
              dispatch(job);
              job.schedule.name = "pipedream-2bw";
            }},
-          {"are not gangs", [](Job& job) {
+          {"do not start passes together", [](Job& job) {
              job.cluster.pools = {Pool{}};
              job.software.dispatch_gang = DispatchGang::all;
            }}};
