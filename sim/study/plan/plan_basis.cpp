@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/base/units.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -116,6 +117,15 @@ std::string failures_text(const std::string& failures, const Overrides& set) {
                         rate.substr(0, rate.find(unit)));
   }
   return text.empty() ? "" : text + unit;
+}
+
+// How sure a rate of other clusters is, and what is surer.
+std::string unlike_clusters_text() {
+  const Parameter& error = failure_rate_error();
+  return fmt::format(
+      "{}: another one's rate lies within a factor of {:.1f} either way (90 %); surer is your own, "
+      "nodes lost / (nodes x days), which `windtunnel trace faults` fits to a log",
+      error.source, error_factor(error, 0.9));
 }
 
 void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
@@ -281,7 +291,8 @@ void take_parts(PlanBasis& basis) {
                    (basis.node.gpus == 8 ? ""
                                          : fmt::format(", of nodes of {} GPU{}", basis.node.gpus,
                                                        basis.node.gpus == 1 ? "" : "s")),
-               basis.failures.source, "--set 'failures.0.rate=RATE per 1000 node-days'", true});
+               basis.failures.source + "; " + unlike_clusters_text(),
+               "--set 'failures.0.rate=RATE per 1000 node-days'", true});
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),

@@ -78,7 +78,8 @@ TEST(SimulateRollout, GatheredWeights) {
       run("colocated: true, weights: gather, output: {median: 1000, sigma: 0, "
           "longest: 2000}");
   const RolloutReport& colocated = *record.studies.find<RolloutReport>();
-  const double tensors_s = kTensor_s * weight_tensors(record.job.model);
+  const double tensors_s =
+      record.job.calibration.gathered_tensor_s.value * weight_tensors(record.job.model);
   EXPECT_NEAR(apart.transfer.seconds, apart.transfer.transfer_s + tensors_s, 1e-12);
   // tp 2 shares a node; engines apart are reached over NICs.
   EXPECT_NEAR(apart.transfer.bound_s,
