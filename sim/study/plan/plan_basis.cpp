@@ -119,13 +119,24 @@ std::string failures_text(const std::string& failures, const Overrides& set) {
   return text.empty() ? "" : text + unit;
 }
 
-// How sure a rate of other clusters is, and what is surer.
-std::string unlike_clusters_text() {
+// With how much more or less often nodes of another cluster fail.
+TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
+  std::string value = failures_text(basis.failures.text, set);
+  if (basis.node.gpus != 8) {
+    value +=
+        fmt::format(", of nodes of {} GPU{}", basis.node.gpus, basis.node.gpus == 1 ? "" : "s");
+  }
   const Parameter& error = failure_rate_error();
-  return fmt::format(
-      "{}: another one's rate lies within a factor of {:.1f} either way (90 %); surer is your own, "
-      "nodes lost / (nodes x days), which `windtunnel trace faults` fits to a log",
-      error.source, error_factor(error, 0.9));
+  if (!value.empty()) {
+    value += fmt::format("; in another cluster up to {:.1f} times as often or seldom",
+                         error_factor(error, 0.9));
+  }
+  return {
+      "failures", value,
+      fmt::format("{}; 90 % of what {} differ by. Surer is your own rate, nodes lost / (nodes x "
+                  "days): windtunnel trace import LOG fits a log of faults",
+                  basis.failures.source, error.source),
+      "--set 'failures.0.rate=RATE per 1000 node-days'", true};
 }
 
 void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
@@ -285,14 +296,7 @@ void take_parts(PlanBasis& basis) {
   basis.failures = usual_failures(basis.node);
   const bool own_failures =
       std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
-  add_default(basis, !own_failures,
-              {"failures",
-               failures_text(basis.failures.text, set) +
-                   (basis.node.gpus == 8 ? ""
-                                         : fmt::format(", of nodes of {} GPU{}", basis.node.gpus,
-                                                       basis.node.gpus == 1 ? "" : "s")),
-               basis.failures.source + "; " + unlike_clusters_text(),
-               "--set 'failures.0.rate=RATE per 1000 node-days'", true});
+  add_default(basis, !own_failures, taken_failures(basis, set));
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),

@@ -138,8 +138,8 @@ TEST(Familiarity, FewThatAreFarOffDecideNothing) {
                                         runs("two", kDense, 100, 0.1),
                                         runs("three", kDense, 100, 0.1)};
   const double before = width(kDense, measured);
-  measured[0].errors.back() = 2.3;                    // one of twenty: a root mean square of 0.52
-  EXPECT_LT(width(kDense, measured), 1.15 * before);  // the third's as a whole would be 1.9
+  measured[0].errors.back() = 2.3;  // one of twenty: a root mean square of 0.52
+  EXPECT_LT(width(kDense, measured), 1.15 * before);
   EXPECT_NEAR(familiarity(kDense, measured).nearest.front().deviation, 0.1, 0.01);
 }
 

@@ -86,9 +86,9 @@ int responses_of(const LoopRow& row) {
 // rollout.engine.host_step of engines that return log-probabilities of what they write.
 const Parameter& log_prob_step_s() {
   static const Parameter step_s = {
-      7.3e-3,
-      5e-3,
-      10e-3,
+      7.5e-3,
+      6e-3,
+      9e-3,
       Origin::published,
       "fitted, with Calibration::rollout_update as it is, on steps on policy of dense models by "
       "NeMo "
