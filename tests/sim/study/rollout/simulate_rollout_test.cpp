@@ -60,7 +60,7 @@ TEST(SimulateRollout, TheParts) {
 TEST(SimulateRollout, HostAndFactorOfUpdates) {
   const RolloutReport plain = loop_of(kEqual);
   const RolloutReport slower =
-      loop_of("nodes: 2, update_factor: 2.4, output: {median: 1000, sigma: 0, longest: 2000}");
+      loop_of("nodes: 2, update_factor: 2.36, output: {median: 1000, sigma: 0, longest: 2000}");
   EXPECT_NEAR(slower.training_s, 2 * plain.training_s, 1e-9 * plain.training_s);
   EXPECT_EQ(slower.generation_s, plain.generation_s);
   const Record record = run(kEqual);
