@@ -43,8 +43,8 @@ struct IntervalSearch {
     bool storage_allows_given = true;  // or it takes more of the bandwidth than storage_share
   };
   std::vector<Tier> tiers;
-  CampaignReport given;  // with the scenario's own intervals
-  CampaignReport best;   // as `run` would say of it
+  CampaignReport given;      // with the scenario's own intervals
+  CampaignReport best;       // as `run` would say of it
   Estimate gain;             // of goodput over these, trial by trial
   double storage_share = 1;  // StorageSpec::share
   int campaigns = 0;

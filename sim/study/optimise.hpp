@@ -53,7 +53,7 @@ struct RankedConfiguration {
   std::optional<Record> record = {};  // if it was simulated
   // Where a campaign decides: under other failures than the record's (to_choose_by()).
   std::optional<CampaignReport> chosen_by = {};
-  std::string failure = {};           // why the simulation was not possible
+  std::string failure = {};  // why the simulation was not possible
 };
 
 struct Optimisation {
