@@ -47,7 +47,7 @@ std::vector<double> kept_errors(std::vector<double> errors);
 struct AlikeFamily {
   std::string name;
   int rows = 0;
-  // Of its runs that are alike: two thirds were predicted this near, as one standard deviation of a
+  // Two thirds of its runs that are alike were predicted this near, as one standard deviation of a
   // normal law says: the few that were measured on broken machines do not show in it.
   double deviation = 0;
 };

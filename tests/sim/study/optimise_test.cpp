@@ -69,8 +69,7 @@ TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
   EXPECT_FALSE(found.infeasible.contains("no such schedule for this pipeline"));
 }
 
-// Of configurations that campaigns rank, what is told comes from failures that they were not ranked
-// by.
+// Campaigns rank configurations under other failures than those whose goodput is told.
 TEST(Optimise, GoodputIsToldUnderOtherFailures) {
   const ScenarioText scenario = {
       .file = "t.yaml",

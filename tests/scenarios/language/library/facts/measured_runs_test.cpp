@@ -34,7 +34,7 @@ TEST(MeasuredRuns, AreOfTheLibrarysGpus) {
 struct LeftOut {
   double covered = 0;     // by 90 % intervals
   double half_width = 0;  // mean, of the logarithm
-  // Of the intervals: their width and what is missed beyond them, 20 times (Gneiting and Raftery
+  // The width and 20 times what is missed beyond the ends (Gneiting and Raftery
   // 2007, doi 10.1198/016214506000001437, equation 43). Less is better.
   double score = 0;
 };
