@@ -115,6 +115,45 @@ struct Calibration {
   // Of those for each of its two moments, which other optimizers have not.
   Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
 
+  // Instructions of a parameter in a fused AdamW of numbers of 16 bit, beyond those that the
+  // memory's time hides: conversions to fp32 and back, a root, divisions.
+  Parameter adam_instructions = {64,
+                                 61,
+                                 80,
+                                 Origin::measured,
+                                 "median of 12 steps of six models under PyTorch on an H200, which "
+                                 "reach 2.4 to 2.7 of the 4.8 TB/s; with it an H100 should reach "
+                                 "2.0 TB/s, and reaches 2.2",
+                                 {{"pytorch_kernels_h200.csv", ""}}};
+
+  // Reinforcement learning. What updates and passes take over those of pre-training with the same
+  // tokens: heads that give log-probabilities, many small updates, samples that the driver hands
+  // out.
+  Parameter rollout_update = {
+      1.18,
+      1,
+      1.4,
+      Origin::published,
+      "fitted on the two steps one step off policy of dense models in bf16 by NeMo RL v0.5, which "
+      "wait for updates, with transfers over both hops (github.com/NVIDIA-NeMo/RL 9dbd9adc, "
+      "docs/about/performance-summary.md): both within 1 %; the range is that of three of the "
+      "four others one step off policy, with experts or in fp8, which were not fitted on",
+      {{"rl_steps_2026.csv",
+        "source~'NeMo RL v0.5' && policy~'Off' && precision=='bf16' && "
+        "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
+  // Per tensor that is gathered for engines, however small it is: a collective and some Python of
+  // its own.
+  Parameter gathered_tensor_s = {
+      0.58e-3,
+      0.3e-3,
+      1e-3,
+      Origin::published,
+      "with a bandwidth of 12.6 GB/s of both hops together, on a network that is not stated, what "
+      "the transfers of Qwen3-30B-A3B and Qwen3-235B-A22B take, 15.76 and 58.57 s "
+      "(github.com/volcengine/verl b178a3cd, docs/advance/fully_async.md): two numbers on two "
+      "rows; low: a model of 7B inside a node took 0.12 s for its 339 tensors there",
+      {{"rl_steps_2026.csv", "source~'verl weight' && policy=='default' && model~'Qwen3'"}}};
+
   // Network and host.
   Parameter nvlink_efficiency;  // share of the port's bandwidth
   Parameter nvlink_latency_s;   // per step of an algorithm inside a node

@@ -49,6 +49,8 @@ const std::vector<InterconnectLawField>& interconnect_law_fields() {
       {"net.small_bytes", &Law::small_bytes, "B", false,
        "the largest part of a rank that counts as small"},
       {"nvls.share", &Law::nvls_share, "", true, "share of the GPU port's bandwidth, NVLS"},
+      {"nvls.round", &Law::nvls_round_bytes, "B", false,
+       "bytes of each GPU of a node in the first round of NVLS, not overlapped", false, false},
       {"net.pairs", &Law::net_pairs, "", true, "further share across nodes, all-to-all"},
       {"net.shift", &Law::net_shift, "", true, "further share across nodes, send-receive"},
       {"net.pair_step", &Law::pair_step_s, "s", true, "per peer on another node, all-to-all"},

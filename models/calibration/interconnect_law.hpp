@@ -48,6 +48,9 @@ struct InterconnectLaw {
   Parameter net_ll;
   Parameter net_ll128;
   Parameter nvls_share;
+  // Bytes of a member of the node that NVLS moves in its first round, a chunk for each channel:
+  // until it is through, what it sends is not overlapped.
+  Parameter nvls_round_bytes = {0, 0, 0, Origin::assumed, "within what nvls.overlap says"};
   // What the software copies instead of sending at once: rings in Simple whose share of a rank, S /
   // n, is at most small_bytes.
   Parameter small_share;  // further

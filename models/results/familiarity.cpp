@@ -10,20 +10,15 @@
 #include <numbers>
 #include <utility>
 
+#include "models/base/quantile.hpp"
 #include "models/calibration/prediction_error.hpp"
 
 namespace windtunnel {
 namespace {
 
 constexpr int kFewestFamilies = 3;
-constexpr double kSmall = 1.5e9;  // parameters
-
-// Chosen by how many families of ten runs and more 90 % intervals hold 75 to 99 % of, among 1,307
-// runs of 93 families; 3 to 10 in place of each five do nearly as well.
-constexpr double kUnlike = 0.2;
-constexpr double kOwnPublisher = 5;
-constexpr double kFewRuns = 5;
-constexpr double kLeastDeviation = 0.02;  // two sites measure the same job no nearer
+constexpr double kSmall = 1.5e9;          // parameters
+constexpr double kOneDeviation = 0.6827;  // of a normal law's values
 
 int product_bits(Precision precision) {
   switch (precision) {
@@ -107,12 +102,36 @@ std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReac
   return lacks;
 }
 
+// Errors with weights, none of them negative.
+class Errors {
+ public:
+  void add(const MeasuredRuns& run, double weight) {
+    for (const double error : run.errors) {
+      weights_.emplace_back(error, weight / static_cast<double>(run.errors.size()));
+    }
+  }
+
+  // That hold this share of all.
+  double quantile(double share) {
+    std::ranges::sort(weights_);
+    double all = 0;
+    for (const auto& [error, weight] : weights_) all += weight;
+    double held = 0;
+    for (const auto& [error, weight] : weights_) {
+      held += weight;
+      if (held >= share * all) return error;
+    }
+    return weights_.back().first;
+  }
+
+ private:
+  std::vector<std::pair<double, double>> weights_;  // error, weight
+};
+
 // How far off runs of one or more kinds were predicted.
 struct FamilyError {
   int rows = 0;
-  double squares = 0;  // their sum
-
-  double deviation() const { return std::sqrt(squares / rows); }
+  Errors errors = {};
 };
 using FamilyErrors = std::map<std::string, FamilyError>;
 
@@ -123,7 +142,7 @@ FamilyErrors errors_of(const std::vector<const MeasuredRuns*>& all, const RunTra
     if (run->rows == 0 || !is_alike(run->traits, traits, likeness)) continue;
     FamilyError& error = errors[run->family];
     error.rows += run->rows;
-    error.squares += run->rows * run->deviation * run->deviation;
+    error.errors.add(*run, run->rows);
   }
   return errors;
 }
@@ -134,70 +153,71 @@ int rows_of(const FamilyErrors& errors) {
   return rows;
 }
 
-std::vector<AlikeFamily> nearest_of(const FamilyErrors& errors) {
+std::vector<AlikeFamily> nearest_of(FamilyErrors& errors) {
   constexpr std::size_t kMost = 3;
   std::vector<AlikeFamily> nearest;
-  for (const auto& [family, error] : errors) {
-    nearest.push_back({family, error.rows, error.deviation()});
+  for (auto& [family, error] : errors) {
+    nearest.push_back({family, error.rows, error.errors.quantile(kOneDeviation)});
   }
   std::ranges::stable_sort(nearest, std::greater(), &AlikeFamily::rows);
   if (nearest.size() > kMost) nearest.resize(kMost);
   return nearest;
 }
 
-double likeness_of(const RunTraits& one, const RunTraits& other) {
+double likeness_of(const RunTraits& one, const RunTraits& other, double unlike_counts) {
   const int unlike = (one.gpu_bits != other.gpu_bits) + (one.bits != other.bits) +
                      (one.experts != other.experts) + (one.adapters != other.adapters) +
                      (one.sharded_weights != other.sharded_weights) + (one.small != other.small);
-  return std::pow(kUnlike, unlike);
+  return std::pow(unlike_counts, unlike);
 }
 
 // Normal laws of errors around 0.
 class Mixture {
  public:
-  void add(double weight, double deviation) {
-    laws_.push_back({weight, std::max(deviation, kLeastDeviation)});
-    weight_ += weight;
-  }
+  void add(double weight, double deviation) { laws_.emplace_back(weight, deviation); }
   bool empty() const { return laws_.empty(); }
 
   // Half the width of the interval that holds a share `covered`.
   double half_width(double covered) const {
+    double all = 0;
     double low = 0;
     double high = 0;
-    for (const auto& [weight, deviation] : laws_) high = std::max(high, 5 * deviation);
-    for (int i = 0; i < 60; ++i) {
+    for (const auto& [weight, deviation] : laws_) {
+      all += weight;
+      high = std::max(high, 5 * deviation);
+    }
+    for (int i = 0; i < 40; ++i) {
       const double middle = (low + high) / 2;
-      (share_within(middle) < covered ? low : high) = middle;
+      (within(middle) < covered * all ? low : high) = middle;
     }
     return high;
   }
 
  private:
-  double share_within(double width) const {
-    double share = 0;
+  double within(double width) const {
+    double sum = 0;
     for (const auto& [weight, deviation] : laws_) {
-      share += weight * std::erf(width / (deviation * std::numbers::sqrt2));
+      sum += weight * std::erf(width / (deviation * std::numbers::sqrt2));
     }
-    return share / weight_;
+    return sum;
   }
 
   std::vector<std::pair<double, double>> laws_;  // weight, deviation
-  double weight_ = 0;
 };
 
 Mixture mixture_of(const RunTraits& traits, const std::vector<const MeasuredRuns*>& all,
-                   const RunsLeftOut& without) {
+                   const LikenessLaw& law) {
   std::map<std::string_view, int> rows;  // [publisher]
   for (const MeasuredRuns* run : all) rows[publisher_of(run->family)] += run->rows;
   Mixture mixture;
   for (const MeasuredRuns* run : all) {
     if (run->rows == 0) continue;
-    const std::string_view publisher = publisher_of(run->family);
-    const bool own = !without.family.empty() && publisher == publisher_of(without.family);
-    mixture.add(likeness_of(traits, run->traits) * (own ? kOwnPublisher : 1) * run->rows /
-                    (rows[publisher] + kFewRuns),
-                run->deviation);
+    const double of_all = likeness_of(traits, run->traits, law.unlike) * run->rows /
+                          (rows[publisher_of(run->family)] + law.few_runs);
+    for (const double error : run->errors) {
+      mixture.add(of_all / static_cast<double>(run->errors.size()),
+                  law.beyond * std::max(error, law.least));
+    }
   }
   return mixture;
 }
@@ -216,11 +236,6 @@ void set_deviation(const Mixture& mixture, Familiarity& found) {
     ++found.freedom;
   }
   found.deviation = width / width_of(found.freedom, 0.9);
-}
-
-bool is_left_out(const MeasuredRuns& run, const RunsLeftOut& without) {
-  return !without.family.empty() && publisher_of(run.family) == publisher_of(without.family) &&
-         (without.model.empty() || without.model == run.model);
 }
 
 }  // namespace
@@ -250,11 +265,28 @@ bool is_like(const RunTraits& one, const RunTraits& other) {
 }
 
 std::string_view publisher_of(std::string_view family) {
-  const std::string_view source = family.substr(0, family.find(" / "));
+  std::string_view source = family.substr(0, family.find(" / "));
+  for (const std::string_view word : {" README", " CI"})
+    source = source.substr(0, source.find(word));
   const std::size_t version = source.find_first_of("0123456789(");
   if (version == std::string_view::npos) return source;
   const std::size_t word = source.rfind(' ', version);
   return source.substr(0, word == std::string_view::npos ? version : word);
+}
+
+double deviation_of(const MeasuredRuns& runs) {
+  return runs.errors.empty() ? 0 : quantile_of_sorted(runs.errors, kOneDeviation);
+}
+
+std::vector<double> kept_errors(std::vector<double> errors) {
+  std::ranges::sort(errors);
+  const std::size_t count = errors.size();
+  if (count <= kMostErrors) return errors;
+  std::vector<double> kept;
+  for (int i = 0; i < kMostErrors; ++i) {
+    kept.push_back(quantile_of_sorted(errors, (i + 0.5) / kMostErrors));
+  }
+  return kept;
 }
 
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {
@@ -273,17 +305,12 @@ Parameter Familiarity::error() const {
       fmt::format("all measured runs, the more alike the more (most alike: {})", alike));
 }
 
-std::string model_key(const TransformerSpec& model) {
-  return fmt::format("{}x{}", model.hidden, model.layers);
-}
-
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
-                        const RunsLeftOut& without) {
-  std::vector<const MeasuredRuns*> all;
+                        std::string_view without, const LikenessLaw& law) {
   std::vector<const MeasuredRuns*> others;  // of other publishers
   for (const MeasuredRuns& run : measured) {
-    if (!is_left_out(run, without)) all.push_back(&run);
-    if (!is_left_out(run, {without.family, ""})) others.push_back(&run);
+    const bool own = !without.empty() && publisher_of(run.family) == publisher_of(without);
+    if (!own) others.push_back(&run);
   }
   Familiarity found;
   found.unfamiliar = unfamiliar(traits, others);
@@ -291,7 +318,7 @@ Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> m
   std::ranges::copy(found.unlike_layout, std::back_inserter(found.unfamiliar));
   for (const Likeness likeness :
        {Likeness::gpu, Likeness::bits, Likeness::experts, Likeness::any}) {
-    const FamilyErrors errors = errors_of(others, traits, likeness);
+    FamilyErrors errors = errors_of(others, traits, likeness);
     found.families = static_cast<int>(errors.size());
     if (found.families < kFewestFamilies && likeness != Likeness::any) continue;
     found.alike = alike_text(traits, likeness);
@@ -299,7 +326,7 @@ Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> m
     found.nearest = nearest_of(errors);
     break;
   }
-  set_deviation(mixture_of(traits, all, without), found);
+  set_deviation(mixture_of(traits, others, law), found);
   return found;
 }
 

@@ -32,18 +32,24 @@ bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and 
 // Measured runs of one source that share their traits but for the sizes.
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
-  std::string model;   // "8192x80": width and layers
   RunTraits traits;    // gpus and what stands behind it: the largest among them
   int rows = 0;  // blind ones: 0 where all were fitted on, which tells what was measured alone
-  // Root mean square of log(predicted / measured) of their step times, predicted from
-  // specification.
-  double deviation = 0;
+  // |log(predicted / measured)| of their steps' times, from specification, ascending: kMostErrors
+  // of them at most, which then stand for equal parts of the rows.
+  std::vector<double> errors = {};
 };
+inline constexpr int kMostErrors = 20;
+// Two thirds were predicted this near: one standard deviation of a normal law. 0: there are none.
+double deviation_of(const MeasuredRuns& runs);
+// The same of any number of errors.
+std::vector<double> kept_errors(std::vector<double> errors);
 
 struct AlikeFamily {
   std::string name;
   int rows = 0;
-  double deviation = 0;  // as MeasuredRuns::deviation, over those of its runs that are alike
+  // Two thirds of its runs that are alike were predicted this near, as one standard deviation of a
+  // normal law says: the few that were measured on broken machines do not show in it.
+  double deviation = 0;
 };
 
 struct Familiarity {
@@ -52,8 +58,8 @@ struct Familiarity {
   std::string alike;
   int rows = 0;
   int families = 0;
-  // Standard deviation of log(predicted / measured), and the degrees of freedom with which
-  // Student's t has the 90 % and 95 % intervals of the mixture below.
+  // Of log(predicted / measured), and how many errors would tell it as well: Student's t with both
+  // has the 90 % and 95 % intervals of the law below.
   double deviation = 0;
   int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
@@ -67,7 +73,7 @@ struct Familiarity {
 };
 
 // "NVIDIA Megatron-Bridge", all its releases and tables on all GPUs: of a family's source the words
-// before the first that has a figure or begins with a bracket.
+// before the first that has a figure, begins with a bracket, or is README or CI.
 std::string_view publisher_of(std::string_view family);
 
 // What layouts of measured runs with experts, or without, reached.
@@ -77,25 +83,31 @@ struct LayoutReach {
 };
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
-// What a width is judged without: the runs of this model that the family's publisher made, in any
-// of its releases and tables; all that it made where `model` is empty. Empty: nothing.
-struct RunsLeftOut {
-  std::string family;
-  std::string model;
+// How much a run counts for a job, and how much further the runs of another publisher are off.
+// Chosen by cross-validation over publishers, by the score of their 90 % intervals, and `beyond` so
+// that these hold that share of the runs of a publisher that is left out (docs/cost.md, "How
+// sure").
+struct LikenessLaw {
+  double unlike = 0.1;   // for each trait that differs
+  double few_runs = 20;  // a publisher's n runs count n / (n + few_runs) together
+  double beyond = 1.55;  // times the error of a run
+  double least = 0.02;   // log: two sites measure the same job no nearer
 };
-std::string model_key(const TransformerSpec& model);  // MeasuredRuns::model
 
 // The error of a job is taken to be that of a run drawn from all measured ones, the more alike the
 // likelier: for each of GPU generation, product bits, experts, adapters, sharding of weights and
-// size that differs a run counts a fifth, and five times where its publisher is that of `without`,
-// whose software and machines the job shares. A publisher's n runs count n / (n + 5) together, so
-// that large sets do not decide alone. Intervals are those of this mixture of normal laws: narrow
-// where what is alike was predicted well by all, wide where it was not or little is alike.
+// size that differs a run counts LikenessLaw::unlike. Large sets do not decide alone. A run's own
+// error is the deviation of a normal law around 0, and intervals are those of the mixture: narrow
+// where what is alike was predicted well by all, wide where it was not or little is alike. A few
+// runs that were off by a factor of ten on broken machines widen the tails and not the middle.
+//
+// `without`: a family whose publisher's runs are left out, in all releases and tables and on all
+// GPUs. A user's job is of no publisher, so that this is how intervals are judged.
 //
 // `alike`, `rows`, `families` and `nearest` name runs of the same GPU, product bits, and with or
 // without experts; where fewer than three families are so, of any GPU, then of any bits, then all.
 // That a size or a trait was not measured on this GPU is told, and widens nothing.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
-                        const RunsLeftOut& without = {});
+                        std::string_view without = {}, const LikenessLaw& law = {});
 
 }  // namespace windtunnel

@@ -60,10 +60,9 @@ struct RolloutSpec {
   int prompt_length = 1;      // tokens
   LengthDistribution output;  // tokens that an engine writes, the end's included
   double epochs = 1;          // updates over each batch
-  // What updates and passes take, over those of pre-training with the same tokens: heads that give
-  // log-probabilities, many small updates, samples that the driver hands out. Fitted on steps of
-  // NeMo RL, of dense models and one step off policy (docs/physics/reinforcement-learning.md).
-  double update_factor = 1.2;
+  // What updates and passes take, over those of pre-training with the same tokens; 0: as the
+  // calibration says (Calibration::rollout_update).
+  double update_factor = 0;
   double passes = 0;     // forward passes over it besides: reference, reward and former policies
   double reward_s = 0;   // until rewards are there, behind the last sample
   bool offloads = true;  // colocated: the training state is on the host while engines write

@@ -118,6 +118,12 @@ CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport&
   return inputs;
 }
 
+CampaignInputs to_choose_by(CampaignInputs inputs) {
+  constexpr int kFirst = 1 << 30;  // more trials than any campaign has
+  inputs.first_trial = kFirst;
+  return inputs;
+}
+
 TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode,
                       std::vector<CampaignEvent>* events) {
   check_inputs(inputs);
@@ -137,7 +143,7 @@ CampaignReport run_campaign(const CampaignInputs& inputs, int threads) {
   std::vector<TrialResult> results(inputs.campaign.trials);
   for_each_index(results.size(), threads, [&](std::size_t index) {
     if (inputs.stop.stop_requested()) throw Error("stopped", ExitCode::failed);
-    const int trial = static_cast<int>(index);
+    const int trial = inputs.first_trial + static_cast<int>(index);
     results[index] = islands ? IslandTrial(plan, trial).run()
                              : Trial(plan, trial, CampaignMode::fast_forward).run();
   });

@@ -77,6 +77,7 @@ struct CampaignInputs {
   double tokens = 0;
   double price_usd_per_s = 0;  // of all GPUs, spares included
   double storage_share = 1;    // StorageSpec::share
+  int first_trial = 0;         // its number: trials of other numbers meet other failures
   std::stop_token stop = {};   // asked before each trial, of campaigns that follow from this, too
 };
 
@@ -149,6 +150,12 @@ TrialResult run_trial(const CampaignInputs& inputs, int trial, CampaignMode mode
 // The same with the mean interval of each rule in the campaign in the rule's place: what theory
 // and tables say of it.
 CampaignInputs with_ruled_intervals(CampaignInputs inputs, const CampaignReport& report);
+
+// The same campaign with other failures. Whatever is chosen by campaigns is chosen by these: the
+// best of several settings was also lucky in the failures that it met, so that its goodput there is
+// more than it will have (the optimizer's curse: Smith and Winkler 2006, Management Science 52,
+// doi 10.1287/mnsc.1050.0451). What is reported of the choice comes from the campaign itself.
+CampaignInputs to_choose_by(CampaignInputs inputs);
 
 // All trials on `threads` threads (0: all cores); the same bytes for any number of threads. Throws
 // Error with exit code 1 where it is asked to stop.

@@ -219,48 +219,60 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   return intervals;
 }
 
-// Campaigns at intervals of one tier, in iterations, with the same failures.
+// Campaigns at intervals of one tier, in iterations: those that are told meet the failures of the
+// campaign itself, those that an interval is chosen by others (to_choose_by()).
 class Tries {
  public:
   Tries(const CampaignInputs& inputs, const CampaignReport& report, const Subject& subject,
         int threads)
       : inputs_(inputs), report_(report), subject_(subject), threads_(threads) {}
 
-  const PairedCampaign& at(int every) {
-    const auto known = tries_.find(every);
-    if (known != tries_.end()) return known->second;
+  const PairedCampaign& told(int every) {
+    const auto known = told_.find(every);
+    if (known != told_.end()) return known->second;
     PairedCampaign campaign = every == subject_.iterations(subject_.configured_s)
                                   ? campaign_as_configured(inputs_, report_, threads_)
                                   : campaign_at(inputs_, report_, subject_, every, threads_);
-    return tries_.emplace(every, std::move(campaign)).first->second;
+    return told_.emplace(every, std::move(campaign)).first->second;
   }
+  const std::map<int, PairedCampaign>& all_told() const { return told_; }
 
-  const std::map<int, PairedCampaign>& all() const { return tries_; }
+  const PairedCampaign& to_choose_by(int every) {
+    const auto known = chosen_by_.find(every);
+    if (known != chosen_by_.end()) return known->second;
+    CampaignInputs inputs = windtunnel::to_choose_by(inputs_);
+    save_every_iterations(inputs.table.tiers[subject_.tier].tier, every);
+    inputs.campaign.trials = paired_trials(report_);
+    CampaignReport campaign = run_campaign(inputs, threads_);
+    return chosen_by_
+        .emplace(every, PairedCampaign{campaign.goodput, std::move(campaign.trial_goodput)})
+        .first->second;
+  }
 
  private:
   const CampaignInputs& inputs_;
   const CampaignReport& report_;
   const Subject& subject_;
   int threads_;
-  std::map<int, PairedCampaign> tries_;
+  std::map<int, PairedCampaign> told_;       // [iterations between saves]
+  std::map<int, PairedCampaign> chosen_by_;  // likewise
 };
 
-void set_best(IntervalReport& advice, const Subject& subject, Tries& tries) {
+void set_best(IntervalReport& advice, const Subject& subject, const std::set<int>& intervals,
+              Tries& tries) {
   AsGoodSearch search{.least_s = subject.least_s,
                       .most_s = subject.most_s,
                       .tried = {},
                       .campaign_at = [&](double every_s) -> const PairedCampaign& {
-                        return tries.at(subject.iterations(every_s));
+                        return tries.to_choose_by(subject.iterations(every_s));
                       }};
-  for (const auto& [every, campaign] : tries.all()) {
-    search.tried.push_back(every * subject.iteration_s);
-  }
+  for (const int every : intervals) search.tried.push_back(every * subject.iteration_s);
   const AsGoodRange range = as_good_range(search);
   const auto whole = [&](double every_s) {
     return subject.iterations(every_s) * subject.iteration_s;
   };
   advice.best_s = whole(range.best_s);
-  advice.best_goodput = search.campaign_at(range.best_s).goodput.mean;
+  advice.best_goodput = tries.told(subject.iterations(range.best_s)).goodput.mean;
   advice.shortest_s = whole(range.shortest_s);
   advice.longest_s = whole(range.longest_s);
 }
@@ -277,15 +289,16 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
     expected = set_formulas(advice, inputs, subject, failures);
   }
   Tries tries(inputs, report, subject, threads);
-  for (const int every : intervals_to_try(advice, subject)) tries.at(every);
-  set_best(advice, subject, tries);
-  for (const auto& [every, campaign] : tries.all()) {
+  const std::set<int> intervals = intervals_to_try(advice, subject);
+  for (const int every : intervals) tries.told(every);
+  set_best(advice, subject, intervals, tries);
+  for (const auto& [every, campaign] : tries.all_told()) {
     const double work_s = every * subject.iteration_s;
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, campaign.goodput});
   }
   if (!expected) return advice;
   const auto regret = [&](double every_s) {
-    return advice.best_goodput - tries.at(subject.iterations(every_s)).goodput.mean;
+    return advice.best_goodput - tries.told(subject.iterations(every_s)).goodput.mean;
   };
   advice.young_regret = regret(advice.young_s);
   advice.exact_regret = regret(advice.exact_s);

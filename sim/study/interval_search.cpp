@@ -65,9 +65,10 @@ class Search {
   Search(CampaignInputs inputs, std::vector<int> tiers, const IntervalSearchOptions& options)
       : inputs_(std::move(inputs)), tiers_(std::move(tiers)), options_(options) {
     result_.given = run_campaign(inputs_, options_.threads);
-    result_.best = result_.given;
-    best_value_ = value_of(result_.given);
-    result_.campaigns = 1;
+    given_campaign_ = run_campaign(to_choose_by(inputs_), options_.threads);
+    best_campaign_ = given_campaign_;
+    best_value_ = value_of(given_campaign_);
+    result_.campaigns = 2;
     resolve_overheads(inputs_.table);
     for (const int index : tiers_) {
       chosen_.push_back(interval_text(inputs_.table.tiers[index].tier));
@@ -76,7 +77,7 @@ class Search {
     given_ = chosen_;
     best_ = chosen_;
     values_.emplace(given_, best_value_);
-    campaigns_.emplace(given_, PairedCampaign{result_.given.goodput, result_.given.trial_goodput});
+    campaigns_.emplace(given_, paired(given_campaign_));
     keep_to_storage();
   }
 
@@ -158,17 +159,32 @@ class Search {
     values_.emplace(texts, value);
     if (value > best_value_) {
       best_value_ = value;
-      result_.best = std::move(report);
+      best_campaign_ = std::move(report);
       best_ = texts;
     }
     return value;
   }
 
   CampaignReport campaign_at(const std::vector<std::string>& texts) {
+    CampaignReport report = run(to_choose_by(inputs_at(texts)));
+    campaigns_.insert_or_assign(texts, paired(report));
+    return report;
+  }
+
+  CampaignReport run(const CampaignInputs& inputs) {
     if (options_.progress) {
       options_.progress(fmt::format("campaign {}, goodput {} so far", result_.campaigns + 1,
-                                    format_percent(result_.best.goodput.mean)));
+                                    format_percent(best_campaign_.goodput.mean)));
     }
+    ++result_.campaigns;
+    return run_campaign(inputs, options_.threads);
+  }
+
+  static PairedCampaign paired(const CampaignReport& report) {
+    return {report.goodput, report.trial_goodput};
+  }
+
+  CampaignInputs inputs_at(const std::vector<std::string>& texts) const {
     CampaignInputs inputs = inputs_;
     for (size_t i = 0; i < tiers_.size(); ++i) {
       SnapshotTier& searched = inputs.table.tiers[tiers_[i]].tier;
@@ -179,10 +195,7 @@ class Search {
         save_every_seconds(searched, parse_quantity(texts[i], Dimension::seconds));
       }
     }
-    ++result_.campaigns;
-    CampaignReport report = run_campaign(inputs, options_.threads);
-    campaigns_.insert_or_assign(texts, PairedCampaign{report.goodput, report.trial_goodput});
-    return report;
+    return inputs;
   }
 
   std::string name_of(size_t at) const { return tier_name(tier(at)); }
@@ -190,10 +203,11 @@ class Search {
   // Whether a trial went back to the tier, as given or at the best. Without one, nothing is known
   // of what its snapshots are worth.
   bool is_needed(size_t at) const {
-    return std::ranges::any_of(std::array{&result_.given, &result_.best}, [&](const auto* report) {
-      const auto share = report->survival.find(name_of(at));
-      return share != report->survival.end() && share->second.mean > 0;
-    });
+    return std::ranges::any_of(std::array{&given_campaign_, &best_campaign_},
+                               [&](const auto* report) {
+                                 const auto share = report->survival.find(name_of(at));
+                                 return share != report->survival.end() && share->second.mean > 0;
+                               });
   }
 
   std::vector<std::string> with_given(size_t at) const {
@@ -217,15 +231,15 @@ class Search {
       value_of_all(kept);
       if (!is_gain(paired_gain(most, campaigns_.at(kept).trials))) chosen_ = kept;
     }
-    if (chosen_ == best_) return;
-    // Where all stay, the best that was found says what it would bring, unless that is of no
-    // account.
-    const Estimate gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
-    if (chosen_ != given_) {
-      result_.best = campaign_at(chosen_);
-    } else if (is_gain(gain)) {
-      result_.best = result_.given;
-    }
+  }
+
+  // The intervals whose campaign is told. Where all stay, the best that was found says what it
+  // would bring, unless that is of no account.
+  const std::vector<std::string>& told() const {
+    if (chosen_ != given_) return chosen_;
+    const bool gains =
+        is_gain(paired_gain(best_campaign_.trial_goodput, given_campaign_.trial_goodput));
+    return gains ? given_ : best_;
   }
 
   // Below it snapshots would be skipped or waited for, as the last copy is not complete yet, or
@@ -330,6 +344,7 @@ class Search {
                                .storage_allows_given = storage_allows_given(i)});
     }
     result_.storage_share = inputs_.storage_share;
+    result_.best = told() == given_ ? result_.given : run(inputs_at(told()));
     result_.gain = paired_gain(result_.best.trial_goodput, result_.given.trial_goodput);
     result_.theory = interval_advice(inputs_, result_.given, options_.threads);
   }
@@ -342,6 +357,9 @@ class Search {
   std::vector<std::string> best_;    // the same, of best_value_
   std::vector<double> shortest_s_;   // the same: shortest_s()
   std::vector<bool> needed_;         // the same: is_needed()
+  // Under failures to choose by (to_choose_by()), as all campaigns below.
+  CampaignReport given_campaign_;
+  CampaignReport best_campaign_;
   double best_value_ = 0;
   std::map<std::vector<std::string>, double> values_;
   std::map<std::vector<std::string>, PairedCampaign> campaigns_;

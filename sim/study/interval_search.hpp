@@ -1,6 +1,7 @@
 // How often to take snapshots: the intervals of a stack of tiers with the most goodput, or the
 // least cost, in simulated campaigns. All of them have the same iterations and the same random
-// numbers, so that a campaign at another interval differs by that interval alone.
+// numbers, so that a campaign at another interval differs by that interval alone. Those that are
+// told meet other failures than those that were searched by (to_choose_by()).
 //
 // One tier after the other: a logarithmic grid from one iteration to the whole campaign, then the
 // golden section between the best one's neighbours; again from there until nothing is gained, since
@@ -42,8 +43,8 @@ struct IntervalSearch {
     bool storage_allows_given = true;  // or it takes more of the bandwidth than storage_share
   };
   std::vector<Tier> tiers;
-  CampaignReport given;  // with the scenario's own intervals
-  CampaignReport best;
+  CampaignReport given;      // with the scenario's own intervals
+  CampaignReport best;       // as `run` would say of it
   Estimate gain;             // of goodput over these, trial by trial
   double storage_share = 1;  // StorageSpec::share
   int campaigns = 0;

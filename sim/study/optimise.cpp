@@ -24,6 +24,7 @@
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/named_software.hpp"
+#include "sim/campaign/campaign.hpp"
 #include "sim/study/configurations.hpp"
 #include "sim/study/interval_search.hpp"
 #include "sim/study/iterations/memory_excess.hpp"
@@ -342,9 +343,9 @@ double simulated_value(const RankedConfiguration& at, Aim aim) {
     case Aim::memory:
       return at.memory_bytes;
     case Aim::goodput:
-      return -at.record->campaign->goodput.mean * at.record->iteration.tokens_per_s;
+      return -at.chosen_by->goodput.mean * at.record->iteration.tokens_per_s;
     case Aim::cost:
-      return at.record->campaign->job_cost_usd.mean;
+      return at.chosen_by->job_cost_usd.mean;
     default:
       return at.record->iteration.time_s;
   }
@@ -371,7 +372,15 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
     if (options.progress) options.progress(fmt::format("simulating {} of {}", i + 1, count));
     try {
       search_its_intervals(scenario, options, best[i].set);
-      best[i].record = simulate(resolve_case(scenario, best[i].set), simulate_options);
+      const Case the_case = resolve_case(scenario, best[i].set);
+      MeasuredIteration measured = measure_iteration(the_case, simulate_options);
+      if (campaign) {
+        best[i].chosen_by = the_case.places.placing([&] {
+          const CampaignInputs inputs = campaign_inputs(the_case.job, measured.table);
+          return run_campaign(to_choose_by(inputs), options.threads);
+        });
+      }
+      best[i].record = record_of(the_case, std::move(measured), simulate_options);
       // Thousands of tasks per rank that nobody asks for.
       best[i].record->plan = {};
       best[i].record->timeline.ranks.clear();

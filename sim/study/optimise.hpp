@@ -51,7 +51,9 @@ struct RankedConfiguration {
   double estimated_usd = 0;  // of all tokens, if nothing fails; 0: the scenario has no cost
   double memory_bytes = 0;   // of the fullest GPU
   std::optional<Record> record = {};  // if it was simulated
-  std::string failure = {};           // why the simulation was not possible
+  // Where a campaign decides: under other failures than the record's (to_choose_by()).
+  std::optional<CampaignReport> chosen_by = {};
+  std::string failure = {};  // why the simulation was not possible
 };
 
 struct Optimisation {

@@ -16,7 +16,6 @@
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
-#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/decisive_numbers.hpp"
@@ -114,12 +113,9 @@ MeasuredIteration measured_iteration(const Case& the_case, const SimulateOptions
   measured.report = iteration_report(job, hardware_flops(job, prepared), prepared.memory,
                                      plain.plan, plain.timeline, measured.critical_path);
   measured.report.host_spread = host_spread(job, prepared);
-  measured.report.error = job.calibration.step_error;
-  if (!job.network && stands_for_a_gpu(job.calibration.name)) {
-    measured.report.familiarity = familiarity(traits_of(job), measured_runs());
-    measured.report.error =
-        larger_error(measured.report.error, measured.report.familiarity.error());
-  }
+  StepError error = step_error(job);
+  measured.report.error = std::move(error.error);
+  measured.report.familiarity = std::move(error.familiarity);
   measured.report.filling = plain.filling;
   if (job.input) {
     const double step_s = measured.report.time_s;

@@ -189,26 +189,6 @@ TextTable not_blind_table(const ValidationReport& report) {
   return table;
 }
 
-// Models are taken together, so that each family and traits has one line.
-std::vector<MeasuredRuns> of_all_models(const std::vector<MeasuredRuns>& measured) {
-  std::vector<MeasuredRuns> all;
-  for (const MeasuredRuns& run : measured) {
-    const auto same = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
-      return known.family == run.family && known.traits.gpu == run.traits.gpu &&
-             is_like(known.traits, run.traits);
-    });
-    if (same == all.end()) {
-      all.push_back(run);
-      continue;
-    }
-    const double squares =
-        same->rows * same->deviation * same->deviation + run.rows * run.deviation * run.deviation;
-    same->rows += run.rows;
-    if (same->rows > 0) same->deviation = std::sqrt(squares / same->rows);
-  }
-  return all;
-}
-
 // Each family held against the others.
 TextTable familiarity_table(const ValidationReport& report) {
   TextTable table{{{"family"},
@@ -219,11 +199,12 @@ TextTable familiarity_table(const ValidationReport& report) {
                    {"their deviation", Align::right},
                    {"what no other family has"}},
                   {}};
-  for (const MeasuredRuns& runs : of_all_models(report.measured)) {
-    const Familiarity found = familiarity(runs.traits, report.measured, {runs.family, ""});
+  for (const MeasuredRuns& runs : report.measured) {
+    const Familiarity found = familiarity(runs.traits, report.measured, runs.family);
     table.rows.push_back({runs.family, std::to_string(runs.rows),
-                          runs.rows > 0 ? fmt::format("{:.2f}", runs.deviation) : "-", found.alike,
-                          std::to_string(found.rows), fmt::format("{:.2f}", found.deviation),
+                          runs.rows > 0 ? fmt::format("{:.2f}", deviation_of(runs)) : "-",
+                          found.alike, std::to_string(found.rows),
+                          fmt::format("{:.2f}", found.deviation),
                           fmt::format("{}", fmt::join(found.unfamiliar, "; "))});
   }
   return table;

@@ -445,12 +445,6 @@ double step_bytes(const Job& job) {
   return job.calibration.optimizer_bytes.value;
 }
 
-// Instructions of a parameter in PyTorch's fused AdamW of numbers of 16 bit, beyond those that the
-// memory's time hides: conversions to fp32 and back, a root, divisions. Median of 12 steps of six
-// models on an H200, 61 to 80 (tests/data/pytorch_kernels_h200.csv), which reach 2.4 to 2.7 of the
-// 4.8 TB/s. An H100, the same processor with less bandwidth, should reach 2.0; it reaches 2.2.
-constexpr double kAdamInstructions = 64;
-
 // An instruction takes the time of a multiplication and an addition in fp32. A measured kernel's
 // law has it, and where numbers have 32 bit memory is the bound.
 double arithmetic_s(const Op& step, double parameters, const Job& job) {
@@ -458,7 +452,7 @@ double arithmetic_s(const Op& step, double parameters, const Job& job) {
   const bool adam = job.software.optimizer == Optimizer::adam;
   if (!adam || !updates_16_bit(job) || flops <= 0) return 0;
   if (find_law(job.calibration.kernel_laws, step.kernel) != nullptr) return 0;
-  return parameters * kAdamInstructions * 2 / flops;
+  return parameters * job.calibration.adam_instructions.value * 2 / flops;
 }
 
 double moment_bytes(const Job& job) {
@@ -498,7 +492,9 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
     origin = weakest(origin, calibration.optimizer_bytes.origin);
     if (missing > 0) origin = weakest(origin, calibration.moment_bytes.origin);
   }
-  double seconds = cost.seconds + arithmetic_s(step, parameters, job);
+  const double computed_s = arithmetic_s(step, parameters, job);
+  if (computed_s > 0) origin = weakest(origin, calibration.adam_instructions.origin);
+  double seconds = cost.seconds + computed_s;
   if (muon) {
     const OrthogonalCost orthogonal = orthogonal_cost(parameters, job);
     seconds += orthogonal.seconds;

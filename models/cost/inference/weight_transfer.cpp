@@ -269,7 +269,8 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
     transfer.bound_s += transfer.model_bytes / slower_Bps;
     transfer.transfer_s += transfer.model_bytes / slower_Bps / c.nic_efficiency.value;
   }
-  transfer.seconds = transfer.transfer_s + kTensor_s * weight_tensors(learner.model);
+  transfer.seconds =
+      transfer.transfer_s + c.gathered_tensor_s.value * weight_tensors(learner.model);
   return transfer;
 }
 

@@ -9,7 +9,7 @@
 //
 // Gathered, as verl and NeMo RL do by default, every GPU of the learner gets each tensor whole
 // under the name that engines know it by, so that the whole model enters each GPU, and every tensor
-// is a collective and some Python of its own: kTensor_s, however small it is. A model of experts
+// is a collective and some Python of its own: Calibration::gathered_tensor_s. A model of experts
 // has tens of thousands of them. Engines on nodes of their own then get each tensor over the NICs.
 #pragma once
 
@@ -41,12 +41,6 @@ struct WeightFlows {
   std::vector<CollectiveEdge> edges;
   int hops = 1;  // of the longest chain
 };
-// `weights: gather` takes it for each tensor. It and the bandwidth are the two unknowns of the
-// transfer of Qwen3-30B-A3B and Qwen3-235B-A22B, 15.76 and 58.57 s (github.com/volcengine/verl,
-// b178a3cd, docs/advance/fully_async.md: 12.5 GB/s for both hops together, on a network that is not
-// stated; two numbers on two rows, so that nothing tells their error).
-inline constexpr double kTensor_s = 0.58e-3;
-
 // Matrices and vectors as checkpoints of Hugging Face name them, each expert's of its own.
 double weight_tensors(const TransformerSpec& model);
 

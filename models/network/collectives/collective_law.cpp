@@ -102,15 +102,12 @@ double of_nvls_size(int members_per_node) {
   return (1 + 1. / members_per_node) / (1 + 1. / 8);
 }
 
-// NVLS works in rounds of a chunk for each channel and member: until the first round is through,
-// what it sends is not overlapped. Fitted on all-reduces of 8 MB to 2 GB on one node of eight B200
-// (GKE A4, which is therefore in the view of interconnect_laws.yaml); 72 GB200 (CoreWeave,
-// github.com/coreweave/nccl-tests cb865533) are then off by 1 to 6 % instead of 9 to 33 %. On
-// Hopper, with half of the channels, the law's overlap has it.
-double nvls_rate_share(const GroupShape& shape, double bytes, const GpuSpec& gpu) {
-  constexpr double kRound = 4 << 20;  // bytes of a member: 32 channels of 128 KiB
-  if (gpu.generation != GpuGeneration::blackwell || bytes <= 0) return 1;
-  return bytes / (bytes + std::min(bytes, kRound * shape.members_per_node));
+// Share of the rate that the first round of NVLS leaves.
+double nvls_rate_share(const GroupShape& shape, double bytes, const InterconnectLaw& law,
+                       LawTerms& terms) {
+  if (law.nvls_round_bytes.value <= 0 || bytes <= 0) return 1;
+  const double round = used(terms.node_origin, law.nvls_round_bytes) * shape.members_per_node;
+  return bytes / (bytes + std::min(bytes, round));
 }
 
 void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape,
@@ -123,7 +120,7 @@ void add_node_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
     terms.launch_s = 1e-6 * row.nvlink_us[p] * used(terms.origin, law.nvls_launch);
     terms.node_efficiency = kind == CollectiveKind::all_reduce
                                 ? of(law.nvls_share) * of_nvls_size(shape.members_per_node) *
-                                      nvls_rate_share(shape, bytes, cluster.node.gpu)
+                                      nvls_rate_share(shape, bytes, law, terms)
                                 : of(law.node_share);
   } else {
     terms.launch_s = 1e-6 * row.base_us[p] * used(terms.origin, law.launch);

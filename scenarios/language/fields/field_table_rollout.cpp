@@ -32,8 +32,11 @@ Rows loop_rows() {
                 "of each prompt"),
       fact_row("rollout.epochs", sets<&RolloutSpec::epochs>, above(0, 1000),
                "times that updates go over a batch"),
-      fact_row("rollout.update_factor", sets<&RolloutSpec::update_factor>, range(0.1, 100),
-               "time of updates and passes over that of pre-training with the same tokens"),
+      fact_row(
+          "rollout.update_factor", sets<&RolloutSpec::update_factor>, range(0.1, 100), optional,
+          example("1.2"),
+          "time of updates and passes over that of pre-training with the same tokens; default: "
+          "the calibration's rollout.update_factor"),
       fact_row("rollout.passes", sets<&RolloutSpec::passes>, range(0, 1000), example("1"),
                "forward passes over a batch on the job's GPUs besides, as of a model of its size: "
                "reference, critic, the policy that wrote it"),

@@ -183,7 +183,8 @@ bool asks_for_smaller(const Job& job) {
 }
 
 // What restarts cost beside conversions a campaign knows alone: of all policies that `any` may
-// follow it takes the one whose campaign gets furthest, with the same failures.
+// follow it takes the one whose campaign gets furthest, under failures that the job's own campaign
+// does not meet.
 void take_best(const Job& job, const std::vector<SmallerStep>& own,
                const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
   const SmallerSetting setting = smaller_setting(job, table);
@@ -195,7 +196,8 @@ void take_best(const Job& job, const std::vector<SmallerStep>& own,
   for (const auto& policy : policies) {
     if (!any || policies.front().empty()) break;
     take(policy, job, table);
-    const double goodput = run_campaign(campaign_inputs(job, table), threads).goodput.mean;
+    const CampaignInputs inputs = to_choose_by(campaign_inputs(job, table));
+    const double goodput = run_campaign(inputs, threads).goodput.mean;
     if (goodput <= most) continue;
     most = goodput;
     best = &policy;

@@ -105,6 +105,7 @@ class Planner {
   struct Tried {
     PlanOption option;
     MeasuredIteration measured;
+    double chosen_by = 0;  // progress under failures to choose by (to_choose_by())
   };
 
   const PlanRequest& request() const { return report_.basis.request; }
@@ -222,47 +223,56 @@ class Planner {
                       .step_s = measured.report.time_s,
                       .tokens_per_s = measured.report.tokens_per_s,
                       .memory_bytes = fullest_bytes(measured.prepared->memory)};
-      save_best(tried.option, campaign_inputs(the_case.job, measured.table));
+      save_best(tried, campaign_inputs(the_case.job, measured.table));
       return tried;
     });
   }
 
-  // Sets interval and goodput of the option.
-  void save_best(PlanOption& option, CampaignInputs inputs) const {
+  // Sets interval and goodput of the option: the interval is chosen by other failures than those
+  // that the goodput is of.
+  void save_best(Tried& tried, CampaignInputs inputs) const {
     std::vector<double> intervals_s;
-    std::vector<CampaignReport> campaigns;
-    std::vector<std::vector<double>> trials;
+    std::vector<double> goodput;              // [interval], mean over the trials
+    std::vector<std::vector<double>> trials;  // [interval]
     size_t best = 0;
     const double training_s =
         inputs.tokens / inputs.tokens_per_iteration * inputs.table.iteration_s.front();
     for (const double every_s : kIntervals_s) {
       if (every_s > training_s / 2 && !intervals_s.empty()) break;
-      bool allowed = true;
-      for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
-        SnapshotTier& tier = inputs.table.tiers[i].tier;
-        if (interval_s(tier) <= 0) continue;  // the one on storage: others count iterations
-        save_every_seconds(tier, every_s);
-        allowed = every_s >= storage_interval_s(inputs, i);
-      }
-      if (!allowed && every_s < kIntervals_s.back()) continue;
+      if (!save_every(every_s, inputs) && every_s < kIntervals_s.back()) continue;
       intervals_s.push_back(every_s);
-      campaigns.push_back(run_campaign(inputs, request().threads));
-      trials.push_back(campaigns.back().trial_goodput);
-      const double goodput = campaigns.back().goodput.mean;
-      if (goodput > campaigns[best].goodput.mean) best = campaigns.size() - 1;
-      if (goodput < campaigns.front().goodput.mean - kHopeless) break;
+      const CampaignReport campaign = run_campaign(to_choose_by(inputs), request().threads);
+      goodput.push_back(campaign.goodput.mean);
+      trials.push_back(campaign.trial_goodput);
+      if (goodput.back() > goodput[best]) best = goodput.size() - 1;
+      if (goodput.back() < goodput.front() - kHopeless) break;
     }
     const auto [shortest, longest] = as_good_places(trials, best);
-    option.goodput = campaigns[longest].goodput;
-    option.days = campaigns[longest].job_days.mean;
+    save_every(intervals_s[longest], inputs);
+    const CampaignReport campaign = run_campaign(inputs, request().threads);
+    PlanOption& option = tried.option;
+    option.goodput = campaign.goodput;
+    option.days = campaign.job_days.mean;
     option.as_good_from_s = intervals_s[shortest];
     option.point.snapshots = saved_every(option.point.snapshots, intervals_s[longest]);
+    tried.chosen_by = option.tokens_per_s * goodput[longest];
+  }
+
+  // Sets the interval of the tier on storage: others count iterations. False where storage does not
+  // take so many snapshots.
+  static bool save_every(double every_s, CampaignInputs& inputs) {
+    bool allowed = true;
+    for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
+      SnapshotTier& tier = inputs.table.tiers[i].tier;
+      if (interval_s(tier) <= 0) continue;
+      save_every_seconds(tier, every_s);
+      allowed = every_s >= storage_interval_s(inputs, i);
+    }
+    return allowed;
   }
 
   void keep_better(Tried tried) {
-    if (tried.option.progress_tokens_per_s() > best_.option.progress_tokens_per_s()) {
-      best_ = std::move(tried);
-    }
+    if (tried.chosen_by > best_.chosen_by) best_ = std::move(tried);
   }
 
   // What is too slow by its estimate is not simulated.
@@ -318,14 +328,10 @@ class Planner {
         tell("simulating other layouts");
         Tried tried = simulated(each.point);
         report_.layouts.push_back(tried.option);
-        if (tried.option.progress_tokens_per_s() > runner_up_.option.progress_tokens_per_s()) {
-          runner_up_ = std::move(tried);
-        }
+        if (tried.chosen_by > runner_up_.chosen_by) runner_up_ = std::move(tried);
       }
     }
-    if (runner_up_.option.progress_tokens_per_s() > best_.option.progress_tokens_per_s()) {
-      std::swap(runner_up_, best_);
-    }
+    if (runner_up_.chosen_by > best_.chosen_by) std::swap(runner_up_, best_);
     std::ranges::stable_sort(report_.layouts, std::greater<>(), &PlanOption::progress_tokens_per_s);
   }
 
@@ -345,12 +351,11 @@ class Planner {
     double most = 0;
     for (const Tried& each : all) {
       report_.snapshots.push_back(each.option);
-      most = std::max(most, each.option.progress_tokens_per_s());
+      most = std::max(most, each.chosen_by);
     }
     // The first that is as good.
-    best_ = *std::ranges::find_if(all, [&](const Tried& each) {
-      return each.option.progress_tokens_per_s() >= (1 - kPlanAsGood) * most;
-    });
+    best_ = *std::ranges::find_if(
+        all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; });
   }
 
   // Without smaller jobs the same iterations are met.
@@ -359,12 +364,9 @@ class Planner {
     PlanPoint& point = waiting.option.point;
     point.when_no_spare = "wait";
     const Case the_case = resolve_case(text_of(point));
-    save_best(waiting.option, campaign_inputs(the_case.job, waiting.measured.table));
+    save_best(waiting, campaign_inputs(the_case.job, waiting.measured.table));
     report_.without_spare = {best_.option, waiting.option};
-    if (waiting.option.progress_tokens_per_s() <=
-        (1 + kPlanAsGood) * best_.option.progress_tokens_per_s()) {
-      return;
-    }
+    if (waiting.chosen_by <= (1 + kPlanAsGood) * best_.chosen_by) return;
     best_ = std::move(waiting);
   }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "models/base/units.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -114,6 +115,26 @@ std::string failures_text(const std::string& failures, const Overrides& set) {
                         rate.substr(0, rate.find(unit)));
   }
   return text.empty() ? "" : text + unit;
+}
+
+// With how much more or less often nodes of another cluster fail.
+TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
+  std::string value = failures_text(basis.failures.text, set);
+  if (basis.node.gpus != 8) {
+    value +=
+        fmt::format(", of nodes of {} GPU{}", basis.node.gpus, basis.node.gpus == 1 ? "" : "s");
+  }
+  const Parameter& error = failure_rate_error();
+  if (!value.empty()) {
+    value += fmt::format("; in another cluster up to {:.1f} times as often or seldom",
+                         error_factor(error, 0.9));
+  }
+  return {
+      "failures", value,
+      fmt::format("{}; 90 % of what {} differ by. Surer is your own rate, nodes lost / (nodes x "
+                  "days): windtunnel trace import LOG fits a log of faults",
+                  basis.failures.source, error.source),
+      "--set 'failures.0.rate=RATE per 1000 node-days'", true};
 }
 
 void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
@@ -273,13 +294,7 @@ void take_parts(PlanBasis& basis) {
   basis.failures = usual_failures(basis.node);
   const bool own_failures =
       std::ranges::any_of(set, [](const auto& at) { return at.first == "failures"; });
-  add_default(basis, !own_failures,
-              {"failures",
-               failures_text(basis.failures.text, set) +
-                   (basis.node.gpus == 8 ? ""
-                                         : fmt::format(", of nodes of {} GPU{}", basis.node.gpus,
-                                                       basis.node.gpus == 1 ? "" : "s")),
-               basis.failures.source, "--set 'failures.0.rate=RATE per 1000 node-days'", true});
+  add_default(basis, !own_failures, taken_failures(basis, set));
   basis.recovery = usual_recovery();
   const std::string recovery = left_open(set, "recovery", basis.recovery.text);
   add_default(basis, !recovery.empty(),

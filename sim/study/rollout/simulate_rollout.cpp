@@ -86,7 +86,8 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
   RolloutReport report = simulate_rollout(island, own, pace, speeds, availability);
-  report.spec = spec;
+  report.spec.prompts = spec.prompts;
+  report.spec.nodes = spec.nodes;
   for (int* count : {&report.engines, &report.actor_gpus, &report.gpus}) *count *= islands;
   for (double* rate : {&report.returned, &report.samples_per_s, &report.tokens_per_s}) {
     *rate *= islands;
@@ -164,6 +165,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   const std::vector<EngineGroup> engines = groups_of(machine, speeds);
   RolloutReport report;
   report.spec = spec;
+  if (spec.update_factor == 0) report.spec.update_factor = job.calibration.rollout_update.value;
   report.engines = machine.engines;
   report.actor_gpus = machine.engines * spec.engine.tp;
   report.gpus = machine.cluster.gpus();
@@ -171,7 +173,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
   const LoopInputs inputs = {
       .spec = spec,
       .engines = engines,
-      .token_s = spec.update_factor * pace.step_s / tokens_per_step(job) *
+      .token_s = report.spec.update_factor * pace.step_s / tokens_per_step(job) *
                  (spec.epochs + spec.passes * pace.forward_share),
       .transfer_s = report.transfer.seconds,
       // Without a drain engines write on while tensors are collected.

@@ -36,6 +36,23 @@ CampaignInputs two_tiers(bool keeper = true) {
   return inputs;
 }
 
+// The same law, other draws: of many trials the means agree, and no trial is another's.
+TEST(ToChooseBy, MeetsOtherFailuresOfTheSameLaw) {
+  CampaignInputs inputs = two_tiers();
+  FailureClass crash{.name = "crash", .kind = FailureKind::process};
+  crash.rate_per_node_s = 1e-4;
+  inputs.failures = {crash};
+  inputs.campaign = {1e5, 200, 3};
+  const CampaignReport report = run_campaign(inputs);
+  const CampaignReport other = run_campaign(to_choose_by(inputs));
+  EXPECT_NE(report.trial_goodput, other.trial_goodput);
+  EXPECT_GT(report.goodput.high, other.goodput.low);
+  EXPECT_LT(report.goodput.low, other.goodput.high);
+  EXPECT_EQ(run_campaign(to_choose_by(to_choose_by(inputs))).trial_goodput, other.trial_goodput);
+  inputs.first_trial = 1;
+  EXPECT_EQ(run_campaign(inputs).trial_goodput[0], report.trial_goodput[1]);
+}
+
 TEST_P(Modes, EachClassOnceByHand) {
   CampaignInputs inputs = two_tiers();
   inputs.failures = {traced(FailureKind::process, {50}), traced(FailureKind::node, {150}),

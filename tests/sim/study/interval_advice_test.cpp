@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/reliability/interval_theory.hpp"
+#include "models/results/paired_gain.hpp"
 #include "tests/support/two_level_theory.hpp"
 
 namespace windtunnel {
@@ -66,14 +67,14 @@ TEST(IntervalAdvice, ExponentialFailuresGiveWhatTheFormulaSays) {
   ASSERT_GE(advice->points.size(), 9U);
   for (const IntervalReport::Point& point : advice->points) {
     EXPECT_NEAR(point.goodput.mean, point.expected, four_errors(point.goodput)) << point.every_s;
-    EXPECT_LE(point.goodput.mean, advice->best_goodput);
+    EXPECT_LE(point.goodput.mean, advice->best_goodput + kLeastGain);
   }
   EXPECT_TRUE(std::ranges::is_sorted(advice->points, {}, &IntervalReport::Point::every_s));
   // Within a step of the grid; next to the optimum the curve is flat.
   EXPECT_NEAR(std::log(advice->best_s / advice->exact_s), 0, std::log(1.5));
-  EXPECT_GE(advice->exact_regret, 0);
-  EXPECT_LT(advice->exact_regret, 1e-3);
-  EXPECT_LT(advice->young_regret, 1e-3);
+  // What it loses is told without the luck of the best, so that it may be less than nothing.
+  EXPECT_LT(std::abs(advice->exact_regret), 1e-3);
+  EXPECT_LT(std::abs(advice->young_regret), 1e-3);
   EXPECT_EQ(point_at(*advice, 1800).every_s, 1800);
 }
 
@@ -308,6 +309,36 @@ TEST(IntervalAdvice, OneSettingHasOneGoodput) {
   EXPECT_EQ(point_at(*advice, advice->configured_s).goodput, report.goodput);
   inputs.table.tiers[0].tier.every_iterations = static_cast<int>(std::lround(advice->best_s / 5));
   EXPECT_EQ(run_campaign(inputs).goodput.mean, advice->best_goodput);
+}
+
+// The best of many settings was also lucky in the failures that it met: its goodput in the
+// campaigns that it was chosen by is too high. What is told comes from others.
+TEST(IntervalAdvice, WhatIsToldOfTheBestIsNoLuck) {
+  constexpr int kSeeds = 300;
+  std::vector<double> luck;  // of the best of all points by the goodput that they have
+  std::vector<double> told;  // of the advice's
+  for (int seed = 1; seed <= kSeeds; ++seed) {
+    CampaignInputs inputs = storage_only();
+    inputs.campaign = {20 * kDay, 2, static_cast<std::uint64_t>(seed)};
+    inputs.failures[0].rate_per_node_s = 5 / inputs.campaign.length_s / inputs.nodes;
+    const std::optional<IntervalReport> advice = advice_on(inputs, 1);
+    ASSERT_TRUE(advice);
+    const auto expected = [&](double every_s) {
+      CampaignInputs others = inputs;
+      others.first_trial = 1000;
+      others.campaign.trials = 200;
+      others.table.tiers[0].tier.every_iterations = static_cast<int>(std::lround(every_s / 5));
+      return run_campaign(others, 1).goodput.mean;
+    };
+    const IntervalReport::Point& best = *std::ranges::max_element(
+        advice->points, {}, [](const auto& point) { return point.goodput.mean; });
+    luck.push_back(best.goodput.mean - expected(best.every_s));
+    told.push_back(advice->best_goodput - expected(advice->best_s));
+  }
+  const Estimate of_luck = estimate(luck, 1, -1);
+  const Estimate of_told = estimate(told, 1, -1);
+  EXPECT_GT(of_luck.mean, four_errors(of_luck));
+  EXPECT_LT(std::abs(of_told.mean), four_errors(of_told) * 3 / 4);
 }
 
 // Node failures against copies in pairs of neighbours, then storage. Alone they almost never take

@@ -7,6 +7,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
+#include "sim/study/simulate.hpp"
 
 namespace windtunnel {
 namespace {
@@ -66,6 +67,31 @@ TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
   ASSERT_NE(told, found.infeasible.end());
   EXPECT_NE(told->second.example.find("mlp_tiles"), std::string::npos) << told->second.example;
   EXPECT_FALSE(found.infeasible.contains("no such schedule for this pipeline"));
+}
+
+// Campaigns rank configurations under other failures than those whose goodput is told.
+TEST(Optimise, GoodputIsToldUnderOtherFailures) {
+  const ScenarioText scenario = {
+      .file = "t.yaml",
+      .text =
+          "name: t\nmodel: llama3-8b\ncluster: {nodes: 4, node: dgx-h100, storage: {write: 20 "
+          "GB/s, read: 40 GB/s}}\nlayout: {tp: 2, pp: 1}\nbatch: {global: 64, micro: 1, "
+          "sequence: 4096}\nprecision: bf16\nsnapshots: [{tier: storage, every: 1 h}]\n"
+          "failures: [{class: node, rate: 100 per 1000 node-days, repair: 4 h}]\n"
+          "campaign: {length: 10 d, replicas: 3}\n"};
+  const Optimisation found =
+      optimise(scenario, {{}}, {.layout = true, .aim = Aim::goodput, .top = 3, .threads = 2});
+  ASSERT_EQ(found.best.size(), 3U);
+  double last = 1e300;
+  for (const RankedConfiguration& at : found.best) {
+    ASSERT_TRUE(at.record && at.chosen_by) << at.failure;
+    EXPECT_NE(at.chosen_by->trial_goodput, at.record->campaign->trial_goodput);
+    EXPECT_EQ(simulate(resolve_case(scenario, at.set)).campaign->goodput,
+              at.record->campaign->goodput);
+    const double progress = at.chosen_by->goodput.mean * at.record->iteration.tokens_per_s;
+    EXPECT_LE(progress, last);
+    last = progress;
+  }
 }
 
 }  // namespace

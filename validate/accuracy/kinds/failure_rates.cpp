@@ -64,23 +64,11 @@ void add_count_interval(PredictedRow& rate, double expected) {
   rate.row.high = rate.row.predicted * quantile(counts, 0.95) / expected;
 }
 
-// Clusters differ more than counts of one do: of 1000 node-days of eight GPUs 6.50 and 2.34
-// failures in RSC-1 and RSC-2 (Kokolis et al., HPCA 2025, arXiv 2410.21680) and 3.79 in Llama 3's
-// (arXiv 2407.21783, table 5): a log standard deviation of 0.51. The mean of a fourth cluster is
-// not known better than of three.
-double cluster_factor() {
-  constexpr double kDeviation = 0.51;
-  constexpr int kClusters = 3;
-  return error_factor(
-      error_told_by(kDeviation * std::sqrt(1 + 1.0 / kClusters), kClusters - 1, "three clusters"),
-      0.9);
-}
-
-// Widens what counts alone leave uncertain.
+// Clusters differ more than counts of one do.
 void add_cluster_interval(PredictedRow& rate) {
   ValidationRow& row = rate.row;
   if (row.low == row.high) row.low = row.high = row.predicted;
-  const double other = std::log(cluster_factor());
+  const double other = std::log(error_factor(failure_rate_error(), 0.9));
   if (row.low > 0) {
     row.low = row.predicted / std::exp(std::hypot(std::log(row.predicted / row.low), other));
   }

@@ -83,11 +83,31 @@ int responses_of(const LoopRow& row) {
   return at == std::string::npos ? 1 : std::max(1, std::atoi(row.note.c_str() + at + 10));
 }
 
-// Fitted with rollout.update_factor on kFittedOn: its engines return log-probabilities of what they
-// write. The factor is what the two updates one step off take, this what is left on policy.
-constexpr double kLogProbStep_ms = 6.5;
-constexpr const char* kFittedOn =
-    "source~'NeMo RL v0.5' && precision=='bf16' && (model=='LLAMA3.1_8B' || model=='Qwen3-32B')";
+// rollout.engine.host_step of engines that return log-probabilities of what they write.
+const Parameter& log_prob_step_s() {
+  static const Parameter step_s = {
+      7.5e-3,
+      6.6e-3,
+      10e-3,
+      Origin::published,
+      "fitted, with Calibration::rollout_update as it is, on the two steps on policy of dense "
+      "models in bf16 by NeMo RL v0.5 (github.com/NVIDIA-NeMo/RL 9dbd9adc, "
+      "docs/about/performance-summary.md); each alone would ask for an end of the range",
+      {{"rl_steps_2026.csv",
+        "source~'NeMo RL v0.5' && policy~'On policy' && precision=='bf16' && "
+        "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
+  return step_s;
+}
+
+std::vector<FittedOn> rows_fitted_on() {
+  std::vector<FittedOn> rows;
+  const Calibration usual;
+  for (const Parameter* number :
+       {&log_prob_step_s(), &usual.rollout_update, &usual.gathered_tensor_s}) {
+    rows.insert(rows.end(), number->fitted_on.begin(), number->fitted_on.end());
+  }
+  return rows;
+}
 
 // What a source's recipes say and its table does not.
 struct LoopRecipe {
@@ -111,7 +131,7 @@ LoopRecipe recipe_of(const LoopRow& row, bool apart) {
   const bool keeps = contains_text(row.model, "Qwen3-30B") || contains_text(row.model, "Qwen3-32B");
   if (keeps) recipe.recompute = "none";
   recipe.memory = apart ? 0.8 : 0.6;
-  recipe.host_step_ms = kLogProbStep_ms;
+  recipe.host_step_ms = 1e3 * log_prob_step_s().value;
   recipe.asynchrony = "staleness: 1, keep_cache: true, ";
   return recipe;
 }
@@ -252,8 +272,7 @@ MeasuredKind rollout_kind() {
           {"rollout_samples", "train_global_batch", "gen_tp", "step_s"},
           "policy==\"On policy\"",
           [](const KindOptions& options) {
-            return judge_files<LoopRow>(options, kLoopColumns, predict_loop,
-                                        {{.file = "", .where = kFittedOn}});
+            return judge_files<LoopRow>(options, kLoopColumns, predict_loop, rows_fitted_on());
           }};
 }
 

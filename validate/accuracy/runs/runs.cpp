@@ -213,12 +213,8 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
-  if (!fits) {  // what was not fitted here is held against the runs of other families
-    const RunTraits traits = traits_of(subject.what.job);
-    const Familiarity alike =
-        familiarity(traits, measured_runs(), {subject.family, model_key(subject.what.job.model)});
-    calibration.step_error = alike.error();
-  }
+  // What was not fitted here has the interval that a user gets, who is of no publisher.
+  if (!fits) calibration.step_error = step_error(subject.what.job, subject.family).error;
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
     row.fitted_by = fitted_by(subject, of_memory);
@@ -268,34 +264,26 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   return found;
 }
 
-// By family, model and traits, in the order of their first row.
+// By family and traits, in the order of their first row.
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
-  std::vector<double> squares;  // [of all]
   for (const Subject& subject : subjects) {
     if (!subject.failure.empty() || !subject.run->step_s) continue;
     const RunTraits traits = traits_of(subject.what.job);
-    const std::string model = model_key(subject.what.job.model);
     auto runs = std::ranges::find_if(all, [&](const MeasuredRuns& known) {
-      return known.family == subject.family && known.model == model &&
-             known.traits.gpu == traits.gpu && is_like(known.traits, traits);
+      return known.family == subject.family && known.traits.gpu == traits.gpu &&
+             is_like(known.traits, traits);
     });
-    if (runs == all.end()) {
-      runs = all.insert(all.end(), {subject.family, model, traits});
-      squares.push_back(0);
-    }
+    if (runs == all.end()) runs = all.insert(all.end(), {subject.family, traits});
     for (int RunTraits::*size : {&RunTraits::gpus, &RunTraits::sequence, &RunTraits::experts_a_rank,
                                  &RunTraits::micro_tokens}) {
       runs->traits.*size = std::max(runs->traits.*size, traits.*size);
     }
     if (subject.fit || !fitted_by(subject, false).empty()) continue;
-    const double error = std::log(subject.predicted.step_s / *subject.run->step_s);
-    squares[runs - all.begin()] += error * error;
+    runs->errors.push_back(std::abs(std::log(subject.predicted.step_s / *subject.run->step_s)));
     ++runs->rows;
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].rows > 0) all[i].deviation = std::sqrt(squares[i] / all[i].rows);
-  }
+  for (MeasuredRuns& runs : all) runs.errors = kept_errors(std::move(runs.errors));
   return all;
 }
 

@@ -1,9 +1,12 @@
 #include "scenarios/language/library/facts/measured_runs.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include <algorithm>
+#include <utility>
 
+#include "models/calibration/prediction_error.hpp"
+#include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
@@ -15,9 +18,9 @@ constexpr const char* kHead =
     "others\n"
     "# tell something of them; rows: blind ones, on which no number that predicts them was "
     "fitted;\n"
-    "# model: width and layers; gpu_bits: the fewest that matrix units of the GPU read; deviation: "
-    "of\n"
-    "# log(predicted / measured) of their steps' times, root mean square\n"
+    "# gpu_bits: the fewest that matrix units of the GPU read; errors: of the rows, "
+    "|log(predicted / measured)|\n"
+    "# of their steps' times, ascending, and of more than 20 rows 20 that stand for equal parts\n"
     "# (models/results/familiarity.hpp). Written by `windtunnel validate runs "
     "FILE... --measured measured_runs.yaml`;\n"
     "# docs/results/validation.md has the rows' sources.\n";
@@ -30,26 +33,28 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   std::vector<MeasuredRuns> all;
   for (const DocumentNode& map : document.items) {
     require_map(map, "measured runs");
-    check_keys(map, {"family", "model", "gpu", "gpu_bits", "bits", "experts", "adapters", "small",
+    check_keys(map, {"family", "gpu", "gpu_bits", "bits", "experts", "adapters", "small",
                      "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
-                     "micro_tokens", "rows", "deviation"});
-    all.push_back(
-        {.family = require_text(map, "family"),
-         .model = require_text(map, "model"),
-         .traits = {.gpu = require_text(map, "gpu"),
-                    .gpu_bits = count(map, "gpu_bits"),
-                    .bits = count(map, "bits"),
-                    .experts = flag(map, "experts"),
-                    .adapters = flag(map, "adapters"),
-                    .small = flag(map, "small"),
-                    .sharded_weights = flag(map, "sharded_weights"),
-                    .context = flag(map, "context"),
-                    .gpus = count(map, "gpus"),
-                    .sequence = count(map, "sequence"),
-                    .experts_a_rank = count(map, "experts_a_rank"),
-                    .micro_tokens = count(map, "micro_tokens")},
-         .rows = count(map, "rows"),
-         .deviation = quantity(require(map, "deviation"), Dimension::number, "deviation")});
+                     "micro_tokens", "rows", "errors"});
+    std::vector<double> errors;
+    for (const DocumentNode& item : require(map, "errors").items) {
+      errors.push_back(quantity(item, Dimension::number, "errors"));
+    }
+    all.push_back({.family = require_text(map, "family"),
+                   .traits = {.gpu = require_text(map, "gpu"),
+                              .gpu_bits = count(map, "gpu_bits"),
+                              .bits = count(map, "bits"),
+                              .experts = flag(map, "experts"),
+                              .adapters = flag(map, "adapters"),
+                              .small = flag(map, "small"),
+                              .sharded_weights = flag(map, "sharded_weights"),
+                              .context = flag(map, "context"),
+                              .gpus = count(map, "gpus"),
+                              .sequence = count(map, "sequence"),
+                              .experts_a_rank = count(map, "experts_a_rank"),
+                              .micro_tokens = count(map, "micro_tokens")},
+                   .rows = count(map, "rows"),
+                   .errors = std::move(errors)});
   }
   return all;
 }
@@ -63,21 +68,29 @@ const std::vector<MeasuredRuns>& measured_runs() {
 }
 
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs) {
-  constexpr double kLeast = 0.001;  // 0 would say that there is none
   std::string text = kHead;
   for (const MeasuredRuns& run : runs) {
+    std::vector<std::string> errors;
+    for (const double error : run.errors) errors.push_back(fmt::format("{:.3f}", error));
     text += fmt::format(
-        "- {{family: \"{}\", model: {}, gpu: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: "
+        "- {{family: \"{}\", gpu: {}, gpu_bits: {}, bits: {}, experts: {}, adapters: {}, small: "
         "{}, "
-        "small: {}, sharded_weights: {}, context: {}, "
-        "gpus: {}, sequence: {}, experts_a_rank: {}, micro_tokens: {}, rows: {}, deviation: "
-        "{:.3f}}}\n",
-        run.family, run.model, run.traits.gpu, run.traits.gpu_bits, run.traits.bits,
-        run.traits.experts, run.traits.adapters, run.traits.small, run.traits.sharded_weights,
-        run.traits.context, run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank,
-        run.traits.micro_tokens, run.rows, run.rows > 0 ? std::max(run.deviation, kLeast) : 0);
+        "sharded_weights: {}, context: {}, gpus: {}, sequence: {}, experts_a_rank: {}, "
+        "micro_tokens: {}, rows: {}, errors: [{}]}}\n",
+        run.family, run.traits.gpu, run.traits.gpu_bits, run.traits.bits, run.traits.experts,
+        run.traits.adapters, run.traits.small, run.traits.sharded_weights, run.traits.context,
+        run.traits.gpus, run.traits.sequence, run.traits.experts_a_rank, run.traits.micro_tokens,
+        run.rows, fmt::join(errors, ", "));
   }
   return text;
+}
+
+StepError step_error(const Job& job, std::string_view without) {
+  StepError found{.error = job.calibration.step_error};
+  if (job.network || !stands_for_a_gpu(job.calibration.name)) return found;
+  found.familiarity = familiarity(traits_of(job), measured_runs(), without);
+  found.error = larger_error(found.error, found.familiarity.error());
+  return found;
 }
 
 }  // namespace windtunnel

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 
+#include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 
@@ -126,6 +129,27 @@ UsualPart usual_failures(const NodeSpec& node) {
     if (share != 1) rate.text = format_quantity(of_node, Dimension::per_node_s);
   }
   return {"", flow_text(classes), require_text(planning("failure_sources"), entry.key)};
+}
+
+const Parameter& failure_rate_error() {
+  static const Parameter error = [] {
+    std::vector<double> logs;
+    for (const DocumentNode& item : planning("failure_clusters").items) {
+      require_map(item, "failure_clusters");
+      check_keys(item, {"rate", "source"});
+      require_text(item, "source");
+      logs.push_back(std::log(quantity(require(item, "rate"), Dimension::per_node_s, "rate")));
+    }
+    const auto clusters = static_cast<double>(logs.size());
+    const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / clusters;
+    double squares = 0;
+    for (const double log : logs) squares += (log - mean) * (log - mean);
+    // The mean is not known better than so many clusters tell.
+    const double deviation = std::sqrt(squares / (clusters - 1) * (1 + 1 / clusters));
+    return error_told_by(deviation, static_cast<int>(logs.size()) - 1,
+                         fmt::format("{} clusters that published a rate", logs.size()));
+  }();
+  return error;
 }
 
 const UsualPart& usual_recovery() {

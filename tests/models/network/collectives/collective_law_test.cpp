@@ -47,6 +47,7 @@ Calibration with_law() {
   law.net_ll = parameter(0.3);
   law.net_ll128 = parameter(0.85);
   law.nvls_share = parameter(0.65);
+  law.nvls_round_bytes = parameter(0);
   law.small_share = parameter(0.5);
   law.small_bytes = parameter(0);
   law.net_pairs = parameter(0.92);
@@ -154,11 +155,11 @@ TEST(CollectiveLaw, TheSwitchCountsOnce) {
                0.67);
 }
 
-// On Blackwell the first round of all channels, 4 MiB of each member of a node, is not overlapped;
-// a message is never more than a round of itself.
-TEST(CollectiveLaw, BlackwellsSwitchFillsARoundFirst) {
+// The first round of all channels is not overlapped; a message is never more than a round of
+// itself.
+TEST(CollectiveLaw, TheSwitchFillsARoundFirst) {
   Terms terms;
-  terms.cluster.node.gpu.generation = GpuGeneration::blackwell;
+  terms.calibration.network.nvls_round_bytes = parameter(4 << 20);
   const double round = 8.0 * (4 << 20);
   for (const double bytes : {1e6, 1e7, 1e8, 1e9}) {
     const LawTerms of_size = terms.of(K::all_reduce, A::nvls, P::simple, bytes);

@@ -461,7 +461,8 @@ TEST(Library, CalibrationsThatMakeTimesInfiniteOrNegativeAreRefused) {
     const bool in_place = key == "gemm.scaled_efficiency" || key == "gemm.fp4_efficiency";
     const bool divides = (key.ends_with("efficiency") && !in_place) || key == "kernel.sustained" ||
                          key == "host.run_ahead" || key == "scan.share" ||
-                         key == "expert_cast.share" || key.starts_with("gemm.tile_");
+                         key == "expert_cast.share" || key == "rollout.update_factor" ||
+                         key.starts_with("gemm.tile_");
     EXPECT_EQ(message_of_calibration(key, "0.5", "0.4", "0.6"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "-0.1", "-0.1", "0.5"), "no error") << key;
     EXPECT_NE(message_of_calibration(key, "0.5", "-0.1", "0.5"), "no error") << key;

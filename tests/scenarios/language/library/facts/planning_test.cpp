@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
+#include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "scenarios/language/text/fields.hpp"
@@ -60,6 +63,24 @@ TEST(Planning, WhatIsCountedForEightGpusGoesWithTheGpus) {
   EXPECT_NE(failures_of("gb200", 72).text.find("tray"), std::string::npos);
   EXPECT_EQ(usual_storage(512).text, "{write: 40 GB/s, read: 80 GB/s}");
   EXPECT_EQ(usual_storage(4 * 72).text, "{write: 22.5 GB/s, read: 45 GB/s}");
+}
+
+// A single further cluster tells little of how far the next one lies; many do.
+TEST(Planning, RatesOfOtherClustersAreAsUnsureAsThoseThatWerePublished) {
+  const Parameter& error = failure_rate_error();
+  const DocumentNode clusters = require(library_document("planning.yaml"), "failure_clusters");
+  ASSERT_GE(clusters.items.size(), 7U);
+  double least = 1e9;
+  double most = 0;
+  for (const DocumentNode& each : clusters.items) {
+    const double rate = quantity(*each.value_of("rate"), Dimension::per_node_s, "rate");
+    least = std::min(least, rate);
+    most = std::max(most, rate);
+  }
+  const double factor = error_factor(error, 0.9);
+  EXPECT_GT(factor, std::sqrt(most / least)) << "from the middle of all to the ends";
+  EXPECT_LT(factor, most / least);
+  EXPECT_NEAR(freedom_of(error), clusters.items.size() - 1.0, 1e-9);
 }
 
 }  // namespace
