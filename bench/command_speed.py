@@ -164,6 +164,7 @@ def main():
                         help="only commands with the word")
     parser.add_argument("--page", metavar="FILE", help="write there instead of printing")
     asked = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
     if asked.against:
         text = comparison(asked.program, asked.against, asked.only)
     else:
