@@ -87,7 +87,7 @@ struct Group {
 
 using Positions = std::vector<std::uint32_t>;  // in `cases`
 
-// [position in cases] -> the least index of those with the same table.
+// Returns, by position in `cases`, the least index of those with the same table.
 std::vector<int> first_of_table(const std::vector<SweepCase>& cases) {
   Positions order(cases.size());
   std::iota(order.begin(), order.end(), 0U);
