@@ -50,15 +50,14 @@ void make_sweep(const std::string& folder, int rates, int intervals) {
   SweepPlan plan;
   plan.version = program_build();
   plan.sweep = grid_of(rates, intervals);
-  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
-  for (size_t i = 0; i < points.size(); ++i) {
-    plan.cases.push_back({static_cast<int>(i), points[i], fmt::format("{:016x}", i), "table", ""});
+  for (size_t i = 0; i < grid_size(plan.sweep); ++i) {
+    plan.cases.push_back({.index = static_cast<int>(i), .key = i + 1, .table = 7});
   }
-  std::ofstream(cases_path(folder)) << cases_text(plan);
+  write_cases(plan, cases_path(folder));
   std::vector<std::ofstream> parts;
   for (int i = 0; i < kParts; ++i) parts.emplace_back(fmt::format("{}/part-{}.jsonl", folder, i));
   for (const SweepCase& each : plan.cases) {
-    SweepPoint point{.index = each.index, .key = each.key};
+    SweepPoint point{.index = each.index};
     point.scenario = "made-up";
     point.iteration.time_s = 10;
     point.iteration.tokens_per_s = 1e6;
@@ -71,7 +70,7 @@ void make_sweep(const std::string& folder, int rates, int intervals) {
     report.goodput = estimate(report.trial_goodput, 1);
     report.wall_s = {1e6, 1e6, 1e6, 1e6, 1e6};
     point.campaign = report;
-    parts[each.index % kParts] << point_line(each, point);
+    parts[each.index % kParts] << point_line(plan.sweep, each, point);
   }
 }
 

@@ -84,6 +84,36 @@ py::list list_of(const windtunnel::Figures& figures) {
   return list;
 }
 
+py::dict dict_of(const windtunnel::TimedTask& task) {
+  py::dict dict;
+  dict["name"] = task.name;
+  dict["kind"] = task.kind;
+  dict["stream"] = task.stream;
+  dict["iteration"] = task.iteration;
+  dict["stage"] = task.stage;
+  dict["microbatch"] = task.microbatch;
+  dict["start_s"] = task.start_s;
+  dict["end_s"] = task.end_s;
+  dict["bytes"] = task.bytes;
+  dict["after"] = task.after;
+  return dict;
+}
+
+py::list list_of(const std::vector<windtunnel::RankTimeline>& ranks) {
+  py::list list;
+  for (const windtunnel::RankTimeline& rank : ranks) {
+    py::list tasks;
+    for (const windtunnel::TimedTask& task : rank.tasks) tasks.append(dict_of(task));
+    py::dict dict;
+    dict["rank"] = rank.rank;
+    dict["kind"] = rank.kind;
+    dict["ranks"] = rank.ranks;
+    dict["tasks"] = std::move(tasks);
+    list.append(std::move(dict));
+  }
+  return list;
+}
+
 std::function<void(const std::string&)> told(const py::object& progress) {
   if (progress.is_none()) return {};
   return [function = shared(py::function(progress))](const std::string& step) {
@@ -156,6 +186,14 @@ void bind_case(py::module_& module) {
               const std::vector<windtunnel::SnapshotTier>& tiers) {
              return copy.add_snapshots(name, tiers);
            })
+      .def("with_fabric",
+           [](Case copy, const std::string& name, const std::vector<windtunnel::Setting>& keys) {
+             return copy.add_fabric(name, keys);
+           })
+      .def("with_failure",
+           [](Case copy, const std::string& name, const std::vector<windtunnel::Setting>& keys) {
+             return copy.add_failure(name, keys);
+           })
       .def("check", &Case::check, py::call_guard<py::gil_scoped_release>())
       .def("name", &Case::name, py::call_guard<py::gil_scoped_release>())
       .def("key", &Case::key, py::call_guard<py::gil_scoped_release>())
@@ -183,6 +221,7 @@ void bind_results(py::module_& module) {
   py::class_<windtunnel::Result>(module, "Result")
       .def("json", &windtunnel::Result::json, py::call_guard<py::gil_scoped_release>())
       .def("page", &windtunnel::Result::page, py::call_guard<py::gil_scoped_release>())
+      .def("timeline", [](const windtunnel::Result& result) { return list_of(result.timeline()); })
       .def("figures", [](const windtunnel::Result& result) { return list_of(result.figures()); });
   py::class_<windtunnel::SweepPoint>(module, "SweepPoint")
       .def_readonly("index", &windtunnel::SweepPoint::index)

@@ -78,10 +78,8 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
     plan.sweep.scenario.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
   }
   plan.sweep.vary = parse_varied(grid.vary);
-  size_t points = 1;
-  for (const VariedKey& key : plan.sweep.vary) points *= key.values.size();
   Progress progress;
-  progress.show(fmt::format("checking {} points", points));
+  progress.show(fmt::format("checking {} points", grid_size(plan.sweep)));
   plan.cases = sweep_cases(plan.sweep, threads);
   say_notes(plan.cases);
   return plan;
@@ -182,10 +180,10 @@ SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
   prepare_folder(grid.out, kRecordFile);
   const std::string path = cases_path(grid.out);
   if (!fs::exists(path)) {
-    write_file(path, cases_text(plan));
+    write_cases(plan, path);
     return plan;
   }
-  const std::string difference = difference_of(parse_cases(read_file(path), path), plan);
+  const std::string difference = difference_of(read_cases(path), plan);
   if (difference.empty()) return plan;
   throw Error(Location{path}, fmt::format("the folder holds another sweep: {}; take another folder "
                                           "with --out, or go on with the old one: {}",
@@ -194,7 +192,7 @@ SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
 
 SweepPlan open_sweep(const std::string& folder) {
   const std::string path = begun(folder);
-  SweepPlan plan = parse_cases(read_file(path), path);
+  SweepPlan plan = read_cases(path);
   check_version(path, plan.version);
   return plan;
 }
@@ -226,7 +224,7 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
     options.stop = &Interruption::asked();
     options.progress = [&](const std::string& step) { progress.say(step); };
     options.finished = [&](const SweepPoint& point) {
-      part.append(point_line(plan.cases[point.index], point));
+      part.append(point_line(plan.sweep, plan.cases[point.index], point));
       ++done;
       progress.finished_one();
     };

@@ -59,6 +59,14 @@ class WINDTUNNEL_API Case {
   // `snapshots: NAME` then means these tiers, the nearest first. Throws Error likewise.
   Case& add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers);
 
+  // `cluster.fabric: NAME`, or NAME as its `base`, then means these keys below `cluster.fabric`:
+  // {{"topology", "fat-tree"}, {"nodes_per_pod", "64"}}. Throws Error likewise.
+  Case& add_fabric(const std::string& name, const std::vector<Setting>& keys);
+
+  // NAME in the list `failures` then means these keys below `failures.*`:
+  // {{"kind", "process"}, {"rate", "2 per 1000 node-days"}}. Throws Error likewise.
+  Case& add_failure(const std::string& name, const std::vector<Setting>& keys);
+
   // Throws Error for the first thing that is wrong.
   void check() const;
   std::string name() const;

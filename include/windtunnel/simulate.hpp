@@ -13,9 +13,11 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 #include <windtunnel/case.hpp>
 #include <windtunnel/export.hpp>
 #include <windtunnel/figures.hpp>
+#include <windtunnel/timeline.hpp>
 
 namespace windtunnel_api {
 
@@ -39,6 +41,8 @@ class WINDTUNNEL_API Result {
   std::string json() const;
   // The page that `windtunnel run --out` writes as report.html: one file that opens offline.
   std::string page() const;
+  // The Plan of the simulated step with its Timeline: of each rank that was recorded, ascending.
+  std::vector<RankTimeline> timeline() const;
 
   struct State;
   explicit Result(std::shared_ptr<const State> state);

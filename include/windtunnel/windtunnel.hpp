@@ -10,3 +10,4 @@
 #include <windtunnel/schedule.hpp>
 #include <windtunnel/simulate.hpp>
 #include <windtunnel/sweep.hpp>
+#include <windtunnel/timeline.hpp>

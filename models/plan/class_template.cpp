@@ -34,6 +34,7 @@ ClassTemplate make_class(const RankClass& rank_class,
   for (const Stream& stream : rank_class.streams) {
     result.streams.push_back({stream.order, stream.order != StreamOrder::by_priority, {}});
   }
+  result.tasks.reserve(rank_class.tasks.size());
   for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
     const Task& task = rank_class.tasks[t];
     StreamTemplate& stream = result.streams[task.stream];

@@ -37,11 +37,15 @@ class TaskBoard {
 
   // Keeps references. `tasks`: the list that the template was made of.
   void add_rank(const ClassTemplate& tasks_of, const std::vector<Task>& tasks) {
-    ranks_.push_back({&tasks_of, &tasks, pending_.size(), streams_.size()});
-    for (const TaskTemplate& task : tasks_of.tasks) {
-      pending_.push_back(task.pending);
-      flags_.push_back(task.timed ? 0 : kTimeOk);
+    const std::size_t first = pending_.size();
+    ranks_.push_back({&tasks_of, &tasks, first, streams_.size()});
+    pending_.resize(first + tasks_of.tasks.size());
+    flags_.resize(first + tasks_of.tasks.size());
+    for (std::size_t t = 0; t < tasks_of.tasks.size(); ++t) {
+      pending_[first + t] = tasks_of.tasks[t].pending;
+      flags_[first + t] = tasks_of.tasks[t].timed ? 0 : kTimeOk;
     }
+    open_ += tasks_of.tasks.size();
     streams_.resize(streams_.size() + tasks_of.streams.size());
   }
 
@@ -102,6 +106,7 @@ class TaskBoard {
   void end(TaskRef task) {
     executor_.on_end(task);
     flag(task) |= kDone;
+    --open_;
     const Rank& rank = ranks_[task.rank];
     for (const TaskIndex next : rank.tasks_of->successors_of(task.task)) {
       const std::size_t i = rank.first_task + next;
@@ -130,6 +135,7 @@ class TaskBoard {
 
   // The first task, stream by stream, that has not ended: where a Plan deadlocks.
   std::optional<TaskRef> first_open() const {
+    if (open_ == 0) return std::nullopt;
     for (std::int32_t r = 0; r < std::ssize(ranks_); ++r) {
       for (const StreamTemplate& stream : ranks_[r].tasks_of->streams) {
         for (const TaskIndex t : stream.tasks) {
@@ -205,6 +211,7 @@ class TaskBoard {
   std::vector<std::int32_t> pending_;
   std::vector<std::uint8_t> flags_;
   std::vector<TaskRef> got_ready_;
+  std::size_t open_ = 0;  // tasks that have not ended
 };
 
 }  // namespace windtunnel

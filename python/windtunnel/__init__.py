@@ -44,6 +44,7 @@ except ModuleNotFoundError as missing:
 
 from windtunnel.case import Case, load, loads
 from windtunnel.points import Interrupted, Point, Points
+from windtunnel.program import command
 from windtunnel.result import Result
 from windtunnel.schedule import Action, backward, backward_input, backward_weight, forward
 
@@ -66,6 +67,7 @@ __all__ = [
     "backward",
     "backward_input",
     "backward_weight",
+    "command",
     "forward",
     "keys",
     "load",

@@ -144,8 +144,20 @@ class Case:
         """The case with a snapshot scheme of one's own, chosen by ``.set("snapshots", name)``: for
         each tier, the nearest first, its keys below ``snapshots.*``, as ``{"tier": "peers",
         "every": "10 iterations"}``."""
-        texts = [[(key, text_of(key, value)) for key, value in tier.items()] for tier in tiers]
-        return Case(self._core.with_snapshots(name, texts), self._source)
+        return Case(self._core.with_snapshots(name, [_texts(tier) for tier in tiers]), self._source)
+
+    def with_fabric(self, name: str, keys: Mapping[str, Value]) -> Case:
+        """The case with a network between nodes of one's own, chosen by
+        ``.set("cluster.fabric", name)``: keys below ``cluster.fabric``, as ``{"topology":
+        "fat-tree", "nodes_per_pod": 64}``; ``"base"`` among them is a fabric of the library to
+        start from."""
+        return Case(self._core.with_fabric(name, _texts(keys)), self._source)
+
+    def with_failure(self, name: str, keys: Mapping[str, Value]) -> Case:
+        """The case with a class of failures of one's own, which then stands by its name in the list
+        ``failures``, as ``.set("failures", [name])``: keys below ``failures.*``, as ``{"kind":
+        "process", "rate": "2 per 1000 node-days"}``."""
+        return Case(self._core.with_failure(name, _texts(keys)), self._source)
 
     def check(self) -> Case:
         """Returns the case; raises :class:`windtunnel.Error` for the first thing that is wrong."""
@@ -239,6 +251,10 @@ class Case:
         except KeyboardInterrupt:
             raise Interrupted(_in_order(finished)) from None
         return _in_order(finished)
+
+
+def _texts(keys: Mapping[str, Value]) -> list[tuple[str, str]]:
+    return [(key, text_of(key, value)) for key, value in keys.items()]
 
 
 def _in_order(points: dict[int, Point]) -> Points:

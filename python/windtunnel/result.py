@@ -51,6 +51,19 @@ class Result(dict):
         """:meth:`figures` as a DataFrame, by key."""
         return frame_of(self.figures(), "key")
 
+    def timeline(self) -> list[dict[str, Any]]:
+        """The tasks of the simulated step, and when each ran: for every recorded rank a dict of
+        ``rank``, ``kind`` (``"pp 3"``), ``ranks`` (how many behave like it) and ``tasks``. A task
+        has ``name`` (``"F0.3"``: forward of stage 0, micro-batch 3), ``kind``, ``stream``,
+        ``iteration``, ``stage``, ``microbatch`` (-1: of none), ``start_s``, ``end_s``, ``bytes``
+        and ``after``, the places of the tasks that it waits for in the same list."""
+        return self._simulated.timeline()
+
+    def task_frame(self) -> pandas.DataFrame:
+        """:meth:`timeline` as a DataFrame, a row per task with its ``rank``."""
+        return frame_of([{"rank": each["rank"], **task}
+                         for each in self.timeline() for task in each["tasks"]])
+
     def page(self) -> str:
         """The HTML page of the run, which opens offline: ``report.html`` of ``run --out``."""
         return self._simulated.page()

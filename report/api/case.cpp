@@ -63,8 +63,20 @@ Case& Case::add_saving_rule(const std::string& name, SavingRule rule) {
 }
 
 Case& Case::add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers) {
-  core::Scheme scheme = translated(Case::State{}, [&] { return core::own_snapshots(name, tiers); });
-  added_of(changed()).snapshots.push_back(std::move(scheme));
+  core::OwnPart part = translated(Case::State{}, [&] { return core::own_snapshots(name, tiers); });
+  added_of(changed()).parts.push_back(std::move(part));
+  return *this;
+}
+
+Case& Case::add_fabric(const std::string& name, const std::vector<Setting>& keys) {
+  core::OwnPart part = translated(Case::State{}, [&] { return core::own_fabric(name, keys); });
+  added_of(changed()).parts.push_back(std::move(part));
+  return *this;
+}
+
+Case& Case::add_failure(const std::string& name, const std::vector<Setting>& keys) {
+  core::OwnPart part = translated(Case::State{}, [&] { return core::own_failure(name, keys); });
+  added_of(changed()).parts.push_back(std::move(part));
   return *this;
 }
 

@@ -31,6 +31,31 @@ std::string Result::page() const {
   return core::html_page(core::page_document(state_->record));
 }
 
+std::vector<RankTimeline> Result::timeline() const {
+  const core::Plan& plan = state_->record.plan;
+  std::vector<RankTimeline> ranks;
+  for (const core::RankTimeline& recorded : state_->record.timeline.ranks) {
+    const core::RankClass& owner = plan.classes[recorded.rank_class];
+    RankTimeline& rank =
+        ranks.emplace_back(RankTimeline{recorded.rank, owner.name, recorded.multiplicity, {}});
+    for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
+      const core::Task& task = owner.tasks[t];
+      const core::Span& span = recorded.spans[t];
+      rank.tasks.push_back({.name = task.name,
+                            .kind = core::name_of(task.kind),
+                            .stream = owner.streams[task.stream].name,
+                            .iteration = task.iteration,
+                            .stage = task.stage,
+                            .microbatch = task.microbatch,
+                            .start_s = span.start_s,
+                            .end_s = span.end_s,
+                            .bytes = task.bytes,
+                            .after = task.after});
+    }
+  }
+  return ranks;
+}
+
 Result simulate(const Case& the_case, const SimulateOptions& options) {
   const core::Case resolved_case = resolved(the_case);
   return translated(the_case.state(), [&] {

@@ -9,11 +9,11 @@
 namespace windtunnel_api {
 namespace {
 
-SweepPoint public_point(const core::SweepPoint& point, const core::SweepCase& grid_case,
+SweepPoint public_point(const core::SweepPoint& point, const core::Sweep& grid,
                         const Case::State& state) {
-  SweepPoint result = {point.index, grid_case.set, "", {}};
+  SweepPoint result = {point.index, core::values_at(grid.vary, point.index), "", {}};
   if (point.fault) {
-    result.reason = public_error(*point.fault, state, grid_case.set).what();
+    result.reason = public_error(*point.fault, state, result.set).what();
     return result;
   }
   core::Record record;
@@ -49,7 +49,7 @@ std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& v
         core_options.progress = options.progress;
         core_options.stop = &stopped;
         core_options.finished = [&](const core::SweepPoint& point) {
-          points.push_back(public_point(point, cases[point.index], state));
+          points.push_back(public_point(point, grid, state));
           if (options.finished) options.finished(points.back());
         };
         core::run_sweep(grid, cases, core_options);

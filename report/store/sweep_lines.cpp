@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
+#include "scenarios/language/identity.hpp"
 #include "traces/text/input_file.hpp"
 
 namespace windtunnel {
@@ -58,7 +59,7 @@ int index_of(const std::string& line, const SweepHead& head) {
   if (!json["index"].is_number_integer() || !json["key"].is_string()) return -1;
   const int index = json["index"].get<int>();
   if (index < 0 || index >= static_cast<int>(head.keys.size())) return -1;
-  if (hashed_key(json["key"].get_ref<const std::string&>()) != head.keys[index]) return -1;
+  if (key_number(json["key"].get_ref<const std::string&>()) != head.keys[index]) return -1;
   return is_complete(json, head.sweep, static_cast<size_t>(index)) ? index : -1;
 }
 
@@ -66,18 +67,14 @@ int index_of(const std::string& line, const SweepHead& head) {
 
 SweepHead head_of(const SweepPlan& plan) {
   SweepHead head{plan.version, plan.sweep, {}};
-  for (const SweepCase& each : plan.cases) head.keys.push_back(hashed_key(each.key));
+  for (const SweepCase& each : plan.cases) head.keys.push_back(each.key);
   return head;
 }
 
 SweepHead read_head(const std::string& folder) {
-  const std::string path = cases_path(folder);
-  InputLines file(path);
   SweepHead head;
-  CaseReader reader(path,
-                    [&](const SweepCase& each) { head.keys.push_back(hashed_key(each.key)); });
-  for (std::string line; file.next(line) && file.ended();) reader.take(line);
-  SweepPlan plan = reader.end();
+  SweepPlan plan =
+      read_cases(cases_path(folder), [&](const SweepCase& each) { head.keys.push_back(each.key); });
   head.version = std::move(plan.version);
   head.sweep = std::move(plan.sweep);
   return head;

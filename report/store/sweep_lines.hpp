@@ -14,10 +14,10 @@ namespace windtunnel {
 struct SweepHead {
   std::string version;  // of the program
   Sweep sweep;
-  std::vector<std::uint64_t> keys;  // of the points by index, hashed; of impossible ones too
+  std::vector<std::uint64_t> keys;  // of the points by index: SweepCase::key
 };
 SweepHead head_of(const SweepPlan& plan);
-// Reads cases.jsonl line by line. Throws Error as parse_cases() does.
+// Reads cases.jsonl line by line. Throws Error as read_cases() does.
 SweepHead read_head(const std::string& folder);
 
 class SweepLines {

@@ -1,20 +1,16 @@
 #include "report/store/sweep_merge.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <map>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "report/figures/ranking.hpp"
+#include "report/store/line_file.hpp"
 #include "report/store/sweep_database.hpp"
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
@@ -25,45 +21,6 @@ namespace windtunnel {
 namespace {
 
 constexpr size_t kMostReasons = 100;
-
-// results.jsonl, a line at a time; nothing is left of it where it is not finished.
-class LineFile {
- public:
-  explicit LineFile(std::string path)
-      : path_(std::move(path)), temporary_(fmt::format("{}.{}.tmp", path_, getpid())) {
-    errno = 0;
-    out_.open(temporary_, std::ios::binary);
-    check();
-  }
-  ~LineFile() {
-    std::error_code ignored;
-    std::filesystem::remove(temporary_, ignored);
-  }
-  LineFile(const LineFile&) = delete;
-  LineFile& operator=(const LineFile&) = delete;
-  void add(const std::string& line) {
-    errno = 0;
-    out_ << line;
-    check();
-  }
-  void close() {
-    errno = 0;
-    out_.close();
-    check();
-    put_in_place(temporary_, path_);
-  }
-
- private:
-  void check() const {
-    if (!out_.fail()) return;
-    const std::error_code error(errno != 0 ? errno : EIO, std::generic_category());
-    throw Error(Location{path_}, fmt::format("cannot write: {}", error.message()),
-                ExitCode::failed);
-  }
-
-  const std::string path_, temporary_;
-  std::ofstream out_;
-};
 
 // Which points the document shows, and what is best of all.
 class Selection {

@@ -80,12 +80,6 @@ size_t index_at(const Sweep& sweep, const std::vector<size_t>& places) {
   return index;
 }
 
-size_t grid_size(const Sweep& sweep) {
-  size_t points = 1;
-  for (const VariedKey& key : sweep.vary) points *= key.values.size();
-  return points;
-}
-
 bool is_circumstance(std::string_view key) {
   return key.starts_with("failures");
 }

@@ -26,7 +26,6 @@ std::string set_text(const Json& set);
 // Which value of each key a point has, by its place in the grid.
 std::vector<size_t> places_of(const Sweep& sweep, size_t index);
 size_t index_at(const Sweep& sweep, const std::vector<size_t>& places);  // and back
-size_t grid_size(const Sweep& sweep);
 
 // Failures come as they come; all other keys are the user's choice.
 bool is_circumstance(std::string_view key);

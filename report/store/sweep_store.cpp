@@ -6,14 +6,19 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/results/record.hpp"
+#include "report/store/line_file.hpp"
 #include "report/summary/summary.hpp"
-#include "traces/text/text.hpp"
+#include "scenarios/language/identity.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 namespace {
@@ -58,6 +63,100 @@ std::string one_line(const Json& document) {
   return json_text(document, -1);
 }
 
+// Calls `use` with each line of cases.jsonl.
+template <class Use>
+void for_each_case_line(const SweepPlan& plan, Use use) {
+  use(one_line(header_json(plan)));
+  for (const SweepCase& each : plan.cases) {
+    Json line = {{"index", each.index},
+                 {"set", overrides_json(values_at(plan.sweep.vary, each.index))}};
+    if (each.fault == nullptr) {
+      line["key"] = key_text(each.key);
+      line["table"] = key_text(each.table);
+    } else {
+      line["reason"] = each.reason();
+    }
+    use(one_line(line));
+  }
+}
+
+// Reads cases.jsonl line by line, without keeping the cases.
+class CaseReader {
+ public:
+  CaseReader(const std::string& file, std::function<void(const SweepCase&)> use)
+      : file_(file), use_(std::move(use)) {}
+
+  void take(const std::string& line) {  // without its end
+    ++lines_;
+    try {
+      const Json json = parse_json(line, file_);
+      if (lines_ == 1) {
+        take_header(json);
+      } else {
+        use_(case_of(json));
+      }
+    } catch (const Json::exception& error) {
+      fail(fault_of(error));
+    }
+  }
+
+  SweepPlan end() {  // without its cases
+    if (head_.version.empty()) throw Error(Location{file_}, "damaged: its first line is missing");
+    const int cases = lines_ - 1;
+    if (cases < 1 || static_cast<size_t>(cases) != points_) {
+      throw Error(Location{file_}, fmt::format("damaged: {} points instead of {}", cases, points_));
+    }
+    return std::move(head_);
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(Location{file_, lines_, 1}, fmt::format("damaged: {}", why));
+  }
+
+  void take_header(const Json& json) {
+    if (json.value("format", "") != kSweepFormat) {
+      throw Error(Location{file_}, "not the cases of a sweep of this version");
+    }
+    head_ = header_of(json);
+    points_ = json.at("points").get<size_t>();
+    if (points_ != grid_size(head_.sweep)) {
+      fail(fmt::format("{} points of a grid of {}", points_, grid_size(head_.sweep)));
+    }
+  }
+
+  SweepCase case_of(const Json& json) const {
+    SweepCase read{.index = json.at("index").get<int>()};
+    const auto place = static_cast<size_t>(lines_ - 2);
+    if (std::cmp_not_equal(read.index, place)) fail("points are missing before this one");
+    if (place >= points_) fail(fmt::format("the grid has {} points", points_));
+    if (overrides_of(json.at("set")) != values_at(head_.sweep.vary, place)) {
+      fail("not the values of this point of the grid");
+    }
+    const std::string reason = json.value("reason", "");
+    if (!reason.empty()) {
+      read.fault = std::make_shared<const Error>(reason);
+    } else {
+      read.key = number_at(json, "key");
+      read.table = number_at(json, "table");
+    }
+    return read;
+  }
+
+  std::uint64_t number_at(const Json& json, const char* name) const {
+    const std::string text = json.value(name, "");
+    const std::optional<std::uint64_t> number = key_number(text);
+    if (!number) fail(fmt::format("{} '{}' is none", name, text));
+    return *number;
+  }
+
+  const std::string& file_;
+  std::function<void(const SweepCase&)> use_;
+  SweepPlan head_;
+  size_t points_ = 0;
+  int lines_ = 0;
+};
+
 // Calls `use` with each line that has its end.
 template <class Use>
 void for_each_line(const std::string& text, Use use) {
@@ -90,56 +189,30 @@ std::string cases_path(const std::string& folder) {
   return fmt::format("{}/{}", folder, kSweepFile);
 }
 
+void write_cases(const SweepPlan& plan, const std::string& file) {
+  LineFile lines(file);
+  for_each_case_line(plan, [&](const std::string& line) { lines.add(line); });
+  lines.close();
+}
+
 std::string cases_text(const SweepPlan& plan) {
-  std::string text = one_line(header_json(plan));
-  for (const SweepCase& each : plan.cases) {
-    Json line = {{"index", each.index}, {"set", overrides_json(each.set)}};
-    if (each.reason.empty()) {
-      line["key"] = each.key;
-      line["table"] = each.table;
-    } else {
-      line["reason"] = each.reason;
-    }
-    text += one_line(line);
-  }
+  std::string text;
+  for_each_case_line(plan, [&](const std::string& line) { text += line; });
   return text;
 }
 
-std::uint64_t hashed_key(const std::string& key) {
-  return std::hash<std::string>()(key);
+SweepPlan read_cases(const std::string& file, const std::function<void(const SweepCase&)>& use) {
+  CaseReader reader(file, use);
+  InputLines lines(file);
+  for (std::string line; lines.next(line) && lines.ended();) reader.take(line);
+  return reader.end();
 }
 
-void CaseReader::take(const std::string& line) {
-  ++lines_;
-  try {
-    const Json json = parse_json(line, file_);
-    if (lines_ == 1) {
-      if (json.value("format", "") != kSweepFormat) {
-        throw Error(Location{file_}, "not the cases of a sweep of this version");
-      }
-      head_ = header_of(json);
-      points_ = json.at("points").get<size_t>();
-      return;
-    }
-    const SweepCase read = {json.at("index").get<int>(), overrides_of(json.at("set")),
-                            json.value("key", ""), json.value("table", ""),
-                            json.value("reason", "")};
-    if (read.index != lines_ - 2) {
-      throw Error(Location{file_, lines_, 1}, "damaged: points are missing before this one");
-    }
-    use_(read);
-  } catch (const Json::exception& error) {
-    throw Error(Location{file_, lines_, 1}, fmt::format("damaged: {}", fault_of(error)));
-  }
-}
-
-SweepPlan CaseReader::end() {
-  if (head_.version.empty()) throw Error(Location{file_}, "damaged: its first line is missing");
-  const int cases = lines_ - 1;
-  if (cases < 1 || static_cast<size_t>(cases) != points_) {
-    throw Error(Location{file_}, fmt::format("damaged: {} points instead of {}", cases, points_));
-  }
-  return std::move(head_);
+SweepPlan read_cases(const std::string& file) {
+  std::vector<SweepCase> cases;
+  SweepPlan plan = read_cases(file, [&](const SweepCase& each) { cases.push_back(each); });
+  plan.cases = std::move(cases);
+  return plan;
 }
 
 SweepPlan parse_cases(const std::string& text, const std::string& file) {
@@ -169,11 +242,11 @@ std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan) 
   return "";
 }
 
-std::string point_line(const SweepCase& the_case, const SweepPoint& point) {
+std::string point_line(const Sweep& sweep, const SweepCase& the_case, const SweepPoint& point) {
   Json line = {{"index", the_case.index},
-               {"key", the_case.key},
+               {"key", key_text(the_case.key)},
                {"scenario", point.scenario},
-               {"set", set_json(the_case.set)}};
+               {"set", set_json(values_at(sweep.vary, the_case.index))}};
   if (!point.campaign) {
     line["reason"] = point.reason;
     return one_line(line);

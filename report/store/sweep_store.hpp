@@ -9,7 +9,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -32,28 +31,15 @@ struct SweepPlan {
 
 inline constexpr const char* kSweepFile = "cases.jsonl";  // every folder of a sweep has it
 std::string cases_path(const std::string& folder);
-// The text of cases.jsonl, and back. Throws Error with the file's name and line.
+// Writes cases.jsonl a line at a time. Throws Error (failed) with the system's reason.
+void write_cases(const SweepPlan& plan, const std::string& file);
+// And back. Throws Error with the file's name and line.
+SweepPlan read_cases(const std::string& file);
+// The same without keeping the cases: `use` gets one after the other, the plan has none.
+SweepPlan read_cases(const std::string& file, const std::function<void(const SweepCase&)>& use);
+// The same of text, in which a line without its end does not count.
 std::string cases_text(const SweepPlan& plan);
 SweepPlan parse_cases(const std::string& text, const std::string& file);
-
-// The same line by line, without keeping the cases. Throws likewise.
-class CaseReader {
- public:
-  CaseReader(std::string file, std::function<void(const SweepCase&)> use)
-      : file_(std::move(file)), use_(std::move(use)) {}
-  void take(const std::string& line);  // without its end
-  SweepPlan end();                     // without its cases
-
- private:
-  std::string file_;
-  std::function<void(const SweepCase&)> use_;
-  SweepPlan head_;
-  size_t points_ = 0;
-  int lines_ = 0;
-};
-
-// The hash of a case's key, which SweepHead keeps.
-std::uint64_t hashed_key(const std::string& key);
 
 // What differs between the sweep of a folder and the one that is asked for, for a message: "the
 // scenario has changed". Empty: nothing does.
@@ -62,7 +48,7 @@ std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 // The line of a finished point: {"index", "key", "scenario", "set", "iteration": {"time_s",
 // "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "job", "cost_models", "trial_goodput"}, or
 // "reason" instead of what follows `set`. `result` is the campaign of the run document.
-std::string point_line(const SweepCase& the_case, const SweepPoint& point);
+std::string point_line(const Sweep& sweep, const SweepCase& the_case, const SweepPoint& point);
 
 // Appends to the part of a shard. One process at a time: a second one is refused. While it is open
 // this process must not read the part otherwise. With `write_once_s` > 0, for object storage, which

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "models/compression/compressors.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
 
 namespace windtunnel {
@@ -37,28 +38,61 @@ void check_word(const std::string& what, const std::string& name) {
                   what, name));
 }
 
-}  // namespace
-
-Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tiers) {
-  check_name("snapshot scheme", name, snapshot_schemes());
-  if (tiers.empty()) throw Error(fmt::format("snapshot scheme '{}' has no tier", name));
+DocumentNode with_list(const char* key, std::size_t items) {
   const DocumentNode empty = document_node(DocumentNode::Kind::map, "", {});
   DocumentNode list = document_node(DocumentNode::Kind::list, "", {});
-  list.items.assign(tiers.size(), empty);
+  list.items.assign(items, empty);
   DocumentNode document = empty;
-  document.entries.push_back({"snapshots", {}, list});
-  for (std::size_t i = 0; i < tiers.size(); ++i) {
-    for (const auto& [key, value] : tiers[i]) {
-      const std::string path = fmt::format("snapshots.{}.{}", i, key);
-      try {
-        apply_override(document, path, value);
-      } catch (const Error& error) {
-        // No option that anybody typed.
-        throw Error::about({path}, "snapshot scheme '{}', tier {}: {}", name, i, error.text());
-      }
+  document.entries.push_back({key, {}, list});
+  return document;
+}
+
+// `keys` below a place of the document; `part` says in messages whose they are.
+void add_keys(DocumentNode& document, const std::string& place, const Overrides& keys,
+              const std::string& part) {
+  for (const auto& [key, value] : keys) {
+    const std::string path = fmt::format("{}.{}", place, key);
+    try {
+      apply_override(document, path, value);
+    } catch (const Error& error) {
+      // No option that anybody typed.
+      throw Error::about({path}, "{}: {}", part, error.text());
     }
   }
-  return {name, "", document.entries.front().value, EvidenceList(nullptr)};
+}
+
+}  // namespace
+
+OwnPart own_snapshots(const std::string& name, const std::vector<Overrides>& tiers) {
+  check_name("snapshot scheme", name, snapshot_schemes());
+  if (tiers.empty()) throw Error(fmt::format("snapshot scheme '{}' has no tier", name));
+  DocumentNode document = with_list("snapshots", tiers.size());
+  for (std::size_t i = 0; i < tiers.size(); ++i) {
+    add_keys(document, fmt::format("snapshots.{}", i), tiers[i],
+             fmt::format("snapshot scheme '{}', tier {}", name, i));
+  }
+  return {"snapshots", name, document.entries.front().value};
+}
+
+OwnPart own_fabric(const std::string& name, const Overrides& keys) {
+  check_name("fabric", name, library_fabrics());
+  check_word("fabric", name);
+  if (keys.empty()) throw Error(fmt::format("fabric '{}' has no key", name));
+  DocumentNode document = document_node(DocumentNode::Kind::map, "", {});
+  add_keys(document, "cluster.fabric", keys, fmt::format("fabric '{}'", name));
+  return {"cluster.fabric", name, *document.value_of("cluster")->value_of("fabric")};
+}
+
+OwnPart own_failure(const std::string& name, const Overrides& keys) {
+  check_word("class of failures", name);
+  if (keys.empty()) throw Error(fmt::format("class of failures '{}' has no key", name));
+  DocumentNode document = with_list("failures", 1);
+  add_keys(document, "failures.0", keys, fmt::format("class of failures '{}'", name));
+  DocumentNode& body = document.entries.front().value.items.front();
+  if (body.value_of("class") == nullptr) {
+    body.entries.push_back({"class", {}, document_node(DocumentNode::Kind::scalar, name, {})});
+  }
+  return {"failures.*", name, body};
 }
 
 std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {

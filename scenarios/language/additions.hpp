@@ -1,5 +1,6 @@
-// What a program that links the library brings beside it: schedules, compressors, snapshot schemes
-// and rules of when to save, which the scenario then uses by name.
+// What a program that links the library brings beside it: schedules, compressors, rules of when to
+// save, and parts of a scenario in its words (snapshot schemes, fabrics, classes of failures). The
+// scenario then uses them by name.
 #pragma once
 
 #include <memory>
@@ -15,12 +16,16 @@ namespace windtunnel {
 
 struct Additions {
   OwnKinds kinds;
-  std::vector<Scheme> snapshots;
+  std::vector<OwnPart> parts;
 };
 
-// The nearest tier first; of each its keys below `snapshots.*`. Throws Error for no tiers, a key
-// that tiers do not have, a value that is not YAML, and for a name that the library has.
-Scheme own_snapshots(const std::string& name, const std::vector<Overrides>& tiers);
+// Throw Error for no keys, a key that there is not below that of the part, a value that is not
+// YAML, and for a name that the library has. The nearest tier comes first, each with its keys below
+// `snapshots.*`; a fabric has keys below `cluster.fabric`; a class of failures has those below
+// `failures.*`, and is called `name` where none of them says so.
+OwnPart own_snapshots(const std::string& name, const std::vector<Overrides>& tiers);
+OwnPart own_fabric(const std::string& name, const Overrides& keys);
+OwnPart own_failure(const std::string& name, const Overrides& keys);
 
 // Throw Error for a name that the library has: of a schedule, a compressor.
 std::shared_ptr<const ScheduleKind> own_schedule(ScheduleKind kind);

@@ -117,20 +117,28 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   result.text = scenario.text;
   result.set = scenario.set;
   result.set.insert(result.set.end(), more.begin(), more.end());
-  expand_snapshots(document, added.snapshots);
+  const auto expand_names = [&] {
+    expand_own(document, added.parts);
+    expand_snapshots(document);
+  };
+  expand_names();
   for (std::size_t i = 0; i < result.set.size(); ++i) {
     const auto& [key, value] = result.set[i];
     // `more` is of the command line.
     const bool placed = i < scenario.set.size() && scenario.set_at != nullptr;
     append(apply_override(document, key, value, placed ? scenario.set_at.get() : nullptr),
            result.notes);
-    expand_snapshots(document, added.snapshots);
+    expand_names();
   }
   append(expand_recovery(document), result.notes);
   check_one_job(document);
   NamedFiles files(std::filesystem::path(scenario.file).parent_path().string(), scenario.files);
   const auto check = [&](const DocumentNode& node) {
-    return check_values(node, "", names_of(added.kinds));
+    AddedNames names = names_of(added.kinds);
+    for (const OwnPart& part : added.parts) {
+      if (part.key == "cluster.fabric") names["cluster.fabric.base"].push_back(part.name);
+    }
+    return check_values(node, "", names);
   };
   const auto resolve = [&](const Values& values) {
     return values.places().placing([&] {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include <charconv>
 #include <type_traits>
 
 #include "models/volunteers/volunteers.hpp"
@@ -13,6 +14,12 @@
 
 namespace windtunnel {
 namespace {
+
+constexpr std::size_t kDigits = 16;
+
+std::string key_digits(std::uint64_t number) {
+  return fmt::format("{:0{}x}", number, kDigits);
+}
 
 class Digest {
  public:
@@ -33,9 +40,7 @@ class Digest {
   void add_all(const Ts&... values) {
     (add(values), ...);
   }
-  std::string text() const {
-    return fmt::format("{:016x}", XXH3_64bits(bytes_.data(), bytes_.size()));
-  }
+  std::string text() const { return key_digits(XXH3_64bits(bytes_.data(), bytes_.size())); }
 
  private:
   std::string bytes_;
@@ -127,6 +132,19 @@ std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job
     for (const Attendance& row : volunteers->trace) digest.add_all(row.at_s, row.peers);
   }
   return digest.text();
+}
+
+std::optional<std::uint64_t> key_number(std::string_view text) {
+  if (text.empty()) return 0;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.begin(), text.end(), number, 16);
+  // Spelt as it is written: no other text stands for the same case.
+  if (error != std::errc() || end != text.end() || key_digits(number) != text) return std::nullopt;
+  return number;
+}
+
+std::string key_text(std::uint64_t number) {
+  return number == 0 ? "" : key_digits(number);
 }
 
 }  // namespace windtunnel

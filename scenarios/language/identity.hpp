@@ -4,7 +4,10 @@
 // (scenarios/language/fields/field_rows.hpp), labels never.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "scenarios/language/case.hpp"
@@ -22,5 +25,10 @@ struct Volunteers;
 // number of the library that is written out counts as assumed unless `origins` says otherwise.
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
                         const Volunteers* volunteers = nullptr);
+
+// These digits as a number, for those who keep many of them, and back; 0 of "". Nothing where a
+// text is neither.
+std::optional<std::uint64_t> key_number(std::string_view text);
+std::string key_text(std::uint64_t number);
 
 }  // namespace windtunnel

@@ -4,10 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -84,9 +88,9 @@ std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
 
 // One layout, micro-batch and recomputation, under any schedule.
 struct Candidate {
-  Configuration configuration;
-  std::shared_ptr<const NamedSoftware> software;  // null: none is named
-  double least = 0;                               // of what the ranking goes by
+  std::unique_ptr<const Configuration> configuration;  // of tens of kilobytes, and they are sorted
+  std::shared_ptr<const NamedSoftware> software;       // null: none is named
+  double least = 0;                                    // of what the ranking goes by
 };
 
 struct Fault {
@@ -116,36 +120,56 @@ std::vector<ChosenKey> choose_for(const NamedSoftware* software, Configuration& 
   return choose_again(*software->framework, stated, at.job);
 }
 
+// The last geometries of layouts: candidates that differ in micro-batch or recomputation share one.
+class KnownGeometries {
+ public:
+  SharedGeometry of(const Overrides& set) {
+    const std::scoped_lock lock(mutex_);
+    const auto known = by_layout_.find(layout_in(set));
+    return known == by_layout_.end() ? nullptr : known->second;
+  }
+  void keep(const Overrides& set, SharedGeometry geometry) {
+    constexpr std::size_t kMostKept = 32;  // of machines with a million GPUs each takes megabytes
+    const std::scoped_lock lock(mutex_);
+    if (by_layout_.size() >= kMostKept) by_layout_.clear();
+    by_layout_[layout_in(set)] = std::move(geometry);
+  }
+
+ private:
+  // What is found under it is looked at again before it is used: geometry_of().
+  static Overrides layout_in(const Overrides& set) {
+    Overrides layout;
+    for (const auto& each : set) {
+      if (each.first.starts_with("layout.")) layout.push_back(each);
+    }
+    return layout;
+  }
+
+  std::mutex mutex_;
+  std::map<Overrides, SharedGeometry> by_layout_;
+};
+
 class Optimiser {
  public:
   explicit Optimiser(const OptimiseOptions& options) : options_(options) {}
 
   // Adds all configurations of a job under any schedule.
   void enumerate(const Configuration& base, const std::shared_ptr<const NamedSoftware>& software) {
-    const auto vary = [](bool wanted, auto make, std::vector<Configuration> from) {
-      if (!wanted) return from;
-      std::vector<Configuration> all;
-      for (const Configuration& each : from) {
-        for (Configuration& next : make(each)) all.push_back(std::move(next));
-      }
-      return all;
-    };
-    std::vector<Configuration> all =
-        vary(options_.layout,
-             [&](const Configuration& each) { return layouts_of(each, options_.allowed); }, {base});
-    all = vary(
-        options_.micro_batch,
-        [&](const Configuration& each) { return micro_batches_of(each, options_.allowed); },
-        std::move(all));
-    all = vary(
-        options_.recompute,
-        [&](const Configuration& each) { return recomputes_of(each, options_.recompute_modules); },
-        std::move(all));
-    all = vary(options_.offload, offloads_of, std::move(all));
-    for (Configuration& each : all) {
-      choose_for(software.get(), each);
-      add(std::move(each), software);
+    const std::pair<bool, MakeNext> choices[] = {
+        {options_.layout,
+         [&](const Configuration& each) { return layouts_of(each, options_.allowed); }},
+        {options_.micro_batch,
+         [&](const Configuration& each) { return micro_batches_of(each, options_.allowed); }},
+        {options_.recompute,
+         [&](const Configuration& each) {
+           return recomputes_of(each, options_.recompute_modules);
+         }},
+        {options_.offload, offloads_of}};
+    std::vector<MakeNext> wanted;
+    for (const auto& [asked, make] : choices) {
+      if (asked) wanted.push_back(make);
     }
+    add_below(base, wanted, software);
   }
 
   Optimisation run() {
@@ -175,6 +199,20 @@ class Optimiser {
         return at.estimated_s;
     }
   }
+  using MakeNext = std::function<std::vector<Configuration>(const Configuration&)>;
+
+  // Depth first: a configuration holds a whole job, of which there may be tens of thousands.
+  void add_below(Configuration at, std::span<const MakeNext> choices,
+                 const std::shared_ptr<const NamedSoftware>& software) {
+    if (choices.empty()) {
+      choose_for(software.get(), at);
+      return add(std::move(at), software);
+    }
+    for (Configuration& next : choices.front()(at)) {
+      add_below(std::move(next), choices.subspan(1), software);
+    }
+  }
+
   bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
 
   // The example of what does not fit is the one that comes nearest.
@@ -185,13 +223,17 @@ class Optimiser {
     at.bytes = fault.bytes;
   }
 
-  // On GPUs of which a share is not to be used.
-  Job with_headroom(const Job& job) const {
-    if (options_.headroom == 0) return job;
-    Job less = job;
-    less.cluster.node.gpu.memory_bytes.value *= 1 - options_.headroom;
-    for (Pool& pool : less.cluster.pools) pool.node.gpu.memory_bytes.value *= 1 - options_.headroom;
-    return less;
+  // What `excess` says on GPUs of which a share is not to be used. The job stays as it is.
+  template <class Excess>
+  std::string with_headroom(Job& job, Excess excess) const {
+    std::vector<double*> sizes = {&job.cluster.node.gpu.memory_bytes.value};
+    for (Pool& pool : job.cluster.pools) sizes.push_back(&pool.node.gpu.memory_bytes.value);
+    std::vector<double> whole;
+    for (double* bytes : sizes)
+      whole.push_back(std::exchange(*bytes, *bytes * (1 - options_.headroom)));
+    const std::string said = excess(job);
+    for (std::size_t i = 0; i < sizes.size(); ++i) *sizes[i] = whole[i];
+    return said;
   }
 
   std::vector<Configuration> schedules(const Configuration& configuration) const {
@@ -200,25 +242,28 @@ class Optimiser {
   }
 
   // Throws Error where it cannot be under any schedule.
-  void check_any_schedule(Job job) const {
-    if (options_.layout || options_.schedule) job.schedule = {};
+  void check_any_schedule(Job& job) const {
+    if (!options_.layout && !options_.schedule) return check_conflicts(job);
+    auto own = std::exchange(job.schedule, {});
     check_conflicts(job);
+    job.schedule = std::move(own);
   }
 
-  // The job with each set of choices that its software makes under the schedules to be tried.
-  std::vector<Job> chosen_jobs(const Job& job, const Configuration& configuration,
-                               const NamedSoftware* software) const {
-    if (software == nullptr || !software->asks_schedule) return {job};
-    std::vector<Job> jobs;
+  // Calls `use` with the job under each set of choices that its software makes under the schedules
+  // to be tried.
+  template <class Use>
+  void for_each_choice(Job& job, const Configuration& configuration, const NamedSoftware* software,
+                       Use use) const {
+    if (software == nullptr || !software->asks_schedule) return use(job);
     std::vector<std::vector<ChosenKey>> known;
     for (Configuration& each : schedules(configuration)) {
       std::vector<ChosenKey> chosen = choose_for(software, each);
       if (std::ranges::find(known, chosen) != known.end()) continue;
       known.push_back(std::move(chosen));
-      jobs.push_back(std::move(each.job));
-      take_schedule(job, jobs.back());
+      take_schedule(job, each.job);
+      use(each.job);
     }
-    return jobs.empty() ? std::vector{job} : jobs;
+    if (known.empty()) use(job);
   }
 
   // Unless the layout is impossible, or the least that a GPU holds is too much.
@@ -231,30 +276,33 @@ class Optimiser {
       check_any_schedule(job);
       std::optional<double> least;
       Fault fault;
-      for (const Job& chosen : chosen_jobs(job, configuration, software.get())) {
+      for_each_choice(job, configuration, software.get(), [&](Job& chosen) {
         const LeastIteration at_least = least_iteration(chosen);
         const double bytes = fullest_bytes(at_least.memory);
-        const std::string excess = gpu_memory_excess(at_least.memory, with_headroom(chosen));
+        const std::string excess = with_headroom(
+            chosen, [&](const Job& less) { return gpu_memory_excess(at_least.memory, less); });
         if (!excess.empty()) {
           if (fault.reason.empty() || bytes < fault.bytes) fault = {kMemoryFault, excess, bytes};
-          continue;
+          return;
         }
         const double value = value_of({.estimated_s = at_least.step_s,
                                        .estimated_usd = undisturbed_usd(chosen, at_least.step_s),
                                        .memory_bytes = bytes});
         least = std::min(value, least.value_or(value));
-      }
+      });
       if (!least) return note(fault);
-      candidates_.push_back({std::move(configuration), software, *least});
+      candidates_.push_back(
+          {std::make_unique<const Configuration>(std::move(configuration)), software, *least});
     } catch (const Error& error) {
       note({kLayoutFault, error.what()});
     }
   }
 
-  Judged judge(const Candidate& candidate) const {
+  Judged judge(const Candidate& candidate) {
     Judged judged;
-    SharedGeometry geometry;  // the same under every schedule
-    for (Configuration& each : schedules(candidate.configuration)) {
+    const Overrides& set = candidate.configuration->set;
+    SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
+    for (Configuration& each : schedules(*candidate.configuration)) {
       try {
         choose_for(candidate.software.get(), each);
         if (candidate.software != nullptr) {
@@ -267,7 +315,8 @@ class Optimiser {
         }
         const PreparedIteration prepared = prepare_iteration(each.job, geometry);
         geometry = prepared.geometry;
-        const std::string excess = memory_excess(with_headroom(each.job), prepared);
+        const std::string excess =
+            with_headroom(each.job, [&](const Job& less) { return memory_excess(less, prepared); });
         if (!excess.empty()) {
           judged.faults.push_back({kMemoryFault, excess, fullest_bytes(prepared.memory)});
           continue;
@@ -282,6 +331,7 @@ class Optimiser {
         judged.faults.push_back({kScheduleFault, error.what()});
       }
     }
+    if (geometry != nullptr) geometries_.keep(set, std::move(geometry));
     return judged;
   }
 
@@ -332,6 +382,7 @@ class Optimiser {
   }
 
   const OptimiseOptions& options_;
+  KnownGeometries geometries_;
   std::vector<Candidate> candidates_;
   std::set<Overrides> seen_;  // in the order of the keys
   Optimisation result_;

@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <mutex>
+#include <numeric>
+#include <span>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -14,6 +17,7 @@
 #include "models/base/error.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
+#include "scenarios/language/identity.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"
 #include "sim/study/studies.hpp"
@@ -58,18 +62,17 @@ std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
   return std::make_shared<const Case>(std::move(read));
 }
 
-SweepCase sweep_case(const Sweep& sweep, int index, const Overrides& point,
-                     SharedPreparation& shared) {
-  SweepCase result{index, point, "", "", ""};
+SweepCase sweep_case(const Sweep& sweep, size_t index, SharedPreparation& shared) {
+  SweepCase result{.index = static_cast<int>(index)};
+  const Overrides point = values_at(sweep.vary, index);
   try {
     const std::shared_ptr<const Case> read = case_at(sweep, point, shared);
     read->places.placing([&] { check_campaign(read->job); });
-    result.key = read->key;
-    result.table = read->table;
-    if (static_cast<size_t>(index) < kMostKept) result.read = read;
+    result.key = key_number(read->key).value();
+    result.table = key_number(read->table).value();
+    if (index < kMostKept) result.read = read;
   } catch (const Error& error) {
-    result.fault = as_varied(error, point);
-    result.reason = result.fault->what();
+    result.fault = std::make_shared<const Error>(as_varied(error, point));
   }
   return result;
 }
@@ -82,16 +85,21 @@ struct Group {
   std::optional<Error> fault;  // of all of them
 };
 
-std::vector<Group> grouped(const std::vector<SweepCase>& cases) {
-  std::vector<Group> groups;
-  std::map<std::string, size_t> at;
-  for (const SweepCase& each : cases) {
-    if (!each.reason.empty()) continue;
-    const auto [found, is_new] = at.emplace(each.table, groups.size());
-    if (is_new) groups.emplace_back();
-    groups[found->second].cases.push_back(&each);
+using Positions = std::vector<std::uint32_t>;  // in `cases`
+
+// Returns, by position in `cases`, the least index of those with the same table.
+std::vector<int> first_of_table(const std::vector<SweepCase>& cases) {
+  Positions order(cases.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {},
+                    [&](std::uint32_t at) { return std::pair(cases[at].table, cases[at].index); });
+  std::vector<int> first(cases.size());
+  const SweepCase* earlier = nullptr;
+  for (const std::uint32_t at : order) {
+    if (earlier == nullptr || earlier->table != cases[at].table) earlier = &cases[at];
+    first[at] = earlier->index;
   }
-  return groups;
+  return first;
 }
 
 void measure(Group& group) {
@@ -114,16 +122,37 @@ class SweepRun {
   }
 
   void run() {
-    for (const SweepCase& each : cases_) {
-      if (!each.reason.empty())
-        finish({.index = each.index, .reason = each.reason, .fault = each.fault});
+    Positions order;
+    for (std::uint32_t at = 0; at < cases_.size(); ++at) {
+      const SweepCase& each = cases_[at];
+      if (each.fault == nullptr) {
+        order.push_back(at);
+      } else {
+        finish({.index = each.index, .reason = each.reason(), .fault = *each.fault});
+      }
     }
-    std::vector<Group> groups = grouped(cases_);
+    const std::vector<int> table = first_of_table(cases_);
+    std::ranges::sort(order, {},
+                      [&](std::uint32_t at) { return std::pair(table[at], cases_[at].index); });
+    const auto is_other = [&](std::uint32_t a, std::uint32_t b) { return table[a] != table[b]; };
+    size_t kinds = order.empty() ? 0 : 1;
+    for (size_t i = 1; i < order.size(); ++i) kinds += is_other(order[i - 1], order[i]) ? 1 : 0;
     // Measures as many tables at a time as there are threads: a sweep in which each point has its
     // own does not measure them all before its first result.
-    const auto block = static_cast<size_t>(threads_);
-    for (size_t first = 0; first < groups.size() && !stopped(); first += block) {
-      run_block(groups, first, std::min(block, groups.size() - first));
+    size_t begun = 0;
+    for (size_t at = 0; at < order.size() && !stopped();) {
+      std::vector<Group> groups;
+      while (at < order.size() && std::ssize(groups) < threads_) {
+        Group& group = groups.emplace_back();
+        do {
+          group.cases.push_back(&cases_[order[at++]]);
+        } while (at < order.size() && !is_other(order[at - 1], order[at]));
+      }
+      if (options_.progress) {
+        options_.progress(fmt::format("simulating iterations, {} of {} kinds", begun + 1, kinds));
+      }
+      begun += groups.size();
+      run_groups(groups);
     }
   }
 
@@ -148,22 +177,18 @@ class SweepRun {
 
   std::shared_ptr<const Case> read(const SweepCase& each) {
     const std::shared_ptr<const Case> again =
-        each.read != nullptr ? each.read : case_at(sweep_, each.set, shared_);
-    if (again->key == each.key && again->table == each.table) return again;
+        each.read != nullptr ? each.read : case_at(sweep_, set_of(each), shared_);
+    if (again->key == key_text(each.key) && again->table == key_text(each.table)) return again;
     throw Error(fmt::format(
         "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
         "names has changed; begin a new sweep in another folder",
         sweep_.scenario.file, each.index));
   }
 
-  void run_block(std::vector<Group>& groups, size_t first, size_t count) {
-    if (options_.progress) {
-      options_.progress(
-          fmt::format("simulating iterations, {} of {} kinds", first + 1, groups.size()));
-    }
-    for_each_index(count, threads_, [&](size_t i) {
+  void run_groups(std::vector<Group>& groups) {
+    for_each_index(groups.size(), threads_, [&](size_t i) {
       if (stopped()) return;
-      Group& group = groups[first + i];
+      Group& group = groups[i];
       or_fail([&] {
         group.first = read(*group.cases.front());
         measure(group);
@@ -171,19 +196,18 @@ class SweepRun {
     });
     if (stopped()) return;
     std::vector<std::pair<const Group*, const SweepCase*>> points;
-    for (size_t i = first; i < first + count; ++i) {
-      for (const SweepCase* each : groups[i].cases) points.emplace_back(&groups[i], each);
+    for (const Group& group : groups) {
+      for (const SweepCase* each : group.cases) points.emplace_back(&group, each);
     }
     const int threads_per_point = std::max(1, threads_ / static_cast<int>(points.size()));
     for_each_index(points.size(), threads_, [&](size_t i) {
       if (stopped()) return;
       or_fail([&] { run_point(*points[i].first, *points[i].second, threads_per_point); });
     });
-    for (size_t i = first; i < first + count; ++i) groups[i] = {};
   }
 
   void run_point(const Group& group, const SweepCase& each, int threads) {
-    SweepPoint point{.index = each.index, .key = each.key};
+    SweepPoint point{.index = each.index, .key = key_text(each.key)};
     const auto the_case = &each == group.cases.front() ? group.first : read(each);
     const Job& job = the_case->job;
     point.scenario = the_case->scenario;
@@ -204,11 +228,13 @@ class SweepRun {
         }
       });
     } catch (const Error& error) {
-      point.fault = as_varied(error, each.set);
+      point.fault = as_varied(error, set_of(each));
       point.reason = point.fault->what();
     }
     finish(point);
   }
+
+  Overrides set_of(const SweepCase& each) const { return values_at(sweep_.vary, each.index); }
 
   const Sweep& sweep_;
   const std::vector<SweepCase>& cases_;
@@ -219,6 +245,21 @@ class SweepRun {
   std::atomic<bool> failed_ = false;
 };
 
+size_t product_of_counts(const std::vector<VariedKey>& keys) {
+  size_t points = 1;
+  for (const VariedKey& key : keys) points *= key.values.size();
+  return points;
+}
+
+void check_size(const Sweep& sweep) {
+  double points = 1;  // which cannot wrap around
+  for (const VariedKey& key : sweep.vary) points *= static_cast<double>(key.values.size());
+  if (points <= std::numeric_limits<int>::max()) return;
+  throw Error(fmt::format(
+      "the grid has {:.3g} points, and a sweep counts {:.3g} at most; vary fewer keys or values",
+      points, static_cast<double>(std::numeric_limits<int>::max())));
+}
+
 // Equal neighbours in the grid end up far apart (Knuth's multiplicative hash).
 std::uint32_t dealt(int index) {
   return static_cast<std::uint32_t>(index) * 2654435769U;
@@ -227,49 +268,53 @@ std::uint32_t dealt(int index) {
 }  // namespace
 
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys) {
-  std::vector<Overrides> points = {{}};
-  for (const VariedKey& key : keys) {
-    std::vector<Overrides> longer;
-    for (const Overrides& point : points) {
-      for (const std::string& value : key.values) {
-        longer.push_back(point);
-        longer.back().emplace_back(key.key, value);
-      }
-    }
-    points = std::move(longer);
-  }
+  std::vector<Overrides> points(product_of_counts(keys));
+  for (size_t i = 0; i < points.size(); ++i) points[i] = values_at(keys, i);
   return points;
+}
+
+Overrides values_at(const std::vector<VariedKey>& keys, size_t index) {
+  Overrides values(keys.size());
+  for (size_t i = keys.size(); i-- > 0;) {
+    const VariedKey& key = keys[i];
+    values[i] = {key.key, key.values[index % key.values.size()]};
+    index /= key.values.size();
+  }
+  return values;
+}
+
+size_t grid_size(const Sweep& sweep) {
+  return product_of_counts(sweep.vary);
 }
 
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
   for (const VariedKey& key : sweep.vary) {
     if (key.values.empty()) throw Error::of_key(key.key, "has no values to vary; give one or more");
   }
-  const std::vector<Overrides> points = cross_product(sweep.vary);
-  std::vector<SweepCase> cases(points.size());
+  check_size(sweep);
+  std::vector<SweepCase> cases(grid_size(sweep));
   SharedPreparation shared;
-  for_each_index(points.size(), threads, [&](size_t i) {
-    cases[i] = sweep_case(sweep, static_cast<int>(i), points[i], shared);
-  });
+  for_each_index(cases.size(), threads, [&](size_t i) { cases[i] = sweep_case(sweep, i, shared); });
   const bool none_is_left =
-      std::ranges::all_of(cases, [](const SweepCase& each) { return each.fault.has_value(); });
+      std::ranges::all_of(cases, [](const SweepCase& each) { return each.fault != nullptr; });
   if (none_is_left) throw *cases.front().fault;
   return cases;
 }
 
 std::vector<SweepCase> shard_of(const std::vector<SweepCase>& cases, int shard, int shards) {
   CHECK(shards > 0 && shard >= 0 && shard < shards, "part {} of {}", shard, shards);
-  std::map<std::string, int> first_of_table;
-  for (const SweepCase& each : cases) first_of_table.emplace(each.table, each.index);
-  std::vector<const SweepCase*> order;
-  for (const SweepCase& each : cases) order.push_back(&each);
-  std::ranges::sort(order, {}, [&](const SweepCase* each) {
-    return std::tuple(first_of_table.at(each->table), dealt(each->index), each->index);
+  const std::vector<int> table = first_of_table(cases);
+  Positions order(cases.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::ranges::sort(order, {}, [&](std::uint32_t at) {
+    return std::tuple(table[at], dealt(cases[at].index), cases[at].index);
   });
   const auto bound = [&](int at) { return order.size() * at / shards; };
+  const std::span own = std::span(order).subspan(bound(shard), bound(shard + 1) - bound(shard));
+  std::ranges::sort(own, {}, [&](std::uint32_t at) { return cases[at].index; });
   std::vector<SweepCase> part;
-  for (size_t i = bound(shard); i < bound(shard + 1); ++i) part.push_back(*order[i]);
-  std::ranges::sort(part, {}, &SweepCase::index);
+  part.reserve(own.size());
+  for (const std::uint32_t at : own) part.push_back(cases[at]);
   return part;
 }
 

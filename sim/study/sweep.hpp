@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,34 +27,39 @@ struct VariedKey {
 
 // All combinations; the last key changes fastest.
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
+// The one at `index`, which is below the number of all.
+Overrides values_at(const std::vector<VariedKey>& keys, size_t index);
 
 struct Sweep {
   ScenarioText scenario;  // at every point
   std::vector<VariedKey> vary;
   bool operator==(const Sweep&) const = default;
 };
+size_t grid_size(const Sweep& sweep);  // how many points it has
 
 // Cases, and prepared iterations, that stay in memory: each of the latter takes up to 200 KB.
-constexpr size_t kMostKept = 1000;
+constexpr size_t kMostKept = 250;
 
+// A sweep of a million points holds as many of these: it is kept below 64 bytes. What a case varies
+// follows from its index: values_at().
 struct SweepCase {
-  int index = 0;      // in the grid
-  Overrides set;      // what it varies
-  std::string key;    // of the case; empty: `reason`
-  std::string table;  // Case::table
-  std::string reason;
-  std::optional<Error> fault = {};  // the same, where this process found it
+  int index = 0;                                 // in the grid
+  std::uint64_t key = 0;                         // key_number() of Case::key; 0: `fault`
+  std::uint64_t table = 0;                       // likewise of Case::table
+  std::shared_ptr<const Error> fault = nullptr;  // why it cannot be simulated; null: it can
   // What the keys were made of, of the first kMostKept points: so that it is read once.
   std::shared_ptr<const Case> read = nullptr;
 
+  std::string reason() const { return fault != nullptr ? fault->what() : ""; }
   bool operator==(const SweepCase& other) const {
-    return index == other.index && set == other.set && key == other.key && table == other.table &&
-           reason == other.reason;
+    return index == other.index && key == other.key && table == other.table &&
+           reason() == other.reason();
   }
 };
 
 // Every point of the grid with its keys, or with what makes it impossible already. Throws Error
-// when none is left: a key is misspelt or has no values, the scenario has no campaign.
+// when none is left (a key is misspelt or has no values, the scenario has no campaign) and for a
+// grid of more points than an index can count.
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
 
 // Part `shard` of `shards`: points that share a table stay together as far as that leaves the parts

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tries what `./dev package` made where nothing is installed: the Debian package on a bare Debian 12,
-# from its installation to its purge, and the tarball there and on a bare Debian 13. Every place has
-# to give the same bytes.
+# from its installation to its purge, the wheel there, and the tarball there and on a bare Debian 13.
+# Every place has to give the same bytes.
 #
 #   try_packages.sh PACKAGES [SUITE_OF_DEB SUITE_OF_TARBALL]
 set -eu
@@ -36,7 +36,7 @@ programs() {
   in_root "$1" "mkdir $3; $2 --version >&2; $2 run small.yaml --out $3/out >/dev/null
     $2 run small.yaml --json -q >$3/run.json
     $2 plan --cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' -q >$3/plan.txt
-    $2 validate --help >/dev/null" ||
+    [ $3 = /opt/of-wheel ] || $2 validate --help >/dev/null" ||
     fail "$2 on $1"
   grep -q '</html>' "$roots/$1$3/out/report.html" || fail "no page of $2 on $1"
 }
@@ -73,6 +73,14 @@ programs "$deb_suite" "/opt/$name/bin/windtunnel" /opt/of-tarball
 in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends python3 >/dev/null 2>&1" ||
   skip "no python3 for $deb_suite"
 same_figures "$deb_suite" /opt/of-tarball "$beside"
+wheel=$(find "$packages" -name 'windtunnel-*.whl')
+if in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1"; then
+  cp "$wheel" "$roots/$deb_suite/opt/"
+  in_root "$deb_suite" "python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --no-index /opt/${wheel##*/}" ||
+    fail "installing the wheel"
+  programs "$deb_suite" /opt/venv/bin/windtunnel /opt/of-wheel
+  same_figures "$deb_suite" /opt/of-wheel PATH=/opt/venv/bin:/usr/bin
+fi
 cp "$deb" "$roots/$deb_suite/opt/"
 in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends ./${deb##*/} >/opt/log 2>&1" ||
   fail "installing: $(tail -n 3 "$roots/$deb_suite/opt/log")"
@@ -86,7 +94,8 @@ say "$deb_suite: installed, run, purged without a trace"
 
 of=$roots/$deb_suite/opt
 for file in run.json plan.txt out/report.html; do
-  for other in "$of/of-tarball" "$roots/$tarball_suite/opt/of-tarball"; do
+  for other in "$of/of-tarball" "$of/of-wheel" "$roots/$tarball_suite/opt/of-tarball"; do
+    [ -d "$other" ] || continue
     cmp -s "$of/of-deb/$file" "$other/$file" || fail "$file of $other is not that of the package"
   done
 done

@@ -83,6 +83,42 @@ class Cases(unittest.TestCase):
         values = {each["key"]: each["value"] for each in case.set("snapshots", "own").values()}
         self.assertEqual(values["snapshots.1.every"], "3 h")
 
+    def test_an_own_fabric_is_what_its_keys_say(self):
+        keys = {"topology": "fat-tree", "nodes_per_pod": 1, "pod_oversubscription": 4}
+        own = wt.load(SMALL).with_fabric("racks", keys).set("cluster.fabric", "racks")
+        stated = wt.load(SMALL).set({f"cluster.fabric.{key}": keys[key] for key in keys})
+        self.assertEqual(own.key, stated.key)
+        step = own.run()["iteration"]["time_s"]
+        self.assertEqual(step, stated.run()["iteration"]["time_s"])
+        self.assertGreater(step, wt.load(SMALL).run()["iteration"]["time_s"])
+
+    def test_an_own_class_of_failures_is_what_its_keys_say(self):
+        keys = {"kind": "process", "rate": "40 per 1000 node-days"}
+        node = {"class": "node", "rate": "1 per 1000 node-days"}
+        own = wt.load(SMALL).with_failure("driver", keys).set("failures", ["driver", node])
+        stated = wt.load(SMALL).set("failures", [{"class": "driver", **keys}, node])
+        self.assertEqual(own.key, stated.key)
+        self.assertEqual(own.run()["campaign"], stated.run()["campaign"])
+        with self.assertRaises(wt.Error) as caught:
+            wt.load(SMALL).with_failure("driver", {"raet": 1})
+        self.assertEqual(caught.exception.key, "failures.0.raet")
+
+
+class Results(unittest.TestCase):
+    def test_its_timeline_is_what_the_step_took(self):
+        result = wt.load(SMALL).run()
+        ranks = result.timeline()
+        self.assertEqual(sum(rank["ranks"] for rank in ranks), 16)
+        for rank in ranks:
+            for task in rank["tasks"]:
+                for before in task["after"]:
+                    self.assertLessEqual(rank["tasks"][before]["end_s"], task["start_s"] + 1e-9)
+        last = max(task["end_s"] for rank in ranks for task in rank["tasks"])
+        self.assertAlmostEqual(last, result["iteration"]["time_s"], places=9)
+        frame = result.task_frame()
+        self.assertEqual(len(frame), sum(len(rank["tasks"]) for rank in ranks))
+        self.assertLessEqual({"rank", "stream", "start_s", "end_s"}, set(frame.columns))
+
 
 class Faults(unittest.TestCase):
     def test_name_the_key(self):

@@ -1,7 +1,11 @@
 """What the package says of itself: docstrings, types, and what pip would install."""
 
 import ast
+import base64
+import hashlib
+import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -9,11 +13,12 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import zipfile
 
 import windtunnel as wt
 from windtunnel import _windtunnel
 
-from common import SMALL, SOURCE
+from common import SOURCE, program
 
 PACKAGE = os.path.dirname(wt.__file__)
 
@@ -62,25 +67,49 @@ class Package(unittest.TestCase):
                     continue
                 self.assertGreater(len((inspect.getdoc(value) or "").split()), 2, f"{name}.{each}")
 
-    def test_its_wheel_imports_alone(self):
+    def test_its_wheel_works_alone(self):
         with tempfile.TemporaryDirectory() as folder:
             build = os.path.dirname(os.path.dirname(PACKAGE))
-            subprocess.run(["cmake", "--install", build, "--component", "wheel", "--prefix", folder],
-                           check=True, capture_output=True)
-            for name in os.listdir(os.path.join(SOURCE, "python", "windtunnel")):
-                os.symlink(os.path.join(SOURCE, "python", "windtunnel", name),
-                           os.path.join(folder, "windtunnel", name))
-            code = ("import windtunnel as wt, os\n"
-                    "print(os.path.dirname(wt._windtunnel.__file__))\n"
-                    "print([l.split()[-1] for l in open('/proc/self/maps') "
-                    "if 'libwindtunnel' in l][0])\n"
-                    f"print(wt.load({SMALL!r}).name)\n")
+            made = subprocess.run([sys.executable, os.path.join(SOURCE, "python", "make_wheel.py"),
+                                   build, folder], check=True, capture_output=True, text=True)
+            wheel = os.path.join(folder, made.stdout.strip())
+            with zipfile.ZipFile(wheel) as packed:
+                record = packed.read(next(name for name in packed.namelist()
+                                          if name.endswith("RECORD"))).decode()
+                for line in record.splitlines():
+                    name, digest, size = line.split(",")
+                    if digest:
+                        content = packed.read(name)
+                        said = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode()
+                        self.assertEqual((digest, size),
+                                         ("sha256=" + said.rstrip("="), str(len(content))), name)
+                self.assertEqual({line.split(",")[0] for line in record.splitlines()},
+                                 set(packed.namelist()))
+                packed.extractall(folder)
+                for entry in packed.infolist():  # which zipfile forgets
+                    os.chmod(os.path.join(folder, entry.filename), entry.external_attr >> 16)
+            package = os.path.join(folder, "windtunnel")
+            # README's first command, and where each library comes from.
+            code = ("import windtunnel as wt, json\n"
+                    "paths = {l.split()[-1] for l in open('/proc/self/maps') if '.so' in l}\n"
+                    "plan = wt.command('plan', cluster='64 x dgx-h100', model='llama3-70b',"
+                    " tokens='2 T')\n"
+                    "print(json.dumps([sorted(paths), plan]))\n")
             said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True,
-                                  text=True, env={**os.environ, "PYTHONPATH": folder})
-            place, library, name = said.stdout.split()
-            self.assertEqual(place, os.path.join(folder, "windtunnel"))
-            self.assertEqual(os.path.dirname(library), place)
-            self.assertEqual(name, "small")
+                                  text=True, env={"PYTHONPATH": folder, "PATH": ""})
+            paths, plan = json.loads(said.stdout)
+            for library in ("libwindtunnel", "libsimgrid", "libyaml-cpp"):
+                self.assertEqual({os.path.dirname(path) for path in paths if library in path},
+                                 {os.path.join(package, "lib")}, library)
+            theirs = program("plan", "--cluster", "64 x dgx-h100", "--model", "llama3-70b",
+                             "--tokens", "2 T")
+            self.assertEqual(plan, theirs)
+
+    def test_a_command_that_is_refused_says_why(self):
+        with self.assertRaises(wt.Error) as caught:
+            wt.command("plan", cluster="64 x dgx-h10", model="llama3-70b", tokens="2 T")
+        self.assertIn("did you mean", caught.exception.text)
+        self.assertEqual(caught.exception.cause, "input")
 
     def test_another_python_is_told_which_one_it_was_built_for(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -102,12 +131,12 @@ class Package(unittest.TestCase):
     def test_its_project_file_names_what_there_is(self):
         with open(os.path.join(SOURCE, "pyproject.toml"), encoding="utf-8") as file:
             text = file.read()
-        pattern = re.search(r"^regex = '(.*)'$", text, re.M).group(1)
-        with open(os.path.join(SOURCE, "CMakeLists.txt"), encoding="utf-8") as file:
-            version = re.search(pattern, file.read()).group("value")
-        self.assertEqual(version, wt.__version__)
-        package = re.search(r'wheel.packages = \["(.*)"\]', text).group(1)
-        self.assertTrue(os.path.exists(os.path.join(SOURCE, package, "__init__.py")))
+        folder = re.search(r'^backend-path = \["(.*)"\]$', text, re.M).group(1)
+        backend = re.search(r'^build-backend = "(.*)"$', text, re.M).group(1)
+        sys.path.insert(0, os.path.join(SOURCE, folder))
+        module = importlib.import_module(backend)
+        self.assertTrue(callable(module.build_wheel))
+        self.assertEqual(module.version(), wt.__version__)
 
 
 if __name__ == "__main__":

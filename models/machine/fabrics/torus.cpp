@@ -19,17 +19,21 @@ int factorial(int n) {
   return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-// The `rank`-th order of the items, 0 being the order given.
-std::vector<int> ordered(std::vector<int> items, int rank) {
-  std::vector<int> order;
-  while (!items.empty()) {
-    const int block = factorial(static_cast<int>(items.size()) - 1);
-    const auto taken = items.begin() + rank / block;
-    order.push_back(*taken);
-    items.erase(taken);
+// They lie in an array, as routes are asked for millions of times.
+struct Dimensions {
+  std::array<int, kMostDimensions> items{};
+  int count = 0;
+};
+
+// The `rank`-th order of the dimensions, 0 being the order given.
+Dimensions ordered(Dimensions dimensions, int rank) {
+  for (int i = 0; rank > 0; ++i) {
+    const int block = factorial(dimensions.count - i - 1);
+    const auto first = dimensions.items.begin() + i;
+    std::rotate(first, first + rank / block, first + rank / block + 1);
     rank %= block;
   }
-  return order;
+  return dimensions;
 }
 
 class TorusLinks final : public FabricLinks {
@@ -41,9 +45,16 @@ class TorusLinks final : public FabricLinks {
         spray_(cluster.fabric.routing == Routing::spray) {
     check_sizes();
     check_bandwidths(cluster.fabric);
+    int stride = 1;
     for (size_t i = 0; i < sizes_.size(); ++i) {
       first_[i + 1] = first_[i] + std::min(sizes_[i] - 1, 2);
       bandwidth_Bps_[i] = cable_Bps(cluster, static_cast<int>(i));
+      stride_[i] = stride;
+      stride *= sizes_[i];
+    }
+    places_.reserve(static_cast<size_t>(nodes_) * sizes_.size());
+    for (int node = 0; node < nodes_; ++node) {
+      for (size_t i = 0; i < sizes_.size(); ++i) places_.push_back(node / stride_[i] % sizes_[i]);
     }
     faults_ = LinkFaults(cluster.fabric, TorusLinks::count(),
                          [this](int link) { return TorusLinks::name(link); });
@@ -64,10 +75,9 @@ class TorusLinks final : public FabricLinks {
   }
 
   int paths(int src_nic, int dst_nic) const override {
-    const int orders = factorial(static_cast<int>(differing(src_nic, dst_nic).size()));
-    if (!faults_.any_failed()) return spray_ ? 1 : orders;
-    const int open = static_cast<int>(open_orders(src_nic, dst_nic).size());
-    return spray_ ? 1 : std::max(1, open);
+    if (spray_) return 1;
+    if (!faults_.any_failed()) return factorial(differing(src_nic, dst_nic).count);
+    return std::max(1, static_cast<int>(open_orders(src_nic, dst_nic).size()));
   }
 
   void append_route(int src_nic, int dst_nic, int path, std::vector<int>& route) const override {
@@ -87,12 +97,12 @@ class TorusLinks final : public FabricLinks {
       append_route(src_nic, dst_nic, 0, route);
       return static_cast<int>(route.size());
     }
+    const int from = src_nic / nics_;
+    const int to = dst_nic / nics_;
     int hops = 0;
-    int stride = 1;
-    for (const int size : sizes_) {
-      const int ahead = distance_ahead(src_nic / nics_, dst_nic / nics_, stride, size);
-      hops += std::min(ahead, size - ahead);
-      stride *= size;
+    for (int i = 0; i < dimensions(); ++i) {
+      const int ahead = distance_ahead(from, to, i);
+      hops += std::min(ahead, sizes_[i] - ahead);
     }
     return hops;
   }
@@ -175,25 +185,27 @@ class TorusLinks final : public FabricLinks {
     return dimension;
   }
 
-  static int distance_ahead(int from, int to, int stride, int size) {
-    return (to / stride % size - from / stride % size + size) % size;
+  int dimensions() const { return static_cast<int>(sizes_.size()); }
+  int place(int node, int dimension) const { return places_[node * dimensions() + dimension]; }
+  int distance_ahead(int from, int to, int dimension) const {
+    const int ahead = place(to, dimension) - place(from, dimension);
+    return ahead < 0 ? ahead + sizes_[dimension] : ahead;
   }
 
   // One step further in a dimension, with wrap-around.
-  static int neighbour(int node, int stride, int size, bool plus) {
-    const int at = node / stride % size;
-    const int next = plus ? (at + 1) % size : (at + size - 1) % size;
-    return node + (next - at) * stride;
+  int neighbour(int node, int dimension, bool plus) const {
+    const int size = sizes_[dimension];
+    const int at = place(node, dimension);
+    const int next = plus ? (at + 1 == size ? 0 : at + 1) : (at == 0 ? size - 1 : at - 1);
+    return node + (next - at) * stride_[dimension];
   }
 
-  std::vector<int> differing(int src_nic, int dst_nic) const {
-    std::vector<int> found;
-    int stride = 1;
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (distance_ahead(src_nic / nics_, dst_nic / nics_, stride, sizes_[i]) != 0) {
-        found.push_back(static_cast<int>(i));
-      }
-      stride *= sizes_[i];
+  Dimensions differing(int src_nic, int dst_nic) const {
+    const int from = src_nic / nics_;
+    const int to = dst_nic / nics_;
+    Dimensions found;
+    for (int i = 0; i < dimensions(); ++i) {
+      if (place(from, i) != place(to, i)) found.items[found.count++] = i;
     }
     return found;
   }
@@ -201,15 +213,15 @@ class TorusLinks final : public FabricLinks {
   void append_ordered(int src_nic, int dst_nic, int rank, std::vector<int>& route) const {
     int node = src_nic / nics_;
     const int to = dst_nic / nics_;
-    for (const int dimension : ordered(differing(src_nic, dst_nic), rank)) {
-      int stride = 1;
-      for (int i = 0; i < dimension; ++i) stride *= sizes_[i];
+    const Dimensions order = ordered(differing(src_nic, dst_nic), rank);
+    for (int i = 0; i < order.count; ++i) {
+      const int dimension = order.items[i];
       const int size = sizes_[dimension];
-      const int ahead = distance_ahead(node, to, stride, size);
+      const int ahead = distance_ahead(node, to, dimension);
       const bool plus = ahead <= size - ahead;
       for (int step = std::min(ahead, size - ahead); step > 0; --step) {
         route.push_back(node * links_per_node() + first_[dimension] + (plus ? 0 : 1));
-        node = neighbour(node, stride, size, plus);
+        node = neighbour(node, dimension, plus);
       }
     }
   }
@@ -218,7 +230,7 @@ class TorusLinks final : public FabricLinks {
   std::vector<int> open_orders(int src_nic, int dst_nic) const {
     std::vector<int> open;
     std::vector<int> route;
-    const int orders = factorial(static_cast<int>(differing(src_nic, dst_nic).size()));
+    const int orders = factorial(differing(src_nic, dst_nic).count);
     for (int rank = 0; rank < orders; ++rank) {
       route.clear();
       append_ordered(src_nic, dst_nic, rank, route);
@@ -230,14 +242,12 @@ class TorusLinks final : public FabricLinks {
   }
 
   void append_steps(int node, std::vector<Step>& steps) const {
-    int stride = 1;
-    for (size_t i = 0; i < sizes_.size(); ++i) {
+    for (int i = 0; i < dimensions(); ++i) {
       for (int port = first_[i]; port < first_[i + 1]; ++port) {
         const int link = node * links_per_node() + port;
         if (faults_.failed(link)) continue;
-        steps.push_back({link, neighbour(node, stride, sizes_[i], port == first_[i])});
+        steps.push_back({link, neighbour(node, i, port == first_[i])});
       }
-      stride *= sizes_[i];
     }
   }
 
@@ -245,6 +255,8 @@ class TorusLinks final : public FabricLinks {
   int nodes_ = 1;
   int nics_ = 1;
   bool spray_ = true;
+  std::array<int, kMostDimensions> stride_{};  // from a node to the next one of a dimension
+  std::vector<int> places_;                    // [node][dimension]
   std::array<double, kMostDimensions> bandwidth_Bps_{};  // of a cable, by dimension
   // Ports of a node by dimension: two, one where both ways lead to the same neighbour.
   std::array<int, kMostDimensions + 1> first_{};

@@ -18,6 +18,8 @@ using Kind = DocumentNode::Kind;
 
 constexpr std::string_view kSnapshots = "snapshots";
 constexpr std::string_view kRecovery = "recovery";
+constexpr std::string_view kFabric = "cluster.fabric";
+constexpr std::string_view kFailures = "failures.*";
 
 // As if it stood where its name stands.
 DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const Location& where) {
@@ -102,14 +104,53 @@ std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus) {
   return resolve_snapshots(check_values(scheme.body, std::string(kSnapshots)), gpus);
 }
 
-void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own) {
+namespace {
+
+// Returns the last of the `own` parts that the node names; null: it names none.
+const OwnPart* named_by(const DocumentNode& node, std::string_view key,
+                        const std::vector<OwnPart>& own) {
+  if (node.kind != Kind::scalar) return nullptr;
+  const OwnPart* found = nullptr;
+  for (const OwnPart& part : own) {
+    if (part.key == key && part.name == node.text) found = &part;
+  }
+  return found;
+}
+
+void expand_in_place(DocumentNode& node, std::string_view key, const std::vector<OwnPart>& own) {
+  if (const OwnPart* part = named_by(node, key, own)) node = body_at(part->body, "", node.where);
+}
+
+void expand_own_fabric(DocumentNode& fabric, const std::vector<OwnPart>& own) {
+  expand_in_place(fabric, kFabric, own);
+  const DocumentNode* base = fabric.value_of("base");
+  const OwnPart* part = base == nullptr ? nullptr : named_by(*base, kFabric, own);
+  if (part == nullptr) return;
+  const Location where = base->where;
+  std::erase_if(fabric.entries, [](const DocumentEntry& entry) { return entry.key == "base"; });
+  add_missing(fabric, body_at(part->body, "", where));
+}
+
+}  // namespace
+
+void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own) {
+  if (own.empty()) return;
+  if (DocumentEntry* snapshots = scenario.find(kSnapshots)) {
+    expand_in_place(snapshots->value, kSnapshots, own);
+  }
+  if (DocumentEntry* failures = scenario.find("failures")) {
+    for (DocumentNode& item : failures->value.items) expand_in_place(item, kFailures, own);
+  }
+  if (DocumentEntry* cluster = scenario.find("cluster")) {
+    if (DocumentEntry* fabric = cluster->value.find("fabric")) {
+      expand_own_fabric(fabric->value, own);
+    }
+  }
+}
+
+void expand_snapshots(DocumentNode& scenario) {
   DocumentEntry* entry = scenario.find(kSnapshots);
   if (entry == nullptr || entry->value.kind != Kind::scalar) return;
-  const auto named = std::ranges::find(own, entry->value.text, &Scheme::name);
-  if (named != own.end()) {
-    entry->value = body_at(named->body, "", entry->value.where);
-    return;
-  }
   const Scheme& scheme =
       find_named(snapshot_schemes(), kSnapshots, entry->value.text, entry->value.where);
   entry->value = body_at(scheme.body, scheme.name, entry->value.where);

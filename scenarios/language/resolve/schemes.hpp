@@ -40,9 +40,18 @@ std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view 
 // On nodes of `gpus` GPUs.
 std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
-// `snapshots: NAME` becomes the list of its tiers; of `own` as if they stood there. Throws Error
-// with the nearest name.
-void expand_snapshots(DocumentNode& scenario, const std::vector<Scheme>& own = {});
+// A part of a scenario that the calling program brings under a name.
+struct OwnPart {
+  std::string key;  // where the name stands: "snapshots", "cluster.fabric" or "failures.*"
+  std::string name;
+  DocumentNode body;  // what stands there in its place
+};
+
+// `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
+void expand_snapshots(DocumentNode& scenario);
+// Names of `own` parts become what they stand for; under a fabric, keys that the scenario states
+// beside its name (`{base: NAME, ...}`) stay. The later of two parts with one name counts.
+void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own);
 // What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme. The
 // notes say what stays as the scenario states it where an override names the scheme.
 std::vector<Note> expand_recovery(DocumentNode& scenario);

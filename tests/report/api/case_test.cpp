@@ -58,6 +58,43 @@ TEST(PublicCase, OwnSnapshotsAreWhatTheirKeysSay) {
   EXPECT_EQ(named.set("snapshots", "mine").key(), stated.key());
 }
 
+TEST(PublicCase, AnOwnFabricIsWhatItsKeysSay) {
+  const std::vector<Setting> keys = {
+      {"topology", "fat-tree"}, {"nodes_per_pod", "1"}, {"pod_oversubscription", "4"}};
+  Case own = small_case();
+  own.add_fabric("racks", keys);
+  const auto key_of = [](Case the_case, const std::vector<Setting>& more) {
+    for (const auto& [key, value] : more) the_case.set(key, value);
+    return the_case.key();
+  };
+  std::vector<Setting> stated;
+  for (const auto& [key, value] : keys) stated.emplace_back("cluster.fabric." + key, value);
+  EXPECT_EQ(key_of(own, {{"cluster.fabric", "racks"}}), key_of(small_case(), stated));
+  EXPECT_NE(key_of(own, {{"cluster.fabric", "racks"}}), small_case().key());
+  // Keys beside the name count over those of the fabric, set before it or after.
+  stated.back().second = "2";
+  const Setting nearer = {"cluster.fabric.pod_oversubscription", "2"};
+  const Setting base = {"cluster.fabric.base", "racks"};
+  EXPECT_EQ(key_of(own, {{"cluster.fabric", "racks"}, nearer}), key_of(small_case(), stated));
+  EXPECT_EQ(key_of(own, {nearer, base}), key_of(small_case(), stated));
+  own.set("cluster.fabric", "rakcs");
+  EXPECT_THAT(error_of([&] { own.check(); }).what(), HasSubstr("did you mean 'racks'?"));
+}
+
+TEST(PublicCase, AnOwnClassOfFailuresIsWhatItsKeysSay) {
+  Case own = small_case();
+  own.add_failure("driver", {{"kind", "process"}, {"rate", "2 per 1000 node-days"}});
+  own.set("failures", "[driver, {class: node, rate: 1 per 1000 node-days}]");
+  Case stated = small_case();
+  stated.set("failures",
+             "[{class: driver, kind: process, rate: 2 per 1000 node-days}, {class: node, rate: 1 "
+             "per 1000 node-days}]");
+  EXPECT_EQ(own.key(), stated.key());
+  own.set("failures.0.rate", "5 per 1000 node-days");
+  stated.set("failures.0.rate", "5 per 1000 node-days");
+  EXPECT_EQ(own.key(), stated.key());
+}
+
 TEST(PublicCase, OwnNamesAndKeysAreChecked) {
   Case the_case = small_case();
   const SnapshotTier tier = {{"tier", "storage"}, {"every", "1 h"}};
@@ -75,6 +112,23 @@ TEST(PublicCase, OwnNamesAndKeysAreChecked) {
   EXPECT_THAT(misspelt.text(), HasSubstr("did you mean 'every'?"));
   EXPECT_THAT(error_of([&] { the_case.add_schedule("1f1b", one_forward_one_backward); }).what(),
               HasSubstr("'1f1b' already"));
+  EXPECT_THAT(error_of([&] {
+                the_case.add_fabric("superpod-h100", {{"routing", "ecmp"}});
+              }).what(),
+              HasSubstr("'superpod-h100' already"));
+  EXPECT_THAT(error_of([&] { the_case.add_fabric("mine", {}); }).what(), HasSubstr("has no key"));
+  EXPECT_EQ(error_of([&] {
+              the_case.add_fabric("mine", {{"toplogy", "clos"}});
+            }).key(),
+            "cluster.fabric.toplogy");
+  EXPECT_THAT(error_of([&] {
+                the_case.add_failure("driver", {{"raet", "1"}});
+              }).text(),
+              testing::StartsWith("class of failures 'driver': unknown"));
+  EXPECT_THAT(error_of([&] {
+                the_case.add_failure("2 bad", {{"kind", "node"}});
+              }).what(),
+              HasSubstr("cannot be called"));
   the_case.add_schedule("my-order", one_forward_one_backward).set("schedule", "my-ordre");
   EXPECT_THAT(error_of([&] { the_case.check(); }).what(), HasSubstr("did you mean 'my-order'?"));
 }

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <thread>
 
 #include "tests/report/api/small_case.hpp"
@@ -29,6 +31,33 @@ TEST(PublicSimulate, RunsInSeveralThreadsAtOnce) {
     }
   }
   EXPECT_THAT(documents, ::testing::Each(documents.front()));
+}
+
+TEST(PublicSimulate, TimelineHasTheTasksOfTheStep) {
+  const Result result = simulate(small_case());
+  const std::vector<RankTimeline> ranks = result.timeline();
+  ASSERT_EQ(ranks.size(), 2U);  // of the two pipeline ranks one each
+  double all = 0;
+  double end_s = 0;
+  for (const RankTimeline& rank : ranks) {
+    all += rank.ranks;
+    int forwards = 0;
+    std::map<std::string, double> busy_until_s;  // by stream that works in order
+    for (const TimedTask& task : rank.tasks) {
+      end_s = std::max(end_s, task.end_s);
+      EXPECT_LE(task.start_s, task.end_s) << task.name;
+      forwards += task.kind == "compute" && task.name.starts_with("F") ? 1 : 0;
+      for (const int before : task.after) {
+        EXPECT_LE(rank.tasks.at(before).end_s, task.start_s + 1e-9) << task.name;
+      }
+      if (task.stream != "compute") continue;
+      EXPECT_GE(task.start_s, busy_until_s[task.stream] - 1e-9) << task.name;
+      busy_until_s[task.stream] = task.end_s;
+    }
+    EXPECT_EQ(forwards, 16) << rank.kind;  // 64 sequences over 4 replicas, one each
+  }
+  EXPECT_EQ(all, 16);
+  EXPECT_NEAR(end_s, result["iteration.time_s"], 1e-9);
 }
 
 TEST(PublicSimulate, DocumentNamesTheVersion) {

@@ -44,17 +44,15 @@ SweepPlan plan_of_six() {
                  .set = {{"k", "v"}, {"k", "w"}},
                  .files = {{.name = "a.csv", .text = "steps\n5\n", .hash = "0123456789abcdef"}}},
                 {{"schedule", {"1f1b", "gpipe"}}, {"snapshots.0.every", {"1 h", "2 h", "240 s"}}}};
-  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
-  for (int i = 0; i < 6; ++i) {
-    plan.cases.push_back({i, points[i], fmt::format("key-{}", i), "table", ""});
+  for (int i = 0; i < 5; ++i) {
+    plan.cases.push_back({.index = i, .key = 0x100U + static_cast<unsigned>(i), .table = 7});
   }
-  plan.cases[5].key = plan.cases[5].table = "";
-  plan.cases[5].reason = "cannot be";
+  plan.cases.push_back({.index = 5, .fault = std::make_shared<const Error>("cannot be")});
   return plan;
 }
 
 SweepPoint point_of(const SweepCase& the_case, double tokens_per_s, std::vector<double> goodput) {
-  SweepPoint point{.index = the_case.index, .key = the_case.key};
+  SweepPoint point{.index = the_case.index};
   point.scenario = "x";
   point.iteration.time_s = 10;
   point.iteration.tokens_per_s = tokens_per_s;
@@ -72,11 +70,12 @@ std::map<int, std::string> six_lines(const SweepPlan& plan) {
   std::map<int, std::string> lines;
   for (int i = 0; i < 5; ++i) {
     const double base = 0.5 + 0.05 * i;
-    lines[i] = point_line(plan.cases[i], point_of(plan.cases[i], 100, {base, base + 0.2}));
+    lines[i] =
+        point_line(plan.sweep, plan.cases[i], point_of(plan.cases[i], 100, {base, base + 0.2}));
   }
   SweepPoint infeasible{.index = 5};
-  infeasible.reason = plan.cases[5].reason;
-  lines[5] = point_line(plan.cases[5], infeasible);
+  infeasible.reason = plan.cases[5].reason();
+  lines[5] = point_line(plan.sweep, plan.cases[5], infeasible);
   return lines;
 }
 
@@ -93,7 +92,7 @@ TEST(SweepStore, CasesReadBackWhatWasWritten) {
   EXPECT_NE(differs([](SweepPlan& p) { p.sweep.scenario.text += "#"; }), "");
   EXPECT_NE(differs([](SweepPlan& p) { p.sweep.scenario.set.pop_back(); }), "");
   EXPECT_NE(differs([](SweepPlan& p) { p.sweep.vary[0].values[0] = "zb-v"; }), "");
-  EXPECT_NE(differs([](SweepPlan& p) { p.cases[2].key = "other"; }), "");
+  EXPECT_NE(differs([](SweepPlan& p) { ++p.cases[2].key; }), "");
 }
 
 TEST(SweepStore, DamagedCasesAreRefused) {
@@ -103,6 +102,32 @@ TEST(SweepStore, DamagedCasesAreRefused) {
     EXPECT_THROW(parse_cases(text.substr(0, length), "cases.jsonl"), Error) << length;
   }
   EXPECT_THROW(parse_cases("{}\n{}\n", "cases.jsonl"), Error);
+  // What a point varies follows from its place in the grid, and says so.
+  const auto fault_with = [&](const std::string& part, const std::string& other) {
+    std::string damaged = text;
+    damaged.replace(damaged.find(part), part.size(), other);
+    return error_of([&] { parse_cases(damaged, "cases.jsonl"); });
+  };
+  EXPECT_EQ(fault_with("[\"schedule\",\"gpipe\"]", "[\"schedule\",\"1f1b\"]"),
+            "cases.jsonl:5:1: damaged: not the values of this point of the grid");
+  EXPECT_EQ(fault_with("0000000000000103", "0000000000000x03"),
+            "cases.jsonl:5:1: damaged: key '0000000000000x03' is none");
+  EXPECT_EQ(fault_with("\"points\":6", "\"points\":7"),
+            "cases.jsonl:1:1: damaged: 7 points of a grid of 6");
+}
+
+TEST(SweepStore, CasesAreReadFromTheirFileAsFromText) {
+  const SweepPlan plan = plan_of_six();
+  const std::string folder = scratch("cases");
+  const std::string file = cases_path(folder);
+  write_cases(plan, file);
+  EXPECT_EQ(read_file(file), cases_text(plan));
+  EXPECT_EQ(read_cases(file), plan);
+  std::vector<SweepCase> seen;
+  const SweepPlan head = read_cases(file, [&](const SweepCase& each) { seen.push_back(each); });
+  EXPECT_TRUE(head.cases.empty());
+  EXPECT_EQ(seen, plan.cases);
+  fs::remove_all(folder);
 }
 
 TEST(SweepStore, ATornLineIsNoResultAndMakesRoom) {
@@ -123,8 +148,8 @@ TEST(SweepStore, ALineOfAnotherSweepIsRefusedWithItsPlace) {
   const SweepPlan plan = plan_of_six();
   const std::map<int, std::string> lines = six_lines(plan);
   SweepCase other = plan.cases[1];
-  other.key = "other";
-  const std::string foreign = point_line(other, point_of(other, 1, {0.5}));
+  ++other.key;
+  const std::string foreign = point_line(plan.sweep, other, point_of(other, 1, {0.5}));
   for (const std::string& wrong : {foreign, std::string("{\"index\": 77}\n"), std::string("x\n"),
                                    std::string("{\"index\": \"1\", \"key\": 3}\n")}) {
     const std::string folder = scratch("foreign");
@@ -221,7 +246,7 @@ TEST(SweepResults, BestAndHowSurely) {
     EXPECT_NEAR(best.at("runner_up").at("difference").at(part).get<double>(), 0.05, 1e-12);
   }
   // Half the goodput at three times the speed does more.
-  lines[1] = point_line(plan.cases[1], point_of(plan.cases[1], 300, {0.35, 0.45}));
+  lines[1] = point_line(plan.sweep, plan.cases[1], point_of(plan.cases[1], 300, {0.35, 0.45}));
   const Json faster = sweep_results(plan.sweep, lines).document.at("best");
   EXPECT_EQ(faster.at("index"), 1);
   EXPECT_NEAR(faster.at("runner_up").at("difference").at("mean").get<double>(), 0.4 - 0.8 / 3,
@@ -331,8 +356,6 @@ TEST(SweepResults, BestAtEachFailureRate) {
   SweepPlan plan = plan_of_six();
   EXPECT_TRUE(sweep_results(plan.sweep, six_lines(plan)).document.at("best_by").empty());
   plan.sweep.vary[0] = {"failures.0.rate", {"1 per 1000 node-days", "2 per 1000 node-days"}};
-  const std::vector<Overrides> points = cross_product(plan.sweep.vary);
-  for (int i = 0; i < 6; ++i) plan.cases[i].set = points[i];
   const SweepResults results = sweep_results(plan.sweep, six_lines(plan));
   SweepPlan failures_only = plan;
   failures_only.sweep.vary.pop_back();

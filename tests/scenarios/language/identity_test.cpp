@@ -230,5 +230,16 @@ TEST(Identity, IsOfExactNumbers) {
   EXPECT_NE(key("25.00000000000001 MB"), key("25 MB"));
 }
 
+TEST(Identity, DigitsAreANumberAndBack) {
+  for (const std::string text : {"", "0000000000000001", "e5d95467c3bbaa0f", "ffffffffffffffff"}) {
+    ASSERT_TRUE(key_number(text)) << text;
+    EXPECT_EQ(key_text(*key_number(text)), text);
+  }
+  for (const char* text : {"1", "E5D95467C3BBAA0F", "e5d95467c3bbaa0", "e5d95467c3bbaa0f0", "key-0",
+                           "-000000000000001", " 000000000000001"}) {
+    EXPECT_FALSE(key_number(text)) << text;
+  }
+}
+
 }  // namespace
 }  // namespace windtunnel
