@@ -160,31 +160,6 @@ TEST(RelaidJobs, CampaignGoesOnInAnotherLayout) {
   EXPECT_GT(goes_on.goodput.mean, waits.goodput.mean);
 }
 
-// What `any` goes on as is chosen under other failures than those that the campaign meets: what it
-// reports is no luck of the choice.
-TEST(RelaidJobs, WhatIsReportedOfAnyIsNoLuck) {
-  constexpr int kSeeds = 120;
-  std::vector<double> luck;
-  for (int seed = 1; seed <= kSeeds; ++seed) {
-    const Job job =
-        parse_case(scenario("llama2-7b", kLlama, "tp: 2, pp: 2, dp: 2, sharding: zero1",
-                            "global: 64, micro: 1, sequence: 2048", "any"),
-                   "a.yaml",
-                   {{"campaign", fmt::format("{{length: 4 d, replicas: 2, seed: {}}}", seed)},
-                    {"failures", "[{class: node, rate: 200 per 1000 node-days, repair: 6 h}]"}})
-            .job;
-    const PreparedIteration prepared = prepare_iteration(job);
-    CampaignInputs inputs = campaign_inputs(job, campaign_iterations(job, prepared, 1).table);
-    const double reported = run_campaign(inputs, 1).goodput.mean;
-    inputs.first_trial = 1000;
-    inputs.campaign.trials = 100;
-    luck.push_back(reported - run_campaign(inputs, 1).goodput.mean);
-  }
-  const Estimate of_all = estimate(luck, 1, -1);
-  // Less than half of the 95 % interval's width beside 0, which two in three means of no luck are.
-  EXPECT_LT(std::abs(of_all.mean), (of_all.high - of_all.low) / 2);
-}
-
 // 72 replicas, which are no power of two times the job's, have the same batch on 9 of 12 nodes.
 TEST(RelaidJobs, AnyHasEveryNumberOfReplicasThatDividesTheBatch) {
   const Job job = parse_case(scenario("llama2-7b", "nodes: 12, node: dgx-h100",
