@@ -85,7 +85,7 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // How much a run counts for a job, and how much further the runs of another publisher are off.
 // Chosen by cross-validation over publishers, by the score of their 90 % intervals, and `beyond` so
-// that these hold that share of the runs of a publisher that is left out (docs/cost.md, "How
+// that these hold that share of the runs of a publisher that is left out (docs/physics/cost.md, "How
 // sure").
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs

@@ -75,7 +75,7 @@ LeftOut judged_by(const LikenessLaw& law) {
   });
 }
 
-// docs/cost.md, "How sure", states these figures.
+// docs/physics/cost.md, "How sure", states these figures.
 TEST(MeasuredRuns, IntervalsHoldNineTenthsOfPublishersThatAreLeftOut) {
   const LeftOut law = judged_by({});
   EXPECT_NEAR(law.covered, 0.9, 0.025);
