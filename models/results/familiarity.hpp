@@ -85,8 +85,8 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // How much a run counts for a job, and how much further the runs of another publisher are off.
 // Chosen by cross-validation over publishers, by the score of their 90 % intervals, and `beyond` so
-// that these hold that share of the runs of a publisher that is left out (docs/physics/cost.md, "How
-// sure").
+// that these hold that share of the runs of a publisher that is left out ("How sure" of
+// docs/physics/cost.md).
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs
   double few_runs = 20;  // a publisher's n runs count n / (n + few_runs) together
