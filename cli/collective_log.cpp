@@ -117,10 +117,10 @@ void place_log(const Log& log, const std::string& file, ExpectRequest& request,
   const bool fits =
       log.ranks % nodes == 0 && nodes <= cluster.nodes && log.ranks / nodes <= cluster.node.gpus;
   if (!fits) {
-    throw Error(
-        Location{file},
-        fmt::format("is of {} ranks on {} node{}, and --cluster has {} nodes of {} GPUs", log.ranks,
-                    nodes, nodes == 1 ? "" : "s", cluster.nodes, cluster.node.gpus));
+    throw Error(Location{file},
+                fmt::format("is of {} ranks on {} node{}, and the machine has {} node{} of {} GPUs",
+                            log.ranks, nodes, nodes == 1 ? "" : "s", cluster.nodes,
+                            cluster.nodes == 1 ? "" : "s", cluster.node.gpus));
   }
   if (log.nodes == 0 && cluster.nodes > 1) {
     warnings.push_back(

@@ -42,10 +42,7 @@ ExitCode diagnose_collective(const DiagnoseOptions& options, const LoadedScenari
                     "or the machine: windtunnel expect {} --cluster MACHINE --log {}",
                     to_string(kind), shell_word(options.log)));
   }
-  const auto unprepared = [](const Job&, const std::string&) {
-    return std::shared_ptr<const PreparedIteration>();
-  };
-  const Case on = resolve_case(job->text, {}, unprepared);
+  const Case on = resolve_unprepared(job->text);
   if (!on.job.cluster.pools.empty()) {
     throw Error(on.places.where("cluster.pools"),
                 "cluster.pools: a log of nccl-tests is read on nodes that are all alike");

@@ -166,16 +166,21 @@ function(windtunnel_test name)
     windtunnel_use_carried_libraries(${name})
   endif()
   include(GoogleTest)
+  # A fast test takes a minute at most, under sanitizers five: one that does not end is a failure soon.
+  set(long_s 3600)
+  set(limit_s 600)
+  if(ARG_LABEL STREQUAL long)
+    set(limit_s ${long_s})
+  endif()
   # A test has the name that its suite gives it, without the bytes of its parameter behind.
   set(discovery DISCOVERY_TIMEOUT 60 NO_PRETTY_VALUES TEST_PREFIX "${ARG_PREFIX}")
   if(ARG_LONG)
     gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG} TEST_LIST ${name}_long
-      PROPERTIES LABELS long)
+      PROPERTIES LABELS long TIMEOUT ${long_s})
     set(ARG_LONG -${ARG_LONG})
   endif()
-  # A fast test takes a minute at most, under sanitizers five: one that does not end is a failure soon.
   gtest_discover_tests(${name} ${discovery} TEST_FILTER ${ARG_LONG}
-    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT 600)
+    PROPERTIES LABELS ${ARG_LABEL} TIMEOUT ${limit_s})
 endfunction()
 
 # windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu] [LONG FILTER]): one

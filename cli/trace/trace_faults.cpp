@@ -32,13 +32,14 @@ std::string write_logs(std::span<const FittedLog> kinds, const std::string& path
   };
   std::string repairs;
   for (const auto& [log, fit] : kinds) {
-    const std::string kind = log.kind == FailureKind::node ? "" : "-process";
+    const bool of_nodes = log.kind == FailureKind::node;
+    const std::string kind = of_nodes ? "" : "-process";
     const bool repaired =
         std::ranges::any_of(log.faults, [](const NodeFault& fault) { return fault.repair_s > 0; });
     write(fmt::format("plain{}.csv", kind), fault_log_csv(log));
     write(fmt::format("arrivals{}.csv", kind), arrivals_csv(log, source));
-    if (!repaired) continue;
-    repairs = fmt::format("repairs{}.csv", kind);
+    if (!of_nodes || !repaired) continue;  // nothing of a node is repaired after a process ends
+    repairs = "repairs.csv";
     write(repairs, repairs_csv(log, source));
   }
   write_file(folder + "/failures.yaml", failures_yaml(kinds, repairs));

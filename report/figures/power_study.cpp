@@ -76,8 +76,7 @@ std::vector<Figure> draw_figures() {
       {"power.step_J", "energy of a step", joules, lower, "with PUE",
        of([](const Report& report) { return FigureValue(report.step_J); }), kSimulated,
        Follows::time},
-      {"power.token_J", "energy per token", joules, lower,
-       "energy per token (layer tables: per sample)",
+      {"power.token_J", "energy per token", joules, lower, "with PUE (layer tables: per sample)",
        of([](const Report& report) { return FigureValue(report.token_J); }), kSimulated,
        Follows::time},
       {"power.step_usd", "energy cost of a step", usd, lower, "at cluster.power.usd_per_kwh",
@@ -104,8 +103,8 @@ std::vector<Figure> draw_figures() {
          return report.run ? FigureValue(report.run->energy_J) : FigureValue();
        }),
        kSimulated, Follows::training},
-      {"power.run_usd", "energy cost of the run", usd, lower, "at cluster.power.usd_per_kwh",
-       of([](const Report& report) {
+      {"power.run_usd", "energy cost of the run", usd, lower,
+       "all tokens at this goodput, at cluster.power.usd_per_kwh", of([](const Report& report) {
          const bool known = report.run && report.run->usd.mean > 0;
          return known ? FigureValue(report.run->usd) : FigureValue();
        }),
@@ -177,7 +176,9 @@ std::vector<Figure> price_figures() {
        }),
        kSimulated, Follows::time},
       {"power.owned_undisturbed_usd", "undisturbed cost, owned", usd, lower,
-       "energy to train on all tokens, if nothing fails", of([](const Report& report) {
+       "of all tokens, if nothing fails: machines written off over cluster.power.years, and their "
+       "energy",
+       of([](const Report& report) {
          return if_any(owned_usd_per_s(report) * step_s(report) * report.undisturbed_J /
                        report.step_J);
        }),

@@ -84,7 +84,7 @@ std::vector<Figure> rates() {
        },
        kSimulated, Follows::time},
       {"rollout.job_cost_usd", "cost of all tokens", usd, lower,
-       "price of a sample by all GPUs, at job.price",
+       "job.tokens at the loop's rate, by all GPUs at job.price",
        [](const Record& record) {
          return of_all_tokens(record, [](const RolloutReport& report, double taken_s) {
            return taken_s * report.samples_per_s * report.usd_per_sample;

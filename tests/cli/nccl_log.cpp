@@ -6,7 +6,8 @@
 
 namespace windtunnel {
 
-std::string nccl_log(const std::string& folder, const std::string& name, const std::string& title) {
+std::string nccl_log(const std::string& folder, const std::string& name, const std::string& title,
+                     double bus) {
   const std::string path = folder + "/" + name;
   std::ofstream out(path);
   out << title << "# Using devices\n";
@@ -19,7 +20,7 @@ std::string nccl_log(const std::string& folder, const std::string& name, const s
   for (const double bytes : {1048576.0, 16777216.0, 268435456.0}) {
     const double us = 100 + bytes / 4e4;
     const std::string half =
-        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * 1.875);
+        fmt::format("{:.2f} {:.2f} {:.2f} 0", us, bytes / us / 1e3, bytes / us / 1e3 * bus);
     out << fmt::format("{:.0f} {:.0f} float sum -1 {} {}\n", bytes, bytes / 4, half, half);
   }
   return path;

@@ -5,8 +5,10 @@
 
 namespace windtunnel {
 
-// All-reduces on two nodes of eight H100, in `folder`; returns its path.
+// All-reduces on two nodes of eight H100, in `folder`; returns its path. `bus`: bus bandwidth of
+// the title's collective on 16 ranks over its algorithm bandwidth.
 std::string nccl_log(const std::string& folder, const std::string& name,
-                     const std::string& title = "# Collective test starting: all_reduce_perf\n");
+                     const std::string& title = "# Collective test starting: all_reduce_perf\n",
+                     double bus = 1.875);
 
 }  // namespace windtunnel

@@ -18,8 +18,8 @@ bool begins_as_profile(const std::string& path);
 // "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
 RankProfile read_profile(const std::string& path);
 
-// Its steps as those of a log. Throws Error as read_profile() does, and where nothing in the file
-// tells where a step ends.
+// The steps of what a profiler recorded, as those of a log. Throws Error as read_profile() does,
+// and where nothing in the file tells where a step ends.
 TrainingLog profile_log(const std::string& path);
 
 }  // namespace windtunnel

@@ -26,7 +26,6 @@ namespace {
 constexpr double kMost_s = 100 * 365 * kDay_s;
 constexpr int kMostNodes = 10'000'000;
 
-constexpr std::string_view kHours = "hours";
 constexpr std::string_view kForms =
     "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
     "node,start_day,end_day; "
@@ -151,7 +150,7 @@ PlainColumns plain_columns(const CsvTable& table, int header_line) {
   for (size_t i = 0; i < table.header().size(); ++i) {
     const std::string& name = table.header()[i];
     bool found = name == "node" || name == "cause";
-    if (name == kHours && !columns.start) {
+    if (name == "hours" && !columns.start) {
       columns.start = TimeColumn{i, kHour_s};
       found = true;
     }
@@ -200,11 +199,15 @@ void read_plain(const CsvTable& table, int header_line, FaultLog& log) {
   }
 }
 
-// "# key: value" of one line before the header.
-void read_comment(std::string_view line, const Location& where, FaultLog& log) {
+// What only a table of faults can be said to be.
+constexpr std::string_view kKind = "kind";
+constexpr std::string_view kBatchWindow = "batch-window";
+
+// "# key: value" of one line before the header. Returns the key.
+std::string_view read_comment(std::string_view line, const Location& where, FaultLog& log) {
   line = trimmed(line.substr(1));
   const size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return;
+  if (colon == std::string_view::npos) return {};
   const std::string_view key = trimmed(line.substr(0, colon));
   const std::string_view value = trimmed(line.substr(colon + 1));
   const auto number = [&](double most) {
@@ -220,7 +223,8 @@ void read_comment(std::string_view line, const Location& where, FaultLog& log) {
   if (key == "name") log.name = std::string(value);
   if (key == "days") log.span_s = number(kMostNodes) * kDay_s;
   if (key == "node-days") log.watched_node_s = number(1e3 * kMostNodes) * kDay_s;
-  if (key == "kind") {
+  if (key == kBatchWindow) log.batch_window_s = number(kDay_s);
+  if (key == kKind) {
     if (value != "node" && value != "process") {
       throw Error(where, unknown_name("kind", std::string(value), {"node", "process"}));
     }
@@ -231,22 +235,34 @@ void read_comment(std::string_view line, const Location& where, FaultLog& log) {
     if (nodes != std::floor(nodes)) throw Error(where, "the number of nodes is not a whole one");
     log.nodes = static_cast<int>(nodes);
   }
+  return key;
 }
 
-// Takes the comments off; blank lines stand for them, so that the others keep their numbers.
-std::string without_comments(std::string_view text, const std::string& file, FaultLog& log) {
+struct Uncommented {
+  std::string text;  // blank lines stand for comments, so that the others keep their numbers
+  // A key that only a table of faults may have; empty: none.
+  std::string of_tables{};
+  Location where{};
+};
+
+Uncommented without_comments(std::string_view text, const std::string& file, FaultLog& log) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  std::string result;
+  Uncommented result;
   for (int line = 1; text.starts_with('#'); ++line) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view comment = text.substr(0, end);
     if (comment.ends_with('\r')) comment.remove_suffix(1);
-    read_comment(comment, {file, line, 1}, log);
+    const std::string_view key = read_comment(comment, {file, line, 1}, log);
+    if (result.of_tables.empty() && (key == kKind || key == kBatchWindow)) {
+      result.of_tables = std::string(key);
+      result.where = {file, line, 1};
+    }
     text.remove_prefix(std::min(end + 1, text.size()));
-    result += '\n';
+    result.text += '\n';
   }
-  return result.append(text);
+  result.text.append(text);
+  return result;
 }
 
 std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char* what,
@@ -265,17 +281,22 @@ std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char
 std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string& file) {
   FaultLog log;
   log.name = std::filesystem::path(file).stem().string();
-  const std::string uncommented = without_comments(text, file, log);
-  if (is_kernel_log(uncommented)) return read_kernel_log(uncommented, file, log);
-  if (is_slurm_table(uncommented)) return read_slurm_jobs(uncommented, file, log);
+  const auto [uncommented, of_tables, where] = without_comments(text, file, log);
+  const bool kernel = is_kernel_log(uncommented);
+  if (kernel || is_slurm_table(uncommented)) {
+    if (!of_tables.empty()) {
+      throw Error(where, fmt::format("'{}' is for tables of faults; what a cluster recorded tells "
+                                     "it itself",
+                                     of_tables));
+    }
+    return (kernel ? read_kernel_log : read_slurm_jobs)(uncommented, file, log);
+  }
   const std::size_t header = std::min(uncommented.find_first_not_of("\r\n"), uncommented.size());
   const auto above = std::count(uncommented.begin(), uncommented.begin() + header, '\n');
   const int header_line = static_cast<int>(above) + 1;
   const std::string_view columns =
       std::string_view(uncommented).substr(header, uncommented.find('\n', header) - header);
-  if (!columns.empty() && !contains_text(columns, "start") && !contains_text(columns, kHours)) {
-    fail_unknown(file, header_line);
-  }
+  if (!columns.empty() && !is_header_of_faults(columns)) fail_unknown(file, header_line);
   const CsvTable table = CsvTable::parse(uncommented, file);
   if (table.rows() == 0) throw Error(Location{file}, "has no faults");
   if (table.has("start_min_since_2001")) return read_systems(table);
@@ -298,6 +319,9 @@ std::string fault_log_csv(const FaultLog& log) {
   if (log.span_s > 0) text += fmt::format("# days: {}\n", log.span_s / kDay_s);
   if (log.watched_node_s > 0) text += fmt::format("# node-days: {}\n", log.watched_node_s / kDay_s);
   if (log.kind == FailureKind::process) text += "# kind: process\n";
+  if (log.batch_window_s != FaultLog().batch_window_s) {
+    text += fmt::format("# batch-window: {}\n", log.batch_window_s);
+  }
   text += "start_s,repair_s,node,cause\n";
   for (const NodeFault& fault : log.faults) {
     fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", fault.start_s, fault.repair_s,

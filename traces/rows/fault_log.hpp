@@ -7,7 +7,9 @@
 // - plain: start, [repair], [node], [cause], header with the unit: start_h, start_s, start_day,
 //   repair_h, ...; "hours", which a file of recorded times has for its header, is start_h
 // Comments before the header may say what no column does: "# nodes: 400", "# days: 348",
-// "# name: ...", "# kind: process", "# node-days: 96.5" (in which a fault would have been seen).
+// "# name: ...", "# kind: process", "# node-days: 96.5" (in which a fault would have been seen),
+// "# batch-window: 60" (seconds; faults that follow each other within it are one event). A
+// cluster's own records tell the kind and the window themselves.
 #pragma once
 
 #include <string>
@@ -20,7 +22,8 @@ namespace windtunnel {
 
 // A cluster's own records give one log for each kind of fault, all of the same name.
 // Throws Error with file:line:column: no known columns, a number that is none, an end before its
-// start, a negative time, a time of more than 100 years, a node beyond the last.
+// start, a negative time, a time of more than 100 years, a node beyond the last, a kind or a window
+// above a cluster's own records.
 std::vector<FaultLog> read_fault_logs(const std::string& path);
 std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string& file);
 

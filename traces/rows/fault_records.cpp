@@ -12,6 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -80,8 +81,13 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   nodes.kind = FailureKind::node;
   if (head.watched_node_s == 0) nodes.watched_node_s = records.watched_node_s;
   if (head.nodes == 0) {
-    nodes.nodes = std::max(static_cast<int>(number_of.size()), records.fewest_nodes);
-    nodes.notes.emplace_back("nodes", "are those that the records name; --nodes says more");
+    const int named = static_cast<int>(number_of.size());
+    nodes.nodes = std::max(named, records.fewest_nodes);
+    const std::string which =
+        named == nodes.nodes
+            ? fmt::format("are those that {} name", records.named_in)
+            : fmt::format("are as many as ran jobs at a time; {} name {}", records.named_in, named);
+    nodes.notes.emplace_back("nodes", which + "; --nodes says more");
   }
   if (head.span_s == 0) {
     nodes.span_s = records.until_s - records.from_s;
@@ -113,6 +119,10 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
     logs.push_back(*log);
   }
   return logs;
+}
+
+bool is_header_of_faults(std::string_view line) {
+  return contains_text(line, "start") || contains_text(line, "hours");
 }
 
 bool take_text(std::string_view& text, std::string_view what) {

@@ -21,10 +21,11 @@ struct FaultRecord {
 };
 
 struct ClusterRecords {
-  double from_s = 0, until_s = 0;  // watched
-  std::set<std::string> nodes;     // that the records name
-  int fewest_nodes = 1;            // that there must have been
-  double watched_node_s = 0;       // as of FaultLog
+  double from_s = 0, until_s = 0;    // watched
+  std::set<std::string> nodes;       // that the records name
+  std::string named_in = "records";  // which records name nodes
+  int fewest_nodes = 1;              // that there must have been
+  double watched_node_s = 0;         // as of FaultLog
   // Records of a node that follow each other within it are one fault, which costs the node if any
   // of them does. One fault makes a driver report several errors, of each process and each link.
   double same_fault_s = 60;
@@ -68,7 +69,11 @@ std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& 
 
 bool is_kernel_log(std::string_view text);
 
-// All lines with a time tell how long the log is and which nodes there are. Throws Error with
+// Whether a line is the header of a table of faults (fault_log.hpp), whose causes may name Xids.
+bool is_header_of_faults(std::string_view line);
+
+// All lines with a time tell how long the log is; those of the kernel ("HOST kernel: ", or behind a
+// "HOST: ") name the nodes, so a node without such a line is not counted. Throws Error with
 // file:line:column: an Xid without a number, without a time, with a time of another form than the
 // first one's; a clock since boot of a second node or boot.
 std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& file,

@@ -157,7 +157,9 @@ std::map<int, double> days_without_year(const std::map<int, std::pair<double, do
 
 class KernelLogReader {
  public:
-  explicit KernelLogReader(std::string file) : file_(std::move(file)) {}
+  explicit KernelLogReader(std::string file) : file_(std::move(file)) {
+    records_.named_in = "kernel lines";
+  }
 
   void line(std::string_view text, int number) {
     const std::optional<Stamp> stamp = stamp_of(text);
@@ -207,7 +209,8 @@ class KernelLogReader {
       for (FaultRecord& fault : records_.faults) fault.node = only;
       records_.notes.emplace_back("hosts", "no line names one, so all are of one node");
     }
-    note_others("no failure", harmless_, "by NVIDIA's list of Xids");
+    note_others("no failure", harmless_,
+                "Xids by NVIDIA's list, SXids where they do not call themselves fatal");
     note_others("left out", unknown_, "NVIDIA's list gives no action for it");
     return std::move(records_);
   }
@@ -308,11 +311,15 @@ class KernelLogReader {
 }  // namespace
 
 bool is_kernel_log(std::string_view text) {
-  const std::string_view first = text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
-  if (stamp_of(first.substr(0, first.find('\n')))) return true;
-  const bool xids =
-      text.find(kXid) != std::string_view::npos || text.find(kSwitchXid) != std::string_view::npos;
-  return xids && !first.starts_with("start") && !first.starts_with("node,");
+  std::string_view first = text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
+  first = first.substr(0, first.find('\n'));
+  if (stamp_of(first)) return true;
+  const auto holds = [](std::string_view in, std::string_view what) {
+    return in.find(what) != std::string_view::npos;
+  };
+  const bool of_xid = holds(first, kXid) || holds(first, kSwitchXid);
+  if (!of_xid && is_header_of_faults(first)) return false;
+  return holds(text, kXid) || holds(text, kSwitchXid);
 }
 
 std::vector<FaultLog> read_kernel_log(std::string_view text, const std::string& file,

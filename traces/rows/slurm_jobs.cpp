@@ -41,7 +41,7 @@ constexpr std::array kStates = {
     JobState{"STAGE_OUT", JobEnd::none},        JobState{"STOPPED", JobEnd::none},
     JobState{"SUSPENDED", JobEnd::none},        JobState{"TIMEOUT", JobEnd::none}};
 constexpr std::string_view kCommand = "sacct -P -X -o JobID,State,Start,End,NNodes,NodeList";
-constexpr std::size_t kMostNames = 200'000;  // of the nodes of a job
+constexpr int kMostNames = 200'000;          // of the nodes of a job, repeated ones too
 constexpr std::ptrdiff_t kMostBrackets = 8;  // of a list of nodes
 
 // A line in cells that remember where they stand.
@@ -136,46 +136,52 @@ const JobState& state_of(const JobTable& table, const Row& row, std::size_t colu
   table.fail(row, column, "is an " + unknown_name("state", std::string(name), known));
 }
 
-// Names of a list such as "a[1-3,07],b2", at most kMostNames of them; false: it is none.
-bool add_names(std::string_view list, const std::string& before, std::set<std::string>& names);
-
-// Each number of "1-3,07" between what stands before and behind the brackets.
-bool add_numbers(std::string_view numbers, const std::string& before, std::string_view behind,
-                 std::set<std::string>& names) {
-  for (std::size_t at = 0; at <= numbers.size();) {
-    const std::size_t end = std::min(numbers.find(',', at), numbers.size());
-    std::string_view item = numbers.substr(at, end - at);
-    at = end + 1;
-    const std::size_t digits = std::min(item.find('-'), item.size());
-    int first = 0;
-    if (!take_whole(item, 1, 9, first)) return false;
-    int last = first;
-    if (take_text(item, "-") && !take_whole(item, 1, 9, last)) return false;
-    if (!item.empty() || last < first) return false;
-    for (int i = first; i <= last; ++i) {
-      if (names.size() >= kMostNames) return false;
-      if (!add_names(behind, fmt::format("{}{:0{}}", before, i, digits), names)) return false;
+// The names of lists such as "a[1-3,07],b2".
+class NameLists {
+ public:
+  // False: it is no list, or has more than kMostNames names.
+  bool add(std::string_view list, const std::string& before = "") {
+    const std::size_t bracket = list.find('[');
+    if (bracket == std::string_view::npos) {
+      if (before.empty() && list.empty()) return false;
+      names_.insert(before + std::string(list));
+      return ++added_ <= kMostNames;
     }
+    const std::size_t close = list.find(']', bracket);
+    if (close == std::string_view::npos) return false;
+    return add_numbers(list.substr(bracket + 1, close - bracket - 1),
+                       before + std::string(list.substr(0, bracket)), list.substr(close + 1));
   }
-  return true;
-}
 
-bool add_names(std::string_view list, const std::string& before, std::set<std::string>& names) {
-  const std::size_t bracket = list.find('[');
-  if (bracket == std::string_view::npos) {
-    if (before.empty() && list.empty()) return false;
-    names.insert(before + std::string(list));
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  // Each number of "1-3,07" between what stands before and behind the brackets.
+  bool add_numbers(std::string_view numbers, const std::string& before, std::string_view behind) {
+    for (std::size_t at = 0; at <= numbers.size();) {
+      const std::size_t end = std::min(numbers.find(',', at), numbers.size());
+      std::string_view item = numbers.substr(at, end - at);
+      at = end + 1;
+      const std::size_t digits = std::min(item.find('-'), item.size());
+      int first = 0;
+      if (!take_whole(item, 1, 9, first)) return false;
+      int last = first;
+      if (take_text(item, "-") && !take_whole(item, 1, 9, last)) return false;
+      if (!item.empty() || last < first) return false;
+      for (int i = first; i <= last; ++i) {
+        if (!add(behind, fmt::format("{}{:0{}}", before, i, digits))) return false;
+      }
+    }
     return true;
   }
-  const std::size_t close = list.find(']', bracket);
-  if (close == std::string_view::npos) return false;
-  return add_numbers(list.substr(bracket + 1, close - bracket - 1),
-                     before + std::string(list.substr(0, bracket)), list.substr(close + 1), names);
-}
+
+  std::set<std::string> names_;
+  int added_ = 0;
+};
 
 // The comma between two lists stands in no brackets.
 std::optional<std::set<std::string>> names_in(std::string_view lists) {
-  std::set<std::string> names;
+  NameLists names;
   int depth = 0;
   std::size_t begin = 0;
   for (std::size_t at = 0; at <= lists.size(); ++at) {
@@ -184,10 +190,10 @@ std::optional<std::set<std::string>> names_in(std::string_view lists) {
     if (at < lists.size() && (lists[at] != ',' || depth > 0)) continue;
     const std::string_view list = lists.substr(begin, at - begin);
     if (std::ranges::count(list, '[') > kMostBrackets) return {};
-    if (!add_names(list, "", names)) return {};
+    if (!names.add(list)) return {};
     begin = at + 1;
   }
-  return names;
+  return names.names();
 }
 
 struct JobNodes {
@@ -208,6 +214,7 @@ class JobReader {
     count_ = table.find("NNodes");
     if (!count_) count_ = table.find("AllocNodes");
     if (!count_ && !list_) table.column("NNodes");
+    records_.named_in = "jobs";
   }
 
   ClusterRecords read() {

@@ -88,7 +88,8 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// The distance at which `global` of `layers` without a window stand evenly among the others.
+// How many layers lie from one layer without a window to the next, if `global` of `layers` have
+// none and stand evenly.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;

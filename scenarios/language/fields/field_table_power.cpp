@@ -29,7 +29,8 @@ Rows draw_rows() {
                example("0.9"),
                "of the way from idle to the limit, that a GPU draws while kernels compute"),
       fact_row("cluster.power.communicating", sets<&PowerSpec::communicating>, range(0, 1),
-               optional, example("0.35"), "power while it sends and receives"),
+               optional, example("0.35"),
+               "of the way from idle to the limit, that a GPU draws while it sends and receives"),
   };
 }
 

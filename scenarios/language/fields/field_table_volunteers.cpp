@@ -34,7 +34,8 @@ Rows peer_rows() {
                range(0, 1), example("0.1 per hour"),
                "how often each of them leaves, at exponential gaps"),
       fact_row("volunteers.peers.*.join", sets<&PeerKind::join_per_s>, Dimension::per_s,
-               range(0, kMostJoins_per_s), example("40 per hour"), "how often a peer joins"),
+               range(0, kMostJoins_per_s), example("40 per hour"),
+               "how often a peer joins, at exponential gaps"),
   };
 }
 

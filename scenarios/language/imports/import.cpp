@@ -272,7 +272,7 @@ class ScenarioImport : private ImportedKeys {
   // The axis of -1 takes what the others leave of `all`; what a file says goes before the program's
   // default.
   void fill_axis(std::initializer_list<const char*> axes, double all, const char* of) {
-    std::string open, stated;
+    std::string open, stated, asked;
     double others = 1;
     const auto is_stated = [&](const std::string& key) {
       return keys_.contains(key) && !keys_.at(key).from.name.empty();
@@ -281,6 +281,7 @@ class ScenarioImport : private ImportedKeys {
       if (number(axis).value_or(1) >= 0) {
         others *= count_or_1(axis);
         if (is_stated(axis) && count_or_1(axis) > 1) stated = axis;
+        if (requested(axis) && count_or_1(axis) > 1) asked = axis;
       } else if (open.empty() || !is_stated(open)) {
         if (!open.empty()) keys_.at(open).value = "1";
         open = axis;
@@ -293,7 +294,14 @@ class ScenarioImport : private ImportedKeys {
     }
     if (open.empty()) return;
     const double rest = all / others;
-    if (rest < 1 || rest != std::floor(rest)) {
+    const bool fits = rest >= 1 && rest == std::floor(rest);
+    if (!fits && !asked.empty()) {
+      throw Error(
+          fmt::format("--set {}: the axes that are stated make {:.0f}, and {:.0f} {} are "
+                      "no multiple of it; give another value, or another cluster",
+                      asked, others, all, of));
+    }
+    if (!fits) {
       throw Error(place(stated), fmt::format("{}: the axes that the file states make {:.0f}, and "
                                              "{:.0f} {} are no multiple of it; give the cluster "
                                              "that the file is for",
@@ -307,7 +315,17 @@ class ScenarioImport : private ImportedKeys {
     if (!keys_.contains(".slices")) return;
     const bool nodes = text(".slices") == "nodes";
     double slices = nodes ? count_or_1("cluster.nodes") : count_or_1(".slices");
-    if (!nodes) slices = std::max(slices, count_or_1(".copies") * count_or_1(".shards_between"));
+    std::string by = ".slices";
+    const double between = count_or_1(".copies") * count_or_1(".shards_between");
+    if (!nodes && between > slices) {
+      slices = between;
+      by = count_or_1(".copies") > 1 ? ".copies" : ".shards_between";
+    }
+    if (std::fmod(gpus_, slices) != 0) {
+      throw Error(place(by), fmt::format("{}: {:.0f} chips are no multiple of {:.0f} slices; give "
+                                         "the cluster that the file is for",
+                                         keys_.at(by).from.name, gpus_, slices));
+    }
     fill_axis({".copies", ".shards_between"}, slices, "slices");
     fill_axis({"layout.tp", "layout.cp", "layout.ep", ".shard_ranks", ".slice_copies"},
               gpus_ / slices, "chips of a slice");

@@ -141,11 +141,26 @@ TEST(TraceFaults, RecordsOfAClusterBecomeFailuresOfAScenario) {
                  read_text(folder + "/failures.yaml"));
   const ProgramResult ran = run_program("run " + folder + "/job.yaml --json");
   ASSERT_EQ(ran.exit_code, 0) << ran.err << read_text(folder + "/failures.yaml");
-  // Nothing else is a log of faults by its name.
-  const ProgramResult kernel = run_program("trace import " + folder + "/job.yaml");
-  EXPECT_EQ(kernel.exit_code, 2);
-  EXPECT_NE(kernel.err.find("job.yaml:1:1: no log of faults has these columns"), std::string::npos)
-      << kernel.err;
+  // A file that is neither a trace nor a log of faults is refused as a log.
+  const ProgramResult refused = run_program("trace import " + folder + "/job.yaml");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("job.yaml:1:1: no log of faults has these columns"), std::string::npos)
+      << refused.err;
+}
+
+// No node is repaired after faults that cost a job its processes alone.
+TEST(TraceFaults, ProcessesHaveNoRepairs) {
+  const std::string folder = scratch_folder("faults-process");
+  write_text(folder + "/ended.csv",
+             "# kind: process\n# nodes: 4\n# days: 30\nstart_h,repair_h,node\n1,2,0\n50,1,1\n"
+             "200,1,2\n");
+  const ProgramResult told =
+      run_program("trace import " + folder + "/ended.csv --out " + folder + "/out");
+  ASSERT_EQ(told.exit_code, 0) << told.err;
+  EXPECT_TRUE(fs::exists(folder + "/out/arrivals-process.csv"));
+  EXPECT_FALSE(fs::exists(folder + "/out/repairs-process.csv"));
+  EXPECT_FALSE(fs::exists(folder + "/out/repairs.csv"));
+  EXPECT_EQ(told.out.find("repairs"), std::string::npos) << told.out;
 }
 
 TEST(TraceFaults, WhatDoesNotGoTogetherIsTheUsersError) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "models/results/paired_gain.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
 #include "report/summary/summary.hpp"
@@ -126,6 +127,13 @@ TEST(Figures, TokensWithoutACampaignAreDaysIfNothingFails) {
   // A campaign says how long it takes with failures.
   record.campaign = sample_record().campaign;
   EXPECT_EQ(figure("job.days").text(record), "");
+}
+
+TEST(Figures, RangesOfIntervalsSayTheirRule) {
+  for (const char* key : {"shortest_s", "longest_s"}) {
+    const std::string help = interval_figure(key).help;
+    EXPECT_TRUE(help.ends_with(": " + as_good_loss_text() + " below the best")) << help;
+  }
 }
 
 TEST(Figures, OfSeveralTiersThatOnStorageStandsForThemLast) {

@@ -314,6 +314,19 @@ TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
       refusal("run.yml", run + "ici_fsdp_parallelism: -1\nici_tensor_parallelism: -1\n", nodes),
       "run.yml:5:23: ici_fsdp_parallelism: ici_tensor_parallelism is -1 too, and only one axis "
       "takes the rest");
+  Overrides asked = nodes;
+  asked.emplace_back("layout.tp", "3");
+  const std::string of_asked = "and 8 chips of a slice are no multiple of it; give another value, ";
+  EXPECT_EQ(refusal("run.yml", run, asked),
+            "--set layout.tp: the axes that are stated make 3, " + of_asked + "or another cluster");
+  EXPECT_EQ(refusal("run.yml", run + "ici_expert_parallelism: 2\n", asked),
+            "--set layout.tp: the axes that are stated make 6, " + of_asked + "or another cluster");
+  const std::string of_slices =
+      "32 chips are no multiple of 3 slices; give the cluster that the file is for";
+  EXPECT_EQ(refusal("run.yml", run + "num_slices: 3\n", nodes),
+            "run.yml:5:13: num_slices: " + of_slices);
+  EXPECT_EQ(refusal("run.yml", run + "num_slices: 1\ndcn_data_parallelism: 3\n", nodes),
+            "run.yml:6:23: dcn_data_parallelism: " + of_slices);
 }
 
 TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {

@@ -7,6 +7,7 @@
 
 #include "tests/traces/profile/kineto_text.hpp"
 #include "tests/traces/profile/made_kineto.hpp"
+#include "traces/profile/profile_reader.hpp"
 
 namespace windtunnel {
 namespace {
@@ -141,6 +142,19 @@ TEST(CapturedSteps, TheMedianOfAnEvenNumberIsTheLonger) {
 TEST(CapturedSteps, NoTimeAtAllIsNoStep) {
   EXPECT_THAT(error_of([] { captured_steps(profile_of({work(WorkKind::product, 1, 1)})); }),
               HasSubstr("no step takes any time"));
+}
+
+// One window of kernels, of which nobody says where a step ends.
+TEST(ProfileLog, NeedsStepsOrAnOptimizer) {
+  const std::string path = written_trace(
+      trace_text(event_text("kernel", "gemm", 10, 5, "\"stream\": 7, \"device\": 0") + "," +
+                 event_text("kernel", "gemm", 20, 5, "\"stream\": 7, \"device\": 0")),
+      "unmarked.json");
+  EXPECT_EQ(error_of([&] { profile_log(path); }),
+            path +
+                ": marks no steps, and no optimizer's kernels stand between two of them: call "
+                "step() of the profiler after each step");
+  std::filesystem::remove(path);
 }
 
 }  // namespace

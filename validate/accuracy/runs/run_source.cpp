@@ -220,8 +220,9 @@ const RunSource& source_of(const TrainingRun& run) {
 
 namespace {
 
-// A source that says what the first and the last stage lack says it instead of what a row is taken
-// for where its layers do not divide.
+// Where the software states how many layers fewer the first and last stage hold, that replaces the
+// stages assumed for a row whose layers do not divide. layers_per_stage() adds the layers of
+// multi-token prediction to the last stage of a list, too, so the list is made without them.
 void list_shifted_stages(Job& job) {
   Layout& layout = job.layout;
   if (layout.first_stage_layers == 0 && layout.last_stage_layers == 0) return;

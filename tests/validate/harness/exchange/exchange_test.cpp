@@ -429,6 +429,73 @@ TEST_F(OneExchange, SketchesFindWhatIsNotZero) {
   }
 }
 
+// Steps down the mean over ranks of |w - a minimum of each rank's own|^2 / 2. Returns the square of
+// the distance to the minimum of all, over that at the start.
+double left_of_descent(TcpGroup& group, const CompressorChoice& choice) {
+  constexpr int kDescent = 400;
+  constexpr float kRate = 0.02F;
+  const std::vector<TensorShape> shapes = {{0, 40}, {24, 16}, {32, 20}};
+  ExchangingRank rank(group, choice, shapes);
+  // What ranks have in common, and half as much of each rank's own.
+  Tensors minimum = gradients_of(GradientKind::gaussian, shapes, 50, 0);
+  const Tensors own = gradients_of(GradientKind::gaussian, shapes, rank.rank(), 0);
+  Tensors weights = own;
+  for (size_t t = 0; t < own.size(); ++t) {
+    for (size_t i = 0; i < own[t].size(); ++i) minimum[t][i] += own[t][i] / 2;
+    std::ranges::fill(weights[t], 0.0F);
+  }
+  const auto ranks = static_cast<float>(rank.ranks());
+  Tensors gradients = own;
+  for (int step = 0; step < kDescent; ++step) {
+    for (size_t t = 0; t < own.size(); ++t) {
+      for (size_t i = 0; i < own[t].size(); ++i) {
+        gradients[t][i] = (weights[t][i] - minimum[t][i]) / ranks;
+      }
+    }
+    const Tensors sum = rank.run(gradients);
+    for (size_t t = 0; t < own.size(); ++t) {
+      for (size_t i = 0; i < own[t].size(); ++i) weights[t][i] -= kRate * sum[t][i];
+    }
+  }
+  rank.require_equal_on_all(weights);
+  const Sums minima = rank.sum(minimum);
+  double left = 0;
+  double start = 0;
+  for (size_t t = 0; t < own.size(); ++t) {
+    for (size_t i = 0; i < own[t].size(); ++i) {
+      const double at = minima[t][i] / rank.ranks();
+      left += (weights[t][i] - at) * (weights[t][i] - at);
+      start += at * at;
+    }
+  }
+  return left / start;
+}
+
+// Each arrives where dense gradients do, within a hundredth of the squared distance. Without
+// feedback sparse ones do not: the largest of each rank are those that cancel out. Without signs:
+// of two ranks that disagree the vote is always positive.
+TEST_F(OneExchange, EachDescendsAsDenseDoes) {
+  for (const CompressorChoice& choice :
+       {CompressorChoice{.name = "int8"}, CompressorChoice{.name = "int4", .block = 64},
+        CompressorChoice{.name = "powersgd", .rank = 4},
+        CompressorChoice{.name = "acp-sgd", .rank = 4}, CompressorChoice{.name = "terngrad"},
+        CompressorChoice{.name = "topk", .density = 0.1},
+        CompressorChoice{.name = "topk-threshold", .density = 0.1},
+        CompressorChoice{.name = "randomk", .density = 0.2}}) {
+    run_device_ranks(2, [&](TcpGroup& group) {
+      const double dense = left_of_descent(group, {.name = "none"});
+      require(dense < 1e-6, fmt::format("dense: {} of the way is left", dense));
+      const double left = left_of_descent(group, choice);
+      require(left < dense + 0.01, fmt::format("{}: {} of the way is left", choice.name, left));
+    });
+  }
+  const CompressorChoice lossy{.name = "topk", .density = 0.1, .feedback = ErrorFeedback::none};
+  run_device_ranks(2, [&](TcpGroup& group) {
+    const double left = left_of_descent(group, lossy);
+    require(left > 0.02, fmt::format("without feedback: {} of the way is left", left));
+  });
+}
+
 TEST_F(OneExchange, SaysWhyNot) {
   EXPECT_EQ(why_no_exchange({.name = "powersgd"}), "");
   EXPECT_NE(why_no_exchange({.name = "fp8"}).find("int8"), std::string::npos);
