@@ -394,12 +394,12 @@ void fit_gaps(const FaultLog& log, FaultFit& fit) {
 
 }  // namespace
 
-std::vector<FaultEvent> fault_events(const FaultLog& log, double batch_window_s) {
+std::vector<FaultEvent> fault_events(const FaultLog& log) {
   std::vector<FaultEvent> events;
   std::set<int> hit;
   double last_s = 0;
   for (const NodeFault& fault : log.faults) {
-    if (events.empty() || fault.start_s - last_s > batch_window_s) {
+    if (events.empty() || fault.start_s - last_s > log.batch_window_s) {
       events.push_back({fault.start_s, 0, 0});
       hit.clear();
     }
@@ -418,7 +418,7 @@ FaultFit fit_faults(const FaultLog& log) {
   const double watched_s = log.watched_node_s > 0 ? log.watched_node_s : all_s;
   fit.rate_per_node_s = scaled(poisson_interval(fit.faults, fit.dispersion), 1 / watched_s);
   fit_gaps(log, fit);
-  const std::vector<FaultEvent> events = fault_events(log, log.batch_window_s);
+  const std::vector<FaultEvent> events = fault_events(log);
   fit.batch_shares = shares_by_size(events);
   fit.faults_in_batches = batched_share(events, fit.faults);
   fit_repairs(log, fit);

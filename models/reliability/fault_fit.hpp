@@ -29,7 +29,8 @@ struct FaultLog {
   // Node time in which a fault would have been seen, as of nodes that ran jobs; 0: nodes * span_s.
   double watched_node_s = 0;
   double batch_window_s = 1;  // faults that follow each other within it are one event
-  // How it was read, as what and the text.
+  // What a reader of files assumed where its files say nothing: subject ("nodes", "days") and a
+  // sentence about it, which are printed above the fit.
   std::vector<std::pair<std::string, std::string>> notes = {};
 };
 
@@ -78,7 +79,7 @@ struct FaultFit {
 // whole days). 600 faults take 2 ms, 4,000 30 ms.
 FaultFit fit_faults(const FaultLog& log);
 
-std::vector<FaultEvent> fault_events(const FaultLog& log, double batch_window_s = 1);
+std::vector<FaultEvent> fault_events(const FaultLog& log);
 
 // The class that simulates such a log: events as a Weibull stream, lemons; of nodes also batches
 // with their shares, and repairs as recorded.

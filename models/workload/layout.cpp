@@ -469,6 +469,10 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
   return layers;
 }
 
+double microbatch_share(const Layout& layout, const Batch& batch) {
+  return std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
+}
+
 int microbatches(const Layout& layout, const Batch& batch) {
   check_positive("batch.micro", batch.micro);
   check_positive("batch.global", batch.global);

@@ -240,6 +240,9 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
 // Micro-batches per pipeline and iteration; of uneven shares their mean, rounded. Throws Error if
 // global does not divide by micro * dp, or uneven shares by micro.
 int microbatches(const Layout& layout, const Batch& batch);
+// Share of a replica's step that one micro-batch is, on average over replicas that get unequal
+// shares of the batch; at most 1.
+double microbatch_share(const Layout& layout, const Batch& batch);
 
 // Throws Error unless the form of cp goes with the model (check_context), tp divides heads,
 // kv_heads, ffn and vocabulary (padded to a multiple of 128 * tp as Megatron does, so the

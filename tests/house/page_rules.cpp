@@ -96,16 +96,41 @@ std::vector<Breach> broken_links(const std::string& root, const SourceFile& page
   return breaches;
 }
 
+namespace {
+
+constexpr std::array<std::string_view, 4> kPageFolders = {"guide", "reference", "physics",
+                                                          "results"};
+
+// "" where the page is there, or is another project's: its docs/ have none of our four folders, and
+// no page named as one of ours.
+std::string fault_of_page(const std::string& root, const std::string& page) {
+  const fs::path docs = fs::path(root) / "docs";
+  const fs::path below = fs::path(page).lexically_relative("docs");
+  if (fs::exists(docs / below)) return "";
+  if (below.has_parent_path()) {
+    const std::string folder = below.begin()->string();
+    const bool ours = std::ranges::find(kPageFolders, folder) != kPageFolders.end();
+    return ours ? fmt::format("there is no page '{}'", page) : "";
+  }
+  for (const std::string_view folder : kPageFolders) {
+    if (!fs::exists(docs / folder / below)) continue;
+    return fmt::format("the page '{}' is docs/{}/{}", page, folder, below.string());
+  }
+  return "";
+}
+
+}  // namespace
+
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file) {
-  // A path of another project's docs/ stands behind its name, or outside of these four folders.
-  static const RE2 named(R"((?:^|[^\w./-])(docs/(?:guide|reference|physics|results)/[\w.-]+\.md))");
+  // A path behind the name of another project is none of ours. A name in square brackets is text
+  // of a link, or a heading of tests/answers/answers.txt.
+  static const RE2 named(R"((?:^|[^\w./\[-])(docs/(?:[\w-]+/)?[\w.-]+\.md))");
   std::vector<Breach> breaches;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
     re2::StringPiece rest(file.lines[i]);
     for (std::string page; RE2::FindAndConsume(&rest, named, &page);) {
-      if (fs::exists(fs::path(root) / page)) continue;
-      breaches.push_back(
-          {file.path, static_cast<int>(i + 1), fmt::format("there is no page '{}'", page)});
+      const std::string fault = fault_of_page(root, page);
+      if (!fault.empty()) breaches.push_back({file.path, static_cast<int>(i + 1), fault});
     }
   }
   return breaches;

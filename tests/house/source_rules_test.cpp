@@ -229,9 +229,13 @@ TEST(Rules, NamedPagesHaveToBeThere) {
   const std::string guide = "docs/guide";  // apart from the name: this file is scanned, too
   const SourceFile file = {
       "models/a.cpp",
-      {fmt::format("// {0}/tour.md and {0}/no.md", guide), fmt::format("// x/{}/y.md", guide)}};
-  EXPECT_EQ(texts(missing_pages(WINDTUNNEL_SOURCE_DIR, file)),
-            (Lines{fmt::format("models/a.cpp:1: there is no page '{}/no.md'", guide)}));
+      {fmt::format("// {0}/tour.md and {0}/no.md", guide), fmt::format("// x/{}/y.md", guide),
+       fmt::format("// {}.md, {}.md and github.com/a/b, {}.md", "docs/tour", "docs/README",
+                   "docs/nobody")}};
+  EXPECT_EQ(
+      texts(missing_pages(WINDTUNNEL_SOURCE_DIR, file)),
+      (Lines{fmt::format("models/a.cpp:1: there is no page '{}/no.md'", guide),
+             fmt::format("models/a.cpp:3: the page '{}.md' is {}/tour.md", "docs/tour", guide)}));
 }
 
 const std::vector<std::string> kPaths = {"kernels/copy.hpp", "models/base/error.hpp",

@@ -1,5 +1,6 @@
 // Steps whose time the attention kernel, or copies of shards, decide, beside what was published of
-// them. No constant of ours was chosen by these runs.
+// them. No constant of ours was chosen by these runs: what a window's tiles are comes from the
+// source of FlashAttention (models/cost/op/op_parts.cpp).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -65,7 +66,9 @@ TEST(NamedKernels, CopiesOfShardsPayWhereTheyAreSummedOnceAStep) {
 
 // Attention of 128 heads of 64 to windows of 128 keys, two sequences, by cuDNN 9.22 in 16 bit:
 // github.com/NVIDIA/cudnn-frontend 3929da2e, benchmark/sdpa_benchmark_training/results/gpt_oss.
-// FLOPs inside the windows alone would take a tenth of it.
+// Half a tile of 256 queries lies outside of a window. With half of a tile of 128 the backward pass
+// would take 0.7 to 0.8 of the measured time, with none 0.6. The forward pass is a third too fast
+// with any: its efficiency is that of long sequences.
 TEST(NamedKernels, WindowsOfCudnnOnBlackwell) {
   struct Measured {
     const char* node;
@@ -83,13 +86,16 @@ TEST(NamedKernels, WindowsOfCudnnOnBlackwell) {
             "batch: {{global: 2, micro: 2, sequence: {}}}\n",
             row.node, row.tokens),
         "windows.yaml");
-    double both_s = 0;
-    for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    const auto attention_s = [&](Pass pass) {
+      double seconds = 0;
       for (const Op& op : block_ops(of.job, Block::moe_layer, pass)) {
-        if (op.name == "attention") both_s += op_cost(op, of.job).seconds;
+        if (op.name == "attention") seconds += op_cost(op, of.job).seconds;
       }
-    }
-    EXPECT_NEAR(both_s / (row.forward_s + row.backward_s), 1, 0.35) << row.node << row.tokens;
+      return seconds;
+    };
+    EXPECT_NEAR(attention_s(Pass::forward) / row.forward_s, 0.63, 0.05) << row.node << row.tokens;
+    EXPECT_NEAR(attention_s(Pass::backward_input) / row.backward_s, 1, 0.2)
+        << row.node << row.tokens;
   }
 }
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -31,6 +32,34 @@ constexpr std::string_view kEnd = "<!-- end of rows -->\n";
 std::string word(const DocumentNode& node, std::string_view key) {
   const DocumentNode* value = node.value_of(key);
   return value == nullptr ? "" : value->text;
+}
+
+// A number that is all of the text and above zero.
+template <class Number>
+Number positive(const std::string& text) {
+  Number number = 0;
+  const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+  CHECK(fault == std::errc() && end == text.data() + text.size() && number > 0,
+        "{}: '{}' is no positive number", kRows, text);
+  return number;
+}
+
+// Keys of a row that contradict each other, or would not be read.
+void check_row(const DocumentNode& row) {
+  const auto has = [](const DocumentNode& node, std::string_view key) {
+    return node.value_of(key) != nullptr;
+  };
+  const std::string& system = row.value_of("system")->text;
+  CHECK(has(row, "largest") || !has(row, "step"), "{}: step without largest", system);
+  CHECK(!has(row, "largest") || !has(row, "figure"), "{}: largest and figure", system);
+  CHECK(!has(row, "scenario") || !has(row, "job"), "{}: scenario and job", system);
+  for (const DocumentNode& entry : row.value_of("here")->items) {
+    CHECK(!has(entry, "over") || !has(entry, "amount"), "{}: over and amount", system);
+    CHECK(has(entry, "value") != has(entry, "ours"), "{}: ours or value is due", system);
+    const bool read = has(entry, "ours");
+    CHECK(read || !(has(entry, "against") || has(entry, "over") || has(entry, "amount")),
+          "{}: a value is of a test, and not computed with", system);
+  }
 }
 
 // Each key is set to what stands below it, in flow style.
@@ -92,7 +121,7 @@ double better_than_others(const DocumentNode& row, const DocumentNode& entry) {
   const ScenarioText scenario = scenario_of(row);
   const DocumentNode* largest = row.value_of("largest");
   const std::string stated_step = word(row, "step");
-  const int step = stated_step.empty() ? 1 : std::stoi(stated_step);
+  const int step = stated_step.empty() ? 1 : positive<int>(stated_step);
   const std::string key = word(row, "figure");
   const Figure& shown = figure(key.empty() ? "iteration.time_s" : key);
   const bool less_is_better = largest == nullptr && shown.better == Better::lower;
@@ -112,13 +141,15 @@ double better_than_others(const DocumentNode& row, const DocumentNode& entry) {
 }
 
 double measured(const DocumentNode& row, const DocumentNode& entry) {
-  if (const std::string value = word(entry, "value"); !value.empty()) return std::stod(value);
+  if (const std::string value = word(entry, "value"); !value.empty()) {
+    return positive<double>(value);
+  }
   const double number = better_than_others(row, entry);
   if (const std::string over = word(entry, "over"); !over.empty()) {
-    return number / std::stod(over);
+    return number / positive<double>(over);
   }
   const std::string amount = word(entry, "amount");
-  return amount.empty() ? number : std::stod(amount) / number;
+  return amount.empty() ? number : positive<double>(amount) / number;
 }
 
 std::string number_text(double value) {
@@ -139,6 +170,7 @@ struct JudgedRow {
 };
 
 JudgedRow judged(const DocumentNode& row) {
+  check_row(row);
   JudgedRow result;
   std::string here;
   for (const DocumentNode& entry : row.value_of("here")->items) {
@@ -218,8 +250,26 @@ TEST_P(Systems, ArePredictedWithinWhatIsPublishedOrWithAReason) {
       << own.line;
 }
 
-constexpr int kSystems = 41;
+constexpr int kSystems = 40;
 INSTANTIATE_TEST_SUITE_P(Rows, Systems, testing::Range(0, kSystems));
+
+DocumentNode made_row(const std::string& keys, const std::string& here) {
+  return parse_document(fmt::format("{{system: s, {}here: [{{{}}}]}}", keys, here), "rows.yaml");
+}
+
+TEST(SystemsRows, ThatContradictThemselvesAreRefused) {
+  EXPECT_NO_THROW(check_row(made_row("largest: [a], step: 128, ", "ours: {}, over: 2e9")));
+  EXPECT_NO_THROW(check_row(made_row("", "case: c, value: 1.5")));
+  EXPECT_ANY_THROW(check_row(made_row("step: 128, ", "ours: {}")));
+  EXPECT_ANY_THROW(check_row(made_row("largest: [a], figure: f, ", "ours: {}")));
+  EXPECT_ANY_THROW(check_row(made_row("scenario: a, job: {}, ", "ours: {}")));
+  EXPECT_ANY_THROW(check_row(made_row("", "ours: {}, over: 2, amount: 3")));
+  EXPECT_ANY_THROW(check_row(made_row("", "value: 2, over: 3")));
+  EXPECT_ANY_THROW(check_row(made_row("", "case: c")));
+  EXPECT_EQ(positive<int>("128"), 128);
+  EXPECT_EQ(positive<double>("42.9e9"), 42.9e9);
+  for (const char* text : {"0", "8x", "-1", "", "many"}) EXPECT_ANY_THROW(positive<int>(text));
+}
 
 TEST(SystemsPage, PrintsAllRows) {
   const std::vector<DocumentNode> rows = system_rows();

@@ -113,7 +113,8 @@ bool holds_tensors(const Job& job, double kernel_bytes) {
   return job.layout.pp != 2 || kernel_s > job.calibration.host_kernel_s.value;
 }
 
-Mlp mlp_bytes(const Job& job, double rows, double width) {
+// `fused`: one kernel does the products and the activation between them.
+Mlp mlp_bytes(const Job& job, double rows, double width, bool fused = false) {
   const double e = bytes_of(job.precision);
   const bool gated = job.model.activation == Activation::swiglu;
   Mlp mlp;
@@ -122,9 +123,9 @@ Mlp mlp_bytes(const Job& job, double rows, double width) {
   mlp.kept_product = kept_input_bytes(job) * rows * width;
   const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
   mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
-  // Bounds write what the activation then reads, beside what they read themselves.
-  const bool joined = job.software.fusion == Fusion::compiled || job.software.fused_experts;
-  if (job.model.clamped_activation && !joined) mlp.kept += mlp.up;
+  // Kernels of bounds keep their input, and write another tensor, which the activation keeps.
+  const bool joined = job.software.fusion == Fusion::compiled || fused;
+  if (gated && job.model.clamped_activation && !joined) mlp.kept += mlp.up;
   // The gate's activation is a tensor of its own unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;
@@ -151,7 +152,7 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   const double sent = own * moe.per_token * busiest;
   Experts experts;
   experts.rows = sent;
-  experts.mlp = mlp_bytes(job, sent, moe.ffn_hidden);
+  experts.mlp = mlp_bytes(job, sent, moe.ffn_hidden, job.software.fused_experts);
   experts.shared = mlp_bytes(job, rows.full, moe.shared_ffn / static_cast<double>(job.layout.tp));
   experts.inputs = kept_input_bytes(job) * sent * job.model.expert_width();
   experts.outputs = bytes_of(job.precision) * sent * job.model.expert_width();

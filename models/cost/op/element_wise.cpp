@@ -55,7 +55,7 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
   const bool casts = gated && s.fp8_activation_inputs;
   double further = casts ? (s.e + 1) * rows * up : 0;
   double further_kernels = casts ? 1 : 0;
-  if (model.clamped_activation && s.fusion != Fusion::compiled) {
+  if (gated && model.clamped_activation && s.fusion != Fusion::compiled) {
     further += s.e * rows * ffn * clamp_vectors(forward);
     further_kernels += 3;
   }

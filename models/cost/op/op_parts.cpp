@@ -176,8 +176,7 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
                           !job.software.weight_transposes && !any_layout;
   s.transpose = transposes ? 2 * format.bytes : 0;
   s.casts_inside = job.precision == Precision::fp8;
-  s.steps_share = std::min(1.0, static_cast<double>(batch.micro) * layout.dp / batch.global);
-  s.steps_share *= slice.share();
+  s.steps_share = microbatch_share(layout, batch) * slice.share();
   s.gradient = 2 * (is_mixed(job.precision) ? job.software.gradient_bytes : 4);
   s.ring = layout.ring_ranks();
   s.ulysses = layout.ulysses_ranks();
@@ -220,11 +219,21 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
 
 namespace {
 
-// A window has an edge more than a causal mask: of the tiles there half is computed in vain.
+// Queries of which a fused kernel computes all keys that one of them sees. Forward passes, heads of
+// 128: FlashAttention-2 and -3 take 128 (github.com/Dao-AILab/flash-attention 07602adc,
+// csrc/flash_attn/src/flash_fwd_launch_template.h and hopper/tile_size.h, which takes 192 for heads
+// of 64), FlashAttention-4 on Blackwell two tiles of 128 (flash_attn/cute/flash_fwd_sm100.py,
+// q_stage). cuDNN does not publish its tiles and counts as these.
+double tile_queries(const GpuSpec& gpu) {
+  return gpu.generation == GpuGeneration::blackwell ? 256 : 128;
+}
+
+// The far edge of a window crosses a tile as a causal mask's diagonal does: half of the keys that
+// are computed there are outside of the window.
 void set_window(const Job& job, double begin, double end, Shard& shard) {
-  constexpr double kEdgeKeys = 128;  // 256 queries, as two tiles of them work together (Blackwell)
+  const double edge = tile_queries(job.cluster.node.gpu) / 2;
   const double seen = windowed_keys(job.model, begin, end);
-  const double computed = std::min(seen + kEdgeKeys, shard.attended);
+  const double computed = std::min(seen + edge, shard.attended);
   shard.attended = seen;
   shard.in_window = seen / computed;
   shard.reach = job.model.masked() ? 2 * computed : computed;

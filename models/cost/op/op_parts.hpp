@@ -35,7 +35,7 @@ struct Shard {
   double queries, keys;         // per sequence: those that attention sees here, and sees in all
   double attended;              // keys that a query sees under the causal mask, on average
   double reach;       // length by which a windowed kernel is as fast as a causal one; 0: no window
-  double in_window;   // of the keys of the tiles that such a kernel computes
+  double in_window;   // share of the keys in the computed tiles that the window shows
   double ring;        // steps of the ring: cp but for Ulysses, whose ranks divide the heads
   double ulysses;     // ranks that do
   double key_copies;  // of each key head, so that each of them has one

@@ -135,13 +135,31 @@ struct Beside {
   double backward_s = 0;
 };
 
-// Share of a step's passes that run alone: forward until the first micro-batch comes back, and as
-// many backward behind the last one (Megatron-Core, pipeline_parallel/combined_1f1b.py).
-double alone_share(const Job& job) {
-  return std::min(1.0, double(job.layout.pp) * job.batch.micro * job.layout.dp / job.batch.global);
+// Micro-batches whose forward pass has no backward pass beside it, mean of the ranks; as many
+// backward passes run alone.
+//
+// Interleaved 1F1B: rank r of p, with v chunks, runs 2 (p - 1 - r) + (v - 1) p + 1 of its m v
+// forward passes before it pairs them (github.com/NVIDIA/Megatron-LM d98e8a64, megatron/core/
+// pipeline_parallel/schedules.py, get_pp_rank_microbatches): p of m micro-batches on average.
+// DualPipe and DualPipeV have d ranks from an end to the middle, or to the bottom of the V. Rank h
+// of these pairs all but 4 d - 2 (h + 1) - (d - h - 1) forward passes in steps 4 and 5, and one
+// less where h is d - 1 (github.com/deepseek-ai/DualPipe 3da1bbea, dualpipe/dualpipe.py,
+// dualpipev.py); the V runs two for each micro-batch. Other schedules count as 1F1B.
+double alone_microbatches(const Job& job) {
+  const double ranks = job.layout.pp;
+  const bool folded = job.schedule.name == "dualpipev";
+  if (!folded && job.schedule.name != "dualpipe") return ranks;
+  const double depth = folded ? ranks : ranks / 2;
+  const double passes = 2.5 * depth - 0.5 + 1 / depth;
+  return folded ? passes / 2 : passes;
 }
 
-// Crosswise, of all micro-batches on average: the compute that a pass gets done while it sends.
+double alone_share(const Job& job) {
+  return std::min(1.0, alone_microbatches(job) * microbatch_share(job.layout, job.batch));
+}
+
+// Compute that is done while a pass sends, mean of a step's micro-batches. A forward pass sends
+// beside the backward compute of another micro-batch, and a backward pass beside forward compute.
 Beside other_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
   const double paired = 1 - alone_share(setting.job);
   const double most_s = sent_s / (1 + setting.slowdown());

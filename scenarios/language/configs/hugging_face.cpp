@@ -224,8 +224,6 @@ void read_gpt_oss(const Config& config, TransformerSpec& model) {
   model.moe.experts = config.whole("num_local_experts", "num_experts");
   model.moe.per_token = config.whole("num_experts_per_tok", "experts_per_token");
   model.moe.ffn_hidden = model.ffn_hidden;
-  model.clamped_activation = true;
-  model.scaled_rotary = true;
   read_window(config, "sliding_window", 2, model);
 }
 
@@ -377,6 +375,32 @@ void read_opt(const Config& config, TransformerSpec& model) {
   }
 }
 
+// Whether positions are YaRN's and its temperature scales queries and keys, rather than scores:
+// DeepSeek's, whose mscale and mscale_all_dim are equal, scales scores (transformers,
+// modeling_rope_utils.py, _compute_yarn_parameters). Older files call the type `type`; from version
+// 5 of transformers on, rope_parameters stands in the place of rope_scaling.
+bool scales_rotary(const Config& config) {
+  for (const char* key : {"rope_scaling", "rope_parameters"}) {
+    const DocumentNode* node = config.find(key);
+    if (node == nullptr || node->kind != DocumentNode::Kind::map) continue;
+    const Config rotary(*node);
+    const DocumentNode* type = rotary.find("rope_type");
+    if (type == nullptr) type = rotary.find("type");
+    if (type == nullptr || type->text != "yarn") continue;
+    const double mscale = rotary.number_or("mscale", 0);
+    const bool of_scores = mscale != 0 && mscale == rotary.number_or("mscale_all_dim", 0);
+    return rotary.number_or("attention_factor", of_scores ? 1 : 0) != 1;
+  }
+  return false;
+}
+
+// What a family's reader leaves to the file, whichever the family.
+void read_kernels_of_their_own(const Config& config, TransformerSpec& model) {
+  model.scaled_rotary = model.position == PositionEncoding::rotary && scales_rotary(config);
+  model.clamped_activation =
+      model.activation == Activation::swiglu && config.number_or("swiglu_limit", 0) > 0;
+}
+
 struct HuggingFaceType {
   std::string_view name;
   void (*read)(const Config&, TransformerSpec&);
@@ -482,6 +506,7 @@ TransformerSpec model_of_hugging_face(const std::string& text, const std::string
   model.source = fmt::format("{}, model_type {}", path, type.name);
   const Config config(map);
   type.read(config, model);
+  read_kernels_of_their_own(config, model);
   check_limits(model, map.where);
   name_left_out(document, config, model);
   return model;

@@ -10,6 +10,7 @@
 #include "models/base/quantity_range.hpp"
 #include "models/calibration/compression_kernels.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
+#include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/text/document_reader.hpp"
 #include "scenarios/language/text/evidence.hpp"
@@ -378,11 +379,39 @@ std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_num
   return numbers;
 }
 
+namespace {
+
+// What a calibration takes the rest of: one of the library, which states all of its own.
+Calibration base_calibration(const DocumentNode& base) {
+  constexpr std::string_view kFolder = "calibrations/";
+  constexpr std::string_view kEnding = ".yaml";
+  std::vector<std::string> names;
+  for (const LibraryFile& file : library_files()) {
+    if (!file.path.starts_with(kFolder)) continue;
+    names.emplace_back(
+        file.path.substr(kFolder.size(), file.path.size() - kFolder.size() - kEnding.size()));
+  }
+  if (std::ranges::find(names, base.text) == names.end()) {
+    throw Error(base.where, unknown_name("calibration", base.text, names));
+  }
+  const DocumentNode document =
+      library_document(std::string(kFolder).append(base.text).append(kEnding));
+  if (document.value_of("base") != nullptr) {
+    throw Error(base.where, fmt::format("calibration '{}' has a base itself; state that one, and "
+                                        "the numbers that differ",
+                                        base.text));
+  }
+  return read_calibration(document);
+}
+
+}  // namespace
+
 Calibration read_calibration(const DocumentNode& document) {
   require_map(document, "a calibration");
-  check_keys(document, {"name", "gpu", "parameters", "network", "node_network", "kernels",
+  check_keys(document, {"name", "gpu", "base", "parameters", "network", "node_network", "kernels",
                         "kernel_starts", "kernel_laws"});
-  Calibration calibration;
+  const DocumentNode* base = document.value_of("base");
+  Calibration calibration = base == nullptr ? Calibration{} : base_calibration(*base);
   calibration.name = require_text(document, "name");
   const DocumentNode& gpu = require(document, "gpu");
   calibration.gpu = gpu.text;  // empty: any
@@ -391,7 +420,7 @@ Calibration read_calibration(const DocumentNode& document) {
     calibration.*member = number;
   }
   for (const CalibrationField& field : calibration_fields()) {
-    if (field.required) require(parameters, std::string(field.name));
+    if (base == nullptr && field.required) require(parameters, std::string(field.name));
   }
   if (const DocumentNode* network = document.value_of("network")) {
     calibration.network = read_whole_law(*network, "network");

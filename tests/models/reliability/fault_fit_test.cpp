@@ -201,7 +201,9 @@ TEST(FaultFit, ABatchIsOfDifferentNodes) {
   EXPECT_DOUBLE_EQ(fit.batch_shares[1], 1 / 5.0);
   EXPECT_DOUBLE_EQ(fit.batch_shares[2], 1 / 5.0);
   EXPECT_DOUBLE_EQ(fit.faults_in_batches.value, 5 / 9.0);
-  EXPECT_EQ(fault_events(log, 2).size(), 4U);
+  EXPECT_EQ(fault_events(log).size(), 5U);
+  log.batch_window_s = 2;
+  EXPECT_EQ(fault_events(log).size(), 4U);
 }
 
 TEST(FaultFit, LogsOfWhichLittleIsKnown) {

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include "models/cost/chunk/chunk_cost.hpp"
+#include "tests/models/cost/cost_fixtures.hpp"
 #include "tests/policies/schedules/generated_schedule.hpp"
 
 namespace windtunnel {
@@ -51,6 +53,54 @@ TEST(DualPipe, WithLongWeightGradients) {
   const ScheduleEvaluation evaluation =
       evaluate_equal(generate_schedule("dualpipe", 8, 32, 1), cost);
   EXPECT_GT(evaluation.bubble_makespan_s(), 3 * (1 + 1.9 + 1.9 - 3 * 1.3));
+}
+
+// Forward passes that the schedule does not pair with a backward pass of another micro-batch.
+double alone_share(const Schedule& schedule) {
+  double forward = 0;
+  double alone = 0;
+  for (const auto& actions : schedule.actions) {
+    for (const Action& action : actions) {
+      if (action.kind != ActionKind::forward) continue;
+      ++forward;
+      alone += action.with_next ? 0 : 1;
+    }
+  }
+  return alone / forward;
+}
+
+double exchange_s(const Job& job) {
+  double seconds = 0;
+  for (const CostPart& part : chunk_costs(job)[1].forward) {
+    seconds += part.category == Category::ep ? part.seconds : 0;
+  }
+  return seconds;
+}
+
+// The costs know no schedule but its name: what they leave bare of an exchange is what the list of
+// actions leaves alone.
+TEST(DualPipe, ExchangesAreBareWhereAPassRunsAlone) {
+  TransformerSpec model = llama3_8b();
+  model.layers = 16;
+  model.moe = {.experts = 16, .per_token = 2, .ffn_hidden = 14336};
+  for (const std::string name : {"dualpipe", "dualpipev"}) {
+    const int chunks = name == "dualpipev" ? 2 : 1;
+    for (const int ranks : {2, 4, 8}) {
+      for (const int microbatches : {2 * ranks, 6 * ranks}) {
+        Job job = test_job(model, {.pp = ranks, .vpp = chunks, .dp = 16, .ep = 16},
+                           {.global = 16 * microbatches, .micro = 1, .sequence = 8192});
+        job.cluster = test_cluster(2 * ranks);
+        job.cluster.node.nic_Bps = parameter(400e9);
+        job.schedule.name = name;
+        const double bare_s = exchange_s(job);
+        job.software.ep_overlap = true;
+        job.calibration.overlap_slowdown = parameter(0);
+        EXPECT_NEAR(exchange_s(job) / bare_s,
+                    alone_share(generate_schedule(name, ranks, microbatches, chunks)), 1e-9)
+            << name << " " << ranks << " " << microbatches;
+      }
+    }
+  }
 }
 
 }  // namespace

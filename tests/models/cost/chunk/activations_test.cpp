@@ -80,6 +80,33 @@ TEST(Activations, TensorsAreHeldWhereTheHostRunsAhead) {
   EXPECT_EQ(held_bytes(1, 1, 0), 0);
 }
 
+// The gate and the product beside it, bounded, are kept once more; where experts are one kernel, it
+// bounds them, but dense and shared MLPs have kernels of their own.
+TEST(Activations, FusedExpertsBoundTheirOwnActivationAlone) {
+  const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
+  const auto bounds_bytes = [&](Job job, Fusion fusion, bool fused_experts) {
+    const Block block = job.model.moe.experts > 0 ? Block::moe_layer : Block::layer;
+    job.software.fusion = fusion;
+    job.software.fused_experts = fused_experts;
+    const double free = layer_activations(job, block).kept;
+    job.model.clamped_activation = true;
+    return layer_activations(job, block).kept - free;
+  };
+  const Job dense = test_job(llama3_8b(), {}, batch);
+  const double of_dense = 2.0 * 8192 * 2 * 14336;
+  EXPECT_EQ(bounds_bytes(dense, Fusion::partial, false), of_dense);
+  EXPECT_EQ(bounds_bytes(dense, Fusion::partial, true), of_dense);
+  EXPECT_EQ(bounds_bytes(dense, Fusion::compiled, true), 0);
+  Job experts = dense;
+  experts.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 4096, .shared_ffn = 2048};
+  const double of_shared = 2.0 * 8192 * 2 * 2048;
+  EXPECT_EQ(bounds_bytes(experts, Fusion::partial, true), of_shared);
+  EXPECT_EQ(bounds_bytes(experts, Fusion::partial, false), of_shared + 2.0 * 8192 * 2 * 2 * 4096);
+  Job ungated = dense;
+  ungated.model.activation = Activation::gelu;
+  EXPECT_EQ(bounds_bytes(ungated, Fusion::partial, false), 0);
+}
+
 double tp_s(const std::vector<CostPart>& parts) {
   double sum = 0;
   for (const CostPart& part : parts) sum += part.category == Category::tp ? part.seconds : 0;

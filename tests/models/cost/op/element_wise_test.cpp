@@ -74,6 +74,18 @@ TEST(ElementWise, BoundsOfAnActivationAreKernelsOfTheirOwn) {
   EXPECT_EQ(further(Fusion::compiled, Pass::forward), 0);
 }
 
+TEST(ElementWise, AnActivationWithoutAGateHasNoBounds) {
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    Job job = fused_job(Fusion::none, false);
+    job.model.activation = Activation::gelu;
+    const auto op = [&] { return activation_op("gelu", pass, job.model, 10, 1000, shard_of(job)); };
+    const Op free = op();
+    job.model.clamped_activation = true;
+    EXPECT_EQ(op().starts, free.starts);
+    EXPECT_EQ(op().bytes, free.bytes);
+  }
+}
+
 TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
   const auto sums = [](Fusion fusion, bool separate) {
     double kernels = 0;

@@ -80,9 +80,12 @@ TEST(Op, DeepSeekV3CostsTwoFlopsPerActiveParameter) {
 // Tiles at the far edge of a window are computed whole; a window as long as the sequence has none.
 TEST(Op, AWindowIsComputedInWholeTiles) {
   TransformerSpec model = llama3_8b();
+  GpuGeneration generation = GpuGeneration::hopper;
   const auto attention = [&](int window) {
     model.window = window;
-    return op_named(layer_ops(model, {}, Pass::forward), "attention");
+    Job job = test_job(model, {}, kBatch);
+    job.cluster.node.gpu.generation = generation;
+    return op_named(block_ops(job, Block::layer, Pass::forward), "attention");
   };
   const Op causal = attention(0);
   EXPECT_EQ(attention(2048).n, causal.n);
@@ -90,8 +93,11 @@ TEST(Op, AWindowIsComputedInWholeTiles) {
   const Op windowed = attention(128);
   const double seen = windowed_keys(model, 0, 2048);
   EXPECT_DOUBLE_EQ(windowed.flops / causal.flops, seen / 1024);
-  EXPECT_DOUBLE_EQ(windowed.speed / causal.speed, seen / (seen + 128));
-  EXPECT_DOUBLE_EQ(windowed.n, 2 * (seen + 128));
+  EXPECT_DOUBLE_EQ(windowed.speed / causal.speed, seen / (seen + 64));  // tiles of 128 queries
+  EXPECT_DOUBLE_EQ(windowed.n, 2 * (seen + 64));
+  generation = GpuGeneration::blackwell;
+  EXPECT_DOUBLE_EQ(attention(128).speed / causal.speed, seen / (seen + 128));  // two tiles at once
+  EXPECT_DOUBLE_EQ(attention(128).n, 2 * (seen + 128));
 }
 
 TEST(Op, EachBackwardHalfOfTheLinearLayersCostsAForward) {

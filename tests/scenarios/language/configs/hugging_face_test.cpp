@@ -283,6 +283,30 @@ TEST(HuggingFace, WindowsAreListedOrUsual) {
             2);
 }
 
+TEST(HuggingFace, BoundsAndScaledPositionsAreReadInAnyFamily) {
+  const std::string experts = R"("model_type": "gpt_oss", "num_local_experts": 4,
+                                 "num_experts_per_tok": 2)";
+  const TransformerSpec plain = model_of(experts);
+  EXPECT_FALSE(plain.clamped_activation || plain.scaled_rotary);
+  const TransformerSpec full =
+      model_of(experts + R"(, "swiglu_limit": 7.0, "rope_scaling": {"rope_type": "yarn"})");
+  EXPECT_TRUE(full.clamped_activation && full.scaled_rotary);
+  const auto scaled = [](const std::string& rotary) {
+    return model_of(R"("model_type": "llama", )" + rotary).scaled_rotary;
+  };
+  EXPECT_TRUE(scaled(R"("rope_scaling": {"type": "yarn", "factor": 4.0})"));
+  EXPECT_TRUE(scaled(R"("rope_parameters": {"rope_type": "yarn", "factor": 4.0})"));
+  EXPECT_FALSE(scaled(R"("rope_scaling": {"rope_type": "llama3", "factor": 8.0})"));
+  // Its temperature is in the scores: DeepSeek.
+  EXPECT_FALSE(scaled(R"("rope_scaling": {"type": "yarn", "mscale": 1.0, "mscale_all_dim": 1.0})"));
+  EXPECT_FALSE(scaled(R"("rope_scaling": {"rope_type": "yarn", "attention_factor": 1.0})"));
+  EXPECT_FALSE(scaled(R"("rope_scaling": null)"));
+  EXPECT_TRUE(model_of(R"("model_type": "mistral", "swiglu_limit": 7.0)").clamped_activation);
+  EXPECT_FALSE(model_of(R"("model_type": "gpt2", "n_layer": 2, "n_embd": 64, "n_head": 4,
+                           "n_positions": 64, "swiglu_limit": 7.0)")
+                   .clamped_activation);
+}
+
 TEST(HuggingFace, LayersHaveTheirPlaces) {
   EXPECT_EQ(model_of(R"("model_type": "llama4", "intermediate_size_mlp": 256,
                         "num_local_experts": 4, "interleave_moe_layer_step": 2,

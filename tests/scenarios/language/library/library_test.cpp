@@ -1,6 +1,7 @@
 #include "scenarios/language/library/library.hpp"
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -436,6 +437,29 @@ TEST(Library, BadCalibrationsAreRefused) {
   EXPECT_NE(message("name: a\ngpu: ''\nparameters: {}\n").find("'gemm.efficiency' is missing"),
             std::string::npos);
   EXPECT_EQ(message("[]"), "c.yaml:1:1: a calibration: a map is due");
+}
+
+TEST(Library, ACalibrationTakesTheRestOfItsBase) {
+  const auto read = [](const std::string& text) {
+    return read_calibration(parse_document(text, "c.yaml"));
+  };
+  const Calibration own = read(
+      "name: own\ngpu: h100\nbase: generic\nparameters:\n"
+      "  kernel.launch: {value: 3 us, origin: measured, source: mine}\n");
+  const Calibration& generic = find_calibration("generic");
+  EXPECT_EQ(own.name, "own");
+  EXPECT_EQ(own.gpu, "h100");
+  EXPECT_EQ(own.kernel_launch_s.value, 3e-6);
+  for (const CalibrationField& field : calibration_fields()) {
+    if (field.name == "kernel.launch") continue;
+    EXPECT_EQ((own.*field.member).value, (generic.*field.member).value) << field.name;
+    EXPECT_EQ((own.*field.member).source, (generic.*field.member).source) << field.name;
+  }
+  EXPECT_THAT(error_of([&] { read("name: own\ngpu: ''\nbase: genric\nparameters: {}\n"); }),
+              testing::HasSubstr("did you mean 'generic'?"));
+  EXPECT_THAT(
+      error_of([&] { read("name: own\ngpu: ''\nbase: mi250x-published\nparameters: {}\n"); }),
+      testing::HasSubstr("has a base itself"));
 }
 
 // A calibration in which the parameter `key` has these numbers, and the message at its reading.
