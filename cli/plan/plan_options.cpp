@@ -110,7 +110,7 @@ Overrides said_by_options(const PlanOptions& options) {
 
 // Fills what no option says, and returns what else the file sets that a plan does not decide.
 Overrides take_file(PlanOptions& options) {
-  const LoadedScenario loaded = load_scenario(options.file, said_by_options(options));
+  const LoadedScenario loaded = load_scenario(options.file, said_by_options(options), true);
   const Job job = resolve_unprepared(loaded.text).job;
   // What it names lies beside it; the plan may be written into any other folder.
   const DocumentNode read = parse_document(loaded.text.text, loaded.text.file);

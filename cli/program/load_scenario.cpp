@@ -134,7 +134,7 @@ Case LoadedScenario::at(const Overrides& point) const {
   return the_case;
 }
 
-LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
+LoadedScenario load_scenario(const std::string& path, const Overrides& set, bool has_options) {
   LoadedScenario loaded{read_scenario(path)};
   if (const auto document = document_of(loaded.text.text, path)) {
     if (!format_of(*document).starts_with("windtunnel-record-")) refuse(*document, path);
@@ -147,7 +147,7 @@ LoadedScenario load_scenario(const std::string& path, const Overrides& set) {
     say_differences(path, made, loaded.text);
   } else {
     loaded.text.set = set;
-    auto [scenario, note] = as_scenario(std::move(loaded.text));
+    auto [scenario, note] = as_scenario(std::move(loaded.text), has_options);
     if (!note.empty()) say(path, note + "; all of it: windtunnel import " + shell_word(path));
     loaded.text = std::move(scenario);
     return loaded;

@@ -20,7 +20,9 @@ struct LoadedScenario {
 
 // `set` comes on top of what a record was made with. Says on stderr where a result made again may
 // be another one: by another build, of another case, with a file that has changed. Throws Error as
-// load_case does, and for files of a compare or a sweep, with what takes them.
-LoadedScenario load_scenario(const std::string& path, const Overrides& set = {});
+// load_case does, and for files of a compare or a sweep, with what takes them. `has_options`: the
+// command has --cluster and --model, which errors then name.
+LoadedScenario load_scenario(const std::string& path, const Overrides& set = {},
+                             bool has_options = false);
 
 }  // namespace windtunnel

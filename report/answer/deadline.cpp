@@ -2,6 +2,7 @@
 
 #include <boost/math/distributions/students_t.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "models/calibration/prediction_error.hpp"
 #include "models/results/campaign_report.hpp"
@@ -20,15 +21,20 @@ double usd_per_day(const PlanReport& plan) {
 
 // One training is luckier or unluckier than their mean, as its trials were.
 double chance_in_days(const PlanReport& plan, double days) {
-  const std::optional<FigureRange> range = wider_range(figure("campaign.job.days"), plan.record);
+  const Figure& whole = figure("campaign.job.days");
+  const std::optional<FigureRange> held = wider_range(whole, plan.record);
+  const std::optional<FigureRange> range = wider_range(whole, plan.record, FastEnd::by_the_law);
   const double middle = plan.best.days;
-  if (!range || !std::isfinite(middle) || !plan.record.campaign) return 0;
+  if (!held || !range || !std::isfinite(middle) || !plan.record.campaign) return 0;
+  // Faster than its GPUs' peak no training is, however far the law of the error reaches.
+  const double least = held->low > range->low ? held->low : 0;
   const double freedom = freedom_of(plan.record.iteration.error);
   const CampaignReport& campaign = *plan.record.campaign;
   double chance = 0;
   for (const double goodput : campaign.trial_goodput) {
-    chance += chance_within(days * goodput / campaign.goodput.mean, range->low, middle, range->high,
-                            freedom);
+    const double limit = days * goodput / campaign.goodput.mean;
+    if (limit < least) continue;
+    chance += chance_within(limit, range->low, middle, range->high, freedom);
   }
   return chance / static_cast<double>(campaign.trial_goodput.size());
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "report/figures/figure_text.hpp"
 
 namespace windtunnel {
 namespace {
@@ -187,6 +188,15 @@ SummarySection causes_section(const Diagnosis& diagnosis) {
     section.table.rows.push_back({found.cause->name, format_percent(found.chance),
                                   predicted_text(found), format_percent(found.gain),
                                   strength_text(found), found.cause->help});
+  }
+  double others = 0;
+  for (std::size_t i = shown_causes(diagnosis); i < diagnosis.causes.size(); ++i) {
+    others += diagnosis.causes[i].chance;
+  }
+  if (const auto count = diagnosis.causes.size() - shown_causes(diagnosis); count > 0) {
+    section.table.rows.push_back(
+        {"others", format_percent(others), "", "", "",
+         counted(static_cast<double>(count), "further cause") + " together (--json has each)"});
   }
   section.table.rows.push_back({"something else", format_percent(diagnosis.something_else), "", "",
                                 "", "none of the causes that are known here"});

@@ -30,7 +30,8 @@ void add_launch(const Launch& launch, Answer& answer) {
     section.rows.push_back({"without them", launch.why_not_whole});
   }
   if (launch.unsaid.empty() && section.rows.empty()) {
-    section.rows.push_back({"nothing", "its configuration is read as the same job"});
+    section.rows.push_back(
+        {"nothing", "its configuration is read as the same job, with the same time and memory"});
   } else if (!launch.unsaid.empty()) {
     section.table.columns = {{"key"}, {"planned", Align::left, "", 40}, {"launched"}};
     for (const UnsaidKey& each : launch.unsaid) {
@@ -38,6 +39,11 @@ void add_launch(const Launch& launch, Answer& answer) {
                                     each.launched.empty() ? "say it elsewhere" : each.launched});
     }
   }
+  section.rows.push_back(
+      {"yours to add",
+       "what changes neither time nor memory: settings of the model such as the base of rotary "
+       "positions, the epsilon of norms and norms of queries and keys; paths of data, learning "
+       "rates"});
   answer.sections.push_back(std::move(section));
   answer.document = [&launch, document = std::move(answer.document)] {
     Json whole = document();

@@ -209,6 +209,23 @@ SummarySection beside_figures(const PlanReport& plan) {
   return section;
 }
 
+const TakenDefault* taken_default(const PlanReport& plan, std::string_view what) {
+  const auto found = std::ranges::find(plan.basis.defaults, what, &TakenDefault::what);
+  return found == plan.basis.defaults.end() ? nullptr : &*found;
+}
+
+// "8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one (assumed)"
+std::string network_text(const PlanReport& plan) {
+  const NodeSpec& node = plan.record.job.cluster.node;
+  constexpr double kGbit = 1e9 / 8;  // bytes
+  std::string fabric = "as stated";
+  if (const TakenDefault* taken = taken_default(plan, "fabric")) {
+    fabric = fmt::format("{} ({})", taken->value, evidence_of(*taken));
+  }
+  return fmt::format("{} a node of {:g} Gb/s each way; fabric: {}", counted(node.nics, "NIC"),
+                     node.nic_Bps.value / kGbit, fabric);
+}
+
 SummarySection what_to_start(const PlanReport& plan) {
   const PlanOption& best = plan.best;
   const double usable = usable_bytes(plan.basis.node.gpu);
@@ -232,6 +249,12 @@ SummarySection what_to_start(const PlanReport& plan) {
            (chance.empty() ? "" : "; may not fit, " + chance)},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
+  // What decides beside them which layout is the fastest and fits.
+  if (const TakenDefault* gradients = taken_default(plan, "gradients")) {
+    section.rows.push_back(
+        {"gradients", fmt::format("{} ({})", gradients->value, evidence_of(*gradients))});
+  }
+  if (plan.record.job.cluster.nodes > 1) section.rows.push_back({"network", network_text(plan)});
   const std::string few =
       few_steps_text(plan.basis, static_cast<double>(best.point.batch) * plan.basis.sequence);
   if (!few.empty()) section.rows.push_back({"few steps", few});

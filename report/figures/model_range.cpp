@@ -2,13 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "models/calibration/prediction_error.hpp"
+#include "models/results/step_range.hpp"
 
 namespace windtunnel {
 namespace {
 
-std::optional<FigureRange> range_of_models(const Figure& figure, const Record& record) {
+// Whether the figure is of the training's own steps, and not of engines, volunteers or one layer.
+bool is_of_steps(const Figure& figure) {
+  constexpr std::string_view kParts[] = {"iteration.", "campaign.", "job.", "power."};
+  return std::ranges::any_of(kParts,
+                             [&](std::string_view part) { return figure.key.starts_with(part); });
+}
+
+std::optional<FigureRange> range_of_models(const Figure& figure, const Record& record,
+                                           FastEnd end) {
   const double value = number_of(figure.of(record));
   if (figure.follows == Follows::none || !std::isfinite(value)) return std::nullopt;
   if (figure.follows == Follows::memory) {
@@ -16,12 +26,9 @@ std::optional<FigureRange> range_of_models(const Figure& figure, const Record& r
     if (factor > 1) return FigureRange{value / factor, value * factor};
     return std::nullopt;
   }
-  ErrorFactors off =
-      error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread);
-  // No step is shorter than its FLOPs take at the peak.
-  if (record.iteration.hfu_causal > 0 && figure.key.starts_with("iteration.")) {
-    off.shorter = std::max(1.0, std::min(off.shorter, 1 / record.iteration.hfu_causal));
-  }
+  const bool held = end == FastEnd::held_at_peak && is_of_steps(figure);
+  const ErrorFactors off = held ? step_factors(record.iteration, kReportedShare)
+                                : unheld_step_factors(record.iteration, kReportedShare);
   if (figure.follows == Follows::time) return FigureRange{value / off.shorter, value * off.longer};
   if (figure.follows == Follows::rate) {
     return FigureRange{value / off.longer, value * off.shorter};
@@ -38,8 +45,8 @@ std::optional<FigureRange> range_of_models(const Figure& figure, const Record& r
 }  // namespace
 
 // Errors of step times and of inputs are independent: their logarithms add up as variances do.
-std::optional<FigureRange> model_range(const Figure& figure, const Record& record) {
-  const std::optional<FigureRange> times = range_of_models(figure, record);
+std::optional<FigureRange> model_range(const Figure& figure, const Record& record, FastEnd end) {
+  const std::optional<FigureRange> times = range_of_models(figure, record, end);
   const auto inputs = figure.of_inputs ? figure.of_inputs(record) : std::nullopt;
   if (!times || !inputs) return times ? times : inputs;
   const double value = number_of(figure.of(record));
@@ -51,8 +58,8 @@ std::optional<FigureRange> model_range(const Figure& figure, const Record& recor
                      value * both(times->high, inputs->high)};
 }
 
-std::optional<FigureRange> wider_range(const Figure& figure, const Record& record) {
-  std::optional<FigureRange> range = model_range(figure, record);
+std::optional<FigureRange> wider_range(const Figure& figure, const Record& record, FastEnd end) {
+  std::optional<FigureRange> range = model_range(figure, record, end);
   const FigureValue value = figure.of(record);
   const auto* estimate = std::get_if<Estimate>(&value);
   if (!range || estimate == nullptr) return range;

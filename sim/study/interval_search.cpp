@@ -382,8 +382,9 @@ std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job&
     if (item != "*" && (index >= count || !has_interval(job.snapshots[index]))) {
       throw Error(
           fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
-                      "intervals; it has {} tiers, counted from 0",
-                      key, item, count));
+                      "intervals; the index is that of `snapshots`, which has {} tier{}, the first "
+                      "with the index 0",
+                      key, item, count, count == 1 ? "" : "s"));
     }
     for (int i = 0; i < count; ++i) {
       if ((item == "*" || i == index) && has_interval(job.snapshots[i])) tiers.push_back(i);

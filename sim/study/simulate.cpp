@@ -13,6 +13,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
+#include "models/results/step_range.hpp"
 #include "policies/iteration.hpp"
 #include "policies/outer/outer_exchange.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
@@ -143,9 +144,7 @@ CampaignInputs add_campaign(Record& record, const PreparedIteration& prepared, I
   inputs.stop = options.stop;
   CampaignReport campaign = run_campaign(inputs, options.threads);
   campaign.goodput_by_model = goodput_range(
-      inputs, campaign,
-      error_factors(record.iteration.error, kReportedShare, record.iteration.host_spread),
-      options.threads);
+      inputs, campaign, step_factors(record.iteration, kReportedShare), options.threads);
   campaign.tiers = tier_reports(job, prepared, inputs, campaign);
   if (options.depth >= StudyDepth::intervals) {
     campaign.interval = interval_advice(inputs, campaign, options.threads);

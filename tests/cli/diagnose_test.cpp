@@ -126,6 +126,16 @@ TEST(DiagnoseCommand, RefusesKeysOfNoJob) {
   EXPECT_NE(told.err.find("name the job behind the log"), std::string::npos) << told.err;
 }
 
+// `diagnose` has no --cluster.
+TEST(DiagnoseCommand, NamesTheWayToStateTheMachineOfAScript) {
+  const std::string script =
+      std::string(WINDTUNNEL_SOURCE_DIR) + "/examples/configurations/llama3-70b.sh";
+  const ProgramResult told = run_program("diagnose " + kLog + " " + script);
+  EXPECT_EQ(told.exit_code, 2);
+  EXPECT_NE(told.err.find("--set cluster.node=dgx-h100"), std::string::npos) << told.err;
+  EXPECT_EQ(told.err.find("--cluster"), std::string::npos) << told.err;
+}
+
 TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
   const std::string folder = scratch_folder("diagnose");
   std::ofstream(folder + "/empty.log") << "";
@@ -138,6 +148,13 @@ TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
   const ProgramResult damaged = run_program("diagnose " + folder + "/damaged.log");
   EXPECT_EQ(damaged.exit_code, 2);
   EXPECT_NE(damaged.err.find("damaged.log:2:52: '5x2'"), std::string::npos) << damaged.err;
+  std::ofstream(folder + "/seconds.csv") << "iteration,seconds\n1,9.1\n2,9.0\n";
+  const ProgramResult seconds = run_program("diagnose " + folder + "/seconds.csv " + kJob);
+  EXPECT_EQ(seconds.exit_code, 2);
+  EXPECT_NE(seconds.err.find("seconds.csv:1:1: no column says how long a step took"),
+            std::string::npos)
+      << seconds.err;
+  EXPECT_NE(seconds.err.find("step_time"), std::string::npos) << seconds.err;
   std::ofstream(folder + "/rates.csv") << "step,throughput(tps)\n1,7000\n2,7100\n3,7050\n";
   const ProgramResult rates = run_program("diagnose " + folder + "/rates.csv");
   EXPECT_EQ(rates.exit_code, 2);

@@ -45,6 +45,7 @@ std::span<const LogForm> log_forms();
 // A column of a table by its title; the pattern matches all of it.
 struct ColumnForm {
   const char* title;
+  const char* called;  // one title that it matches, for people
   LogQuantity quantity;
   double unit = 1;
 };

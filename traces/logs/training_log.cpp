@@ -317,6 +317,37 @@ std::string way_on(std::string_view head) {
   return "";
 }
 
+// Two lines with as many commas are a table, whatever its columns are called.
+bool has_columns(std::string_view head) {
+  const auto commas = [](std::string_view line) { return std::ranges::count(line, ','); };
+  const std::size_t end = head.find('\n');
+  if (end == std::string_view::npos) return false;
+  const std::string_view second = head.substr(end + 1, head.find('\n', end + 1) - end - 1);
+  const auto first = commas(head.substr(0, end));
+  return first > 0 && first == commas(second);
+}
+
+std::string no_pace_text(std::string_view head) {
+  if (has_columns(head)) {
+    std::vector<std::string_view> paces;
+    for (const ColumnForm& form : column_forms()) {
+      if (is_pace(form.quantity)) paces.emplace_back(form.called);
+    }
+    return fmt::format(
+        "no column says how long a step took; one of these is needed, beside a column `step`: {} "
+        "(step_time is in seconds)",
+        fmt::join(paces, ", "));
+  }
+  std::vector<std::string_view> known;
+  for (const LogForm& form : log_forms()) {
+    if (known.empty() || known.back() != form.software) known.emplace_back(form.software);
+  }
+  return fmt::format(
+      "no line says how long a step took, or how many tokens or samples a second; known are the "
+      "lines of {} and tables (CSV) of TensorBoard and W&B",
+      fmt::join(known, ", "));
+}
+
 [[noreturn]] void refuse(const TrainingLog& log, std::string_view head) {
   if (!log.faults.empty()) {
     throw Error(log.faults.front().where,
@@ -325,15 +356,7 @@ std::string way_on(std::string_view head) {
   }
   const std::string way = way_on(head);
   if (!way.empty()) throw Error(Location{log.file, 1, 1}, way);
-  std::vector<std::string_view> known;
-  for (const LogForm& form : log_forms()) {
-    if (known.empty() || known.back() != form.software) known.emplace_back(form.software);
-  }
-  throw Error(Location{log.file, 1, 1},
-              fmt::format("no line says how long a step took, or how many tokens or samples a "
-                          "second; known are the lines of {} and tables (CSV) of TensorBoard and "
-                          "W&B",
-                          fmt::join(known, ", ")));
+  throw Error(Location{log.file, 1, 1}, no_pace_text(head));
 }
 
 void check_log(const TrainingLog& log, std::string_view head) {

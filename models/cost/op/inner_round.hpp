@@ -56,7 +56,6 @@ struct InnerCollective {
 enum class BesideCompute : std::uint8_t {
   pass,     // of the same pass
   weights,  // of the weight gradients behind an input gradient
-  other,    // of another micro-batch's pass
 };
 
 // Collectives one after another, and compute that does not wait for them. What follows waits for

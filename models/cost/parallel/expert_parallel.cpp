@@ -160,17 +160,19 @@ double alone_share(const Job& job) {
 
 // Compute that is done while a pass sends, mean of a step's micro-batches. A forward pass sends
 // beside the backward compute of another micro-batch, and a backward pass beside forward compute.
-Beside other_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
+// Both send as much, so that a pair takes as long as if each pass sent beside its own compute,
+// which is how it is counted: a pass then has the time for what it hides.
+Beside paired_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
   const double paired = 1 - alone_share(setting.job);
   const double most_s = sent_s / (1 + setting.slowdown());
   const double back_s = total_seconds(cost.backward_input) + total_seconds(cost.backward_weight);
-  return {paired * std::min(most_s, back_s),
-          paired * std::min(most_s, total_seconds(cost.forward))};
+  return {paired * std::min(most_s, total_seconds(cost.forward)),
+          paired * std::min(most_s, back_s)};
 }
 
 Beside compute_beside(const BlockSetting& setting, const PassOps& ops, const BlockCost& cost,
                       double sent_s) {
-  if (setting.job.software.ep_overlap) return other_compute(setting, cost, sent_s);
+  if (setting.job.software.ep_overlap) return paired_compute(setting, cost, sent_s);
   const auto shared = [](const Op& op) {
     return op.role == OpRole::shared_up || op.role == OpRole::shared_down ||
            op.role == OpRole::shared_other;
@@ -227,13 +229,11 @@ void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
   const Exchange both = both_ways(setting, shape, tp_shape, load);
   const double sent_s = collectives_s(both.sent);
   const Beside beside = compute_beside(setting, ops, cost, sent_s);
-  Beside taken = {std::min(beside.forward_s, sent_s), std::min(beside.backward_s, sent_s)};
-  if (job.software.ep_overlap) std::swap(taken.forward_s, taken.backward_s);  // crosswise
+  const Beside taken = {std::min(beside.forward_s, sent_s), std::min(beside.backward_s, sent_s)};
   add_hot_experts(setting, shape, ops, taken, cost);
   const auto add = [&](double beside_s, const BlockPass& pass) {
     InnerRound round = both.sent;
     round.beside_s = beside_s;
-    round.beside = job.software.ep_overlap ? BesideCompute::other : BesideCompute::pass;
     round.slowdown = setting.slowdown();
     pass.add(std::move(round));
     pass.add(both.gathered);

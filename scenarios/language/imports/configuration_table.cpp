@@ -80,8 +80,8 @@ void add_names(const DocumentNode& map, const std::string& key, std::vector<std:
 }
 
 WrittenForm read_writes(const DocumentNode& map) {
-  check_keys(map, {"as", "form", "command", "program", "program_with", "launcher", "model_missing",
-                   "settings"});
+  check_keys(map, {"as", "form", "command", "program", "program_with", "planned_as", "launcher",
+                   "model_missing", "settings", "beside"});
   WrittenForm writes{.as = require_text(map, "as"),
                      .form = require_text(map, "form"),
                      .command = text_or_empty(map, "command"),
@@ -91,6 +91,14 @@ WrittenForm read_writes(const DocumentNode& map) {
                      .settings = {}};
   if (const DocumentNode* launcher = map.value_of("launcher"))
     writes.launcher = texts_of(*launcher);
+  if (const DocumentNode* planned = map.value_of("planned_as")) {
+    writes.planned_as = find_framework(planned->text).name;
+  }
+  if (const DocumentNode* beside = map.value_of("beside")) {
+    for (const DocumentEntry& entry : beside->entries) {
+      writes.beside.emplace_back(entry.key, texts_of(entry.value));
+    }
+  }
   if (const DocumentNode* programs = map.value_of("program_with")) {
     for (const DocumentEntry& entry : programs->entries) {
       writes.program_with.emplace_back(entry.key, entry.value.text);

@@ -41,11 +41,16 @@ struct WrittenForm {
   std::string as;                // what `plan --launch` calls it; empty: nothing is written
   std::string form;              // "script", "yaml", "toml", "json"
   std::string command, program;  // of a script
+  // The entry of software.yaml that plans are made for, where settings say all that sets it apart
+  // from `software` of the table; empty: that one.
+  std::string planned_as = {};
   // Another program where a setting is written, which that one alone has.
   std::vector<std::pair<std::string, std::string>> program_with = {};
   std::vector<std::string> launcher;  // settings that stand before the program
   bool model_missing = false;         // it says neither the model nor how long sequences are
   std::vector<WrittenName> settings;  // in their order
+  // Flags that say nothing by themselves, and the flags beside which each of them is written.
+  std::vector<std::pair<std::string, std::vector<std::string>>> beside = {};
 };
 
 enum class StatedModel {

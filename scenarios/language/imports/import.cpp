@@ -95,12 +95,16 @@ class ScenarioImport : private ImportedKeys {
         throw Error(place(".gpu"), std::string(error.text()));
       }
       assume("cluster.node", node,
-             fmt::format("the usual node of {}; another one: --cluster", text(".gpu")));
+             fmt::format("the usual node of {}; another one: {}", text(".gpu"),
+                         request_.has_options ? "--cluster" : "--set cluster.node=NODE"));
     }
     if (node.empty()) {
-      throw unsaid(
-          "does not say on which machine it runs; give it as --cluster, say --cluster "
-          "'16 x dgx-h100' (`windtunnel list nodes`)");
+      throw unsaid(request_.has_options
+                       ? "does not say on which machine it runs; give it as --cluster, say "
+                         "--cluster '16 x dgx-h100' (`windtunnel list nodes`)"
+                       : "does not say on which machine it runs; give it as --set "
+                         "cluster.node=dgx-h100, and where the file does not say how many nodes, "
+                         "--set cluster.nodes=16, too (`windtunnel list nodes`)");
     }
     const double ranks =
         count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
@@ -125,10 +129,10 @@ class ScenarioImport : private ImportedKeys {
     }
     if (requested("cluster.nodes")) nodes = count("cluster.nodes");
     if (!nodes) {
-      throw unsaid(
-          fmt::format("does not say how many nodes it takes; give them, say --cluster "
-                      "'{:.0f} x {}'",
-                      std::ceil(ranks / per_node), node));
+      const double fewest = std::ceil(ranks / per_node);
+      throw unsaid("does not say how many nodes it takes; give them, say " +
+                   (request_.has_options ? fmt::format("--cluster '{:.0f} x {}'", fewest, node)
+                                         : fmt::format("--set cluster.nodes={:.0f}", fewest)));
     }
     gpus_ = *nodes * per_node;
     gpus_of_node_ = per_node;
@@ -148,8 +152,10 @@ class ScenarioImport : private ImportedKeys {
     throw Error(
         place("layout.dp"),
         fmt::format("{}: its degrees make {:.0f} GPUs, and the cluster has {:.0f}; give the "
-                    "node alone, --cluster {}, or other replicas, --set layout.dp={:.0f}",
-                    keys_.at("layout.dp").from.name, *dp * ranks, gpus_, node, gpus_ / ranks));
+                    "node alone, {}{}, or other replicas, --set layout.dp={:.0f}",
+                    keys_.at("layout.dp").from.name, *dp * ranks, gpus_,
+                    request_.has_options ? "--cluster " : "--set cluster.node=", node,
+                    gpus_ / ranks));
   }
 
   // --- The model ---
@@ -174,9 +180,10 @@ class ScenarioImport : private ImportedKeys {
     }
     const bool stated = keys_.contains("model") || keys_.contains("model.layers");
     if (!stated) {
-      throw unsaid(
-          "does not say which model it trains; give it as --model, a name of `windtunnel "
-          "list models` or a config.json");
+      throw unsaid(fmt::format(
+          "does not say which model it trains; give it as {}, a name of `windtunnel list models` "
+          "or a config.json",
+          request_.has_options ? "--model" : "--set model=NAME"));
     }
   }
 
@@ -554,10 +561,13 @@ bool is_configuration(const std::string& text, const std::string& path) {
   }
 }
 
-ReadScenario as_scenario(ScenarioText scenario) {
+ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
   if (!is_configuration(scenario.text, scenario.file)) return {std::move(scenario)};
-  ImportRequest request{
-      .files = {scenario.file}, .kind = "", .set = {}, .texts = {{scenario.file, scenario.text}}};
+  ImportRequest request{.files = {scenario.file},
+                        .kind = "",
+                        .set = {},
+                        .has_options = has_options,
+                        .texts = {{scenario.file, scenario.text}}};
   // Items of lists are set on top of the scenario, as in any.
   std::ranges::copy_if(scenario.set, std::back_inserter(request.set),
                        [](const auto& each) { return find_field(each.first) != nullptr; });

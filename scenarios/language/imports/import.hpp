@@ -22,6 +22,9 @@ struct ImportRequest {
   // Keys of the scenario, which go before what the files say: the machine (cluster.node and
   // cluster.nodes), where they do not say it, the model, and any other.
   Overrides set;
+  // Whether the command has --cluster and --model for what the files leave open, which errors then
+  // name; each command has --set.
+  bool has_options = true;
   // Texts of files, by path, that are read in the place of what is on the disk.
   std::map<std::string, std::string> texts = {};
 };
@@ -69,11 +72,11 @@ bool is_configuration(const std::string& text, const std::string& path);
 // A file as whatever takes a scenario reads it: of the configuration of a training program the
 // scenario that it becomes, with what is set (machine and model among it, which the file need not
 // say); a scenario as it is. `note`: import_note() of the former. Throws Error as
-// import_scenario().
+// import_scenario(), which names options where the command `has_options`.
 struct ReadScenario {
   ScenarioText scenario;
   std::string note = {};
 };
-ReadScenario as_scenario(ScenarioText scenario);
+ReadScenario as_scenario(ScenarioText scenario, bool has_options = false);
 
 }  // namespace windtunnel

@@ -47,6 +47,9 @@ class SaidByJob {
     for (const auto& [name, value] : megatron_settings_of(the_case.job.model)) {
       said_["--" + name] = value;
     }
+    // Megatron-LM refuses sequences that are longer than the positions.
+    said_["--max_position_embeddings"] =
+        fmt::to_string(std::max(the_case.job.model.sequence, the_case.job.batch.sequence));
   }
 
   // Nullptr: the job says nothing of it.
@@ -189,6 +192,13 @@ std::vector<WrittenSetting> written_settings(const ConfigurationTable& table,
     if (known) continue;
     said.insert(setting->says.begin(), setting->says.end());
     settings.push_back(*std::move(setting));
+  }
+  const auto is_on = [&](const std::string& flag) {
+    const auto found = std::ranges::find(settings, flag, &WrittenSetting::path);
+    return found != settings.end() && found->value == "true";
+  };
+  for (const auto& [flag, others] : table.writes.beside) {
+    if (std::ranges::all_of(others, is_on)) settings.push_back({flag, "true", {}});
   }
   return settings;
 }
@@ -383,7 +393,8 @@ std::vector<std::string> launch_programs() {
 }
 
 const std::string& launch_software(const std::string& program) {
-  return table_written_as(program).software;
+  const ConfigurationTable& table = table_written_as(program);
+  return table.writes.planned_as.empty() ? table.software : table.writes.planned_as;
 }
 
 Launch launch_of(const ScenarioText& scenario, const std::string& program) {

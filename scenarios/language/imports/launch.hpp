@@ -30,7 +30,9 @@ struct Launch {
 // "megatron", "bridge", "torchtitan", "deepspeed".
 std::vector<std::string> launch_programs();
 
-// The entry of software.yaml as which a program's configuration is read. Throws Error likewise.
+// The entry of software.yaml that a plan is made for which is launched as this program: the one as
+// which its configuration is read, or another that its settings can ask for. Throws Error with the
+// nearest name.
 const std::string& launch_software(const std::string& program);
 
 // Throws Error with the nearest name for a program that nothing is written for, and what reading

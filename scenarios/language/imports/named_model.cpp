@@ -17,7 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWayOn =
-    "give it as --model, a name of `windtunnel list models` or its config.json";
+    "give it as --model, or as --set model=NAME where the command has no such option: a name of "
+    "`windtunnel list models` or its config.json";
 
 // Sizes that a name states in billions of parameters: "8B", "1.6b" and "1_6b".
 std::vector<double> stated_sizes(const std::string& name) {

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "models/base/quantile.hpp"
+#include "models/results/step_range.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "sim/study/diagnose/measured_place.hpp"
 #include "sim/study/simulate.hpp"
@@ -498,7 +499,7 @@ Diagnosis diagnose(const TrainingLog& log, const ScenarioText* job,
     diagnosis.software = software->name;
   }
   diagnosis.expected = ranking.healthy();
-  diagnosis.interval = error_factors(healthy.iteration.error, 0.9, healthy.iteration.host_spread);
+  diagnosis.interval = step_factors(healthy.iteration, 0.9);
   diagnosis.quantile = ranking.quantile();
   diagnosis.unusual = unusual_of(diagnosis.shape, ranking);
   diagnosis.verdict = verdict_of(diagnosis);

@@ -378,9 +378,10 @@ PlanBasis plan_basis(const PlanRequest& request) {
   const int longest = basis.model.sequence > 0 ? basis.model.sequence : usual;
   basis.sequence = request.sequence.value_or(std::min(longest, usual));
   const bool as_made = basis.sequence == basis.model.sequence;
-  add_default(basis, !request.sequence,
-              {"sequence", fmt::format("{} tokens", basis.sequence),
-               as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence"});
+  add_default(
+      basis, !request.sequence,
+      {"sequence", fmt::format("{} tokens", basis.sequence),
+       as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence", true});
 
   const Parameter usual_batch = batch_for(request, usual_batch_tokens(parameters), basis.sequence);
   basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);

@@ -308,7 +308,7 @@ TEST(PlanCommand, TakesAScenarioThatNamesAFile) {
   const std::string best = here + "/out/best.yaml";
   const Json plan = planned("plan " + here + "/sub/job.yaml --launch megatron --out " + best);
   EXPECT_EQ(plan.at("best").at("result").at("model").at("layers"), 16);
-  EXPECT_EQ(plan.at("framework"), "megatron-lm");
+  EXPECT_EQ(plan.at("framework"), "megatron");
   EXPECT_EQ(plan.at("launch").at("unsaid"), Json::array());
   EXPECT_EQ(run_program("run " + best).exit_code, 0);
 }
@@ -341,6 +341,14 @@ TEST(PlanCommand, LaunchesWhatItPlans) {
   ASSERT_EQ(ran.exit_code, 0) << ran.err;
   EXPECT_EQ(Json::parse(ran.out).at("iteration").at("time_s"),
             plan.at("best").at("result").at("iteration").at("time_s"));
+  // The program that is launched is planned for, with what its flags can ask for.
+  const std::string open = kAsked.substr(0, kAsked.find(" --framework"));
+  const Json alone = planned(open + " --launch megatron");
+  const Json named = planned(kAsked + "megatron --launch megatron");
+  EXPECT_EQ(alone.at("framework"), "megatron");
+  EXPECT_EQ(alone.at("best").at("step_s"), named.at("best").at("step_s"));
+  EXPECT_EQ(alone.at("launch").at("text"), named.at("launch").at("text"));
+  EXPECT_EQ(alone.at("launch").at("unsaid"), Json::array());
   const ProgramResult shown = run_program(kAsked + "megatron-lm --launch torchtitan");
   EXPECT_NE(shown.out.find("What torchtitan does not take over"), std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find("[parallelism]"), std::string::npos) << shown.out;

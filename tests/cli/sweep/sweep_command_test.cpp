@@ -289,6 +289,8 @@ TEST(OptimiseIntervals, RefusesWhatItCannotSearch) {
   expect_fault("--over snapshots.0.every layout --for memory", "--for goodput");
   expect_fault("--over snapshots.7.every --for goodput", "no tier 7");
   expect_fault("--over snapshots.7.every layout --for goodput", "no tier 7");
+  expect_fault("--over snapshots.1.every --for goodput",
+               "the index is that of `snapshots`, which has 1 tier, the first with the index 0");
 }
 
 }  // namespace

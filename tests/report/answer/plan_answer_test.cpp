@@ -72,6 +72,47 @@ TEST(PlanAnswer, ItsPageHasTheCellsOfTheCompleteText) {
   EXPECT_GT(cells, 20U);
 }
 
+// What was taken and decides the layout stands beside it.
+TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
+  const PlanReport plan = make_plan({.model = "llama3-8b",
+                                     .nodes = 2,
+                                     .node = "dgx-h100",
+                                     .tokens = 100e9,
+                                     .framework = "megatron"});
+  const Answer answer = plan_answer(plan, "windtunnel run best.yaml", PlanDetail::brief);
+  const auto value_of = [&](const char* title, const char* label) -> std::string {
+    const auto section = std::ranges::find(answer.sections, title, &SummarySection::title);
+    if (section == answer.sections.end()) return "";
+    const auto row = std::ranges::find(section->rows, label, &SummaryRow::label);
+    return row == section->rows.end() ? "" : row->value;
+  };
+  EXPECT_EQ(value_of("What to start", "gradients"), "kept and reduced in bf16 (assumed)");
+  EXPECT_EQ(value_of("What to start", "network"),
+            "8 NICs a node of 400 Gb/s each way; fabric: every NIC at its full rate to every other "
+            "one (assumed)");
+  EXPECT_NE(value_of("Taken where nothing was said", "sequence").find("8192 tokens"),
+            std::string::npos);
+}
+
+// However far the law of the error reaches, no training is faster than its GPUs' peak; what is
+// slower has the chance that the law gives it.
+TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
+  PlanReport plan = small_plan();
+  plan.record.iteration.error = {0.3, 0.3, 0.3, Origin::measured, "test"};
+  plan.record.campaign->goodput_by_model = {.if_faster = plan.record.campaign->goodput.mean,
+                                            .if_slower = plan.record.campaign->goodput.mean};
+  const auto chance = [&](double share_of_days, double hfu_causal) {
+    plan.record.iteration.hfu_causal = hfu_causal;
+    plan.basis.request.deadline_days = share_of_days * plan.best.days;
+    Json document;
+    place_deadline(document, plan);
+    return document.at("deadline").at("chance").get<double>();
+  };
+  EXPECT_GT(chance(0.8, 0.4), 0.1);
+  EXPECT_EQ(chance(0.8, 0.95), 0);
+  EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
+}
+
 // The answer's range is the one of the figure; what the plan takes is marked in each chart.
 TEST(PlanAnswer, ChartsHoldTheFigures) {
   const PlanReport& plan = small_plan();

@@ -97,6 +97,28 @@ TEST(Figures, RangesFollowTheCalibrationsError) {
   EXPECT_FALSE(ranges.contains("job.days"));
 }
 
+// The whole training ends on the fast side where its steps do.
+TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
+  Record record = sample_record();
+  record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
+  record.iteration.hfu_causal = 0.95;
+  record.campaign->goodput.mean = 0.8;
+  record.campaign->goodput_by_model = {.if_faster = 0.8, .if_slower = 0.8};
+  const double factor = std::exp(0.1 * 1.959964);
+  for (const char* key : {"iteration.time_s", "campaign.job.days", "campaign.job.cost_usd"}) {
+    const Figure& each = figure(key);
+    const double value = number_of(each.of(record));
+    ASSERT_GT(value, 0) << key;
+    const std::optional<FigureRange> range = model_range(each, record);
+    ASSERT_TRUE(range) << key;
+    EXPECT_NEAR(range->low / value, 0.95, 1e-9) << key;
+    EXPECT_NEAR(range->high / value, factor, 1e-5) << key;
+    const std::optional<FigureRange> law = model_range(each, record, FastEnd::by_the_law);
+    ASSERT_TRUE(law) << key;
+    EXPECT_NEAR(law->low / value, 1 / factor, 1e-5) << key;
+  }
+}
+
 // What is told beside a figure is no narrower than what trials or cost models leave open.
 TEST(Figures, KeyFiguresHaveTheWiderRange) {
   Record record = sample_record();

@@ -186,6 +186,15 @@ TEST_F(ImportFolder, NamesWhatNoFileSays) {
   EXPECT_EQ(refusal("run.sh", alone),
             "run.sh: does not say how many nodes it takes; give them, say --cluster '1 x "
             "dgx-h100'");
+  // Commands that take such a file in the place of a scenario have --set alone.
+  const auto as_scenario_of = [](const std::string& text, const Overrides& set) {
+    return error_of([&] { as_scenario({.file = "run.sh", .text = text, .set = set}); });
+  };
+  EXPECT_THAT(as_scenario_of(kScript, {}),
+              testing::AllOf(testing::HasSubstr("give it as --set cluster.node=dgx-h100"),
+                             testing::Not(testing::HasSubstr("--cluster"))));
+  EXPECT_THAT(as_scenario_of(alone, {{"cluster.node", "dgx-h100"}}),
+              testing::EndsWith("give them, say --set cluster.nodes=1"));
   const std::string deepspeed = R"({"train_batch_size": 64, "zero_optimization": {"stage": 3}})";
   const Overrides machine = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}};
   EXPECT_THAT(

@@ -56,6 +56,7 @@ std::vector<LaunchRow> launch_rows() {
       "precision: bf16\nrecompute: none";
   return {
       {"MegatronDense", "megatron", job("llama3-70b", 64, "megatron-lm", megatron), {}},
+      {"MegatronOverlapped", "megatron", job("llama3-70b", 64, "megatron", megatron), {}},
       {"MegatronFp8", "megatron", job("llama3-8b", 4, "megatron-lm", dense), {}},
       {"MegatronExperts", "megatron", job("mixtral-8x7b", 8, "megatron-lm", experts), {}},
       {"BridgeDense", "bridge", job("llama3-70b", 64, "megatron-bridge-26.06", megatron), {}},
@@ -78,6 +79,14 @@ std::vector<LaunchRow> launch_rows() {
        {}},
       {"MegatronHybrid", "megatron", job("nemotron-h-8b", 8, "megatron-lm", dense), {}},
   };
+}
+
+LaunchRow launch_row(const std::string& name) {
+  for (const LaunchRow& row : launch_rows()) {
+    if (row.name == name) return row;
+  }
+  ADD_FAILURE() << "no row " << name;
+  return {};
 }
 
 // NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
@@ -149,18 +158,47 @@ TEST(Launch, NamesWhatTheJobCannotDoWithout) {
 
 TEST(Launch, WritesWhatTheProgramTakes) {
   const Launch script =
-      launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatron");
+      launch_of({.file = "job.yaml", .text = launch_row("MegatronDense").scenario}, "megatron");
   EXPECT_THAT(script.text,
               testing::StartsWith(
                   "#!/bin/bash\ntorchrun --nnodes 64 --nproc-per-node 8 pretrain_gpt.py \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --sequence-parallel \\\n"));
   EXPECT_THAT(script.text, testing::HasSubstr(" --tensor-model-parallel-size 4 \\\n"));
   const Launch toml =
-      launch_of({.file = "job.yaml", .text = launch_rows()[5].scenario}, "torchtitan");
+      launch_of({.file = "job.yaml", .text = launch_row("TorchtitanFsdp").scenario}, "torchtitan");
   EXPECT_THAT(toml.text, testing::HasSubstr("[model]\nname = \"llama3\"\nflavor = \"8B\"\n"));
   const Launch json =
-      launch_of({.file = "job.yaml", .text = launch_rows()[8].scenario}, "deepspeed");
+      launch_of({.file = "job.yaml", .text = launch_row("DeepSpeedZero3").scenario}, "deepspeed");
   EXPECT_THAT(json.text, testing::HasSubstr("\"stage\": 3"));
+}
+
+// What Megatron-LM's scripts have off, and Megatron-Core's plans count on.
+TEST(Launch, AsksForWhatThePlansSoftwareHas) {
+  EXPECT_EQ(launch_software("megatron"), "megatron");
+  const LaunchRow row = launch_row("MegatronOverlapped");
+  const Launch script = launch_of({.file = "job.yaml", .text = row.scenario}, row.program);
+  for (const char* flag : {"--overlap-grad-reduce", "--overlap-param-gather",
+                           "--grad-reduce-in-bf16", "--cross-entropy-loss-fusion"}) {
+    EXPECT_THAT(script.text, testing::HasSubstr(std::string("    ") + flag)) << script.text;
+  }
+  const LaunchRow plain = launch_row("MegatronDense");
+  const Launch without = launch_of({.file = "job.yaml", .text = plain.scenario}, plain.program);
+  EXPECT_THAT(without.text, testing::Not(testing::HasSubstr("--overlap"))) << without.text;
+}
+
+// Megatron-LM asserts that positions reach as far as sequences.
+TEST(Launch, PositionsReachAsFarAsSequences) {
+  const std::string longer = job("qwen3-32b", 4, "megatron-lm",
+                                 "layout: {tp: 8, sharding: zero1, sequence_parallel: true}\n"
+                                 "batch: {global: 64, micro: 1, sequence: 8192}");
+  const Launch script = launch_of({.file = "job.yaml", .text = longer}, "megatron");
+  EXPECT_THAT(script.text, testing::HasSubstr("--max-position-embeddings 8192"));
+  EXPECT_THAT(script.text, testing::HasSubstr("--seq-length 8192"));
+  const std::string shorter = job("mixtral-8x7b", 4, "megatron-lm",
+                                  "layout: {tp: 8, sharding: zero1, sequence_parallel: true}\n"
+                                  "batch: {global: 64, micro: 1, sequence: 4096}");
+  const Launch within = launch_of({.file = "job.yaml", .text = shorter}, "megatron");
+  EXPECT_THAT(within.text, testing::HasSubstr("--max-position-embeddings 32768"));
 }
 
 // Layers by letters are another program's.
@@ -192,8 +230,9 @@ TEST(Launch, EachProgramIsReadAsASoftwareOfTheLibrary) {
 TEST(Launch, OfAnUnknownProgramNothingIsWritten) {
   EXPECT_THAT(launch_programs(),
               testing::ElementsAre("megatron", "bridge", "torchtitan", "deepspeed"));
-  EXPECT_THROW(launch_of({.file = "job.yaml", .text = launch_rows()[0].scenario}, "megatrom"),
-               Error);
+  EXPECT_THROW(
+      launch_of({.file = "job.yaml", .text = launch_row("MegatronDense").scenario}, "megatrom"),
+      Error);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "traces/logs/training_log.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/error_of.hpp"
@@ -111,6 +112,20 @@ TEST(TrainingLog, ReadsTables) {
             "no step whose time can be read");
 }
 
+// What an error names is read.
+TEST(TrainingLog, ColumnsAreReadAsTheyAreCalled) {
+  for (const ColumnForm& form : column_forms()) {
+    if (form.quantity == iteration) continue;
+    const std::string pace = form.quantity == step_s ? "" : "step_time,";
+    const std::string text = fmt::format("step,{}{}\n1,{}9\n2,{}9\n", pace, form.called,
+                                         pace.empty() ? "" : "7,", pace.empty() ? "" : "7,");
+    const TrainingLog log = parse_training_log(text, "a.csv");
+    ASSERT_EQ(log.steps.size(), 2U) << form.called;
+    EXPECT_EQ(log.steps[0].iteration, 1) << form.called;
+    EXPECT_EQ(value(log, form.quantity), 9 * form.unit) << form.called;
+  }
+}
+
 TEST(TrainingLog, RefusesWhatIsNone) {
   const auto refused = [](const std::string& text, const std::string& why) {
     return fails([&] { parse_training_log(text, "run.log"); }, why);
@@ -119,6 +134,9 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   EXPECT_TRUE(refused("hello\n", "megatron-lm, megatron-bridge, nemo, torchtitan, deepspeed"));
   EXPECT_TRUE(refused("# nThread 1\n# out-of-place  in-place\n",
                       "expect COLLECTIVE --cluster MACHINE --log FILE"));
+  EXPECT_TRUE(
+      refused("iteration,seconds\n1,9.1\n", "no column says how long a step took; one of "));
+  EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n", "iteration-time, train_step_timing in s, "));
   EXPECT_TRUE(refused("{\"traceEvents\": []}", "windtunnel trace import"));
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {
     EXPECT_TRUE(refused(
