@@ -86,6 +86,13 @@ std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   return rows;
 }
 
+constexpr std::string_view kGradients = "gradients";
+
+// "kept and reduced in bf16 (assumed); --set software.gradients=..."
+std::string default_text(const TakenDefault& taken) {
+  return fmt::format("{} ({}); {}", taken.value, evidence_of(taken), taken.change);
+}
+
 // The decisive ones have a row each, the others share one.
 SummarySection decisive_section(const PlanReport& plan) {
   SummarySection section{"Taken where nothing was said", {}, {}, ShownOn::console};
@@ -95,8 +102,8 @@ SummarySection decisive_section(const PlanReport& plan) {
       others.push_back(each.what);
       continue;
     }
-    section.rows.push_back(
-        {each.what, fmt::format("{} ({}); {}", each.value, evidence_of(each), each.change)});
+    if (each.what == kGradients) continue;  // what_to_start() has them
+    section.rows.push_back({each.what, default_text(each)});
   }
   for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));
   if (!others.empty()) {
@@ -214,15 +221,16 @@ const TakenDefault* taken_default(const PlanReport& plan, std::string_view what)
   return found == plan.basis.defaults.end() ? nullptr : &*found;
 }
 
-// "8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one (assumed)"
+// "; 8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one (assumed)"
 std::string network_text(const PlanReport& plan) {
+  if (plan.record.job.cluster.nodes == 1) return "";
   const NodeSpec& node = plan.record.job.cluster.node;
   constexpr double kGbit = 1e9 / 8;  // bytes
   std::string fabric = "as stated";
   if (const TakenDefault* taken = taken_default(plan, "fabric")) {
     fabric = fmt::format("{} ({})", taken->value, evidence_of(*taken));
   }
-  return fmt::format("{} a node of {:g} Gb/s each way; fabric: {}", counted(node.nics, "NIC"),
+  return fmt::format("; {} a node of {:g} Gb/s each way; fabric: {}", counted(node.nics, "NIC"),
                      node.nic_Bps.value / kGbit, fabric);
 }
 
@@ -235,7 +243,7 @@ SummarySection what_to_start(const PlanReport& plan) {
       may_not_fit_text(plan.record.job.calibration, best.memory_bytes, usable);
   SummarySection section{"What to start", {}, {}};
   section.rows = {
-      {"nodes", nodes_text(best)},
+      {"nodes", nodes_text(best) + network_text(plan)},
       {"layout", layout_axes(best) + sequence_parallel},
       {"schedule",
        fmt::format("{}, recompute {}", schedule_name(best), best.point.found_at("recompute"))},
@@ -250,11 +258,9 @@ SummarySection what_to_start(const PlanReport& plan) {
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   // What decides beside them which layout is the fastest and fits.
-  if (const TakenDefault* gradients = taken_default(plan, "gradients")) {
-    section.rows.push_back(
-        {"gradients", fmt::format("{} ({})", gradients->value, evidence_of(*gradients))});
+  if (const TakenDefault* gradients = taken_default(plan, kGradients)) {
+    section.rows.push_back({gradients->what, default_text(*gradients)});
   }
-  if (plan.record.job.cluster.nodes > 1) section.rows.push_back({"network", network_text(plan)});
   const std::string few =
       few_steps_text(plan.basis, static_cast<double>(best.point.batch) * plan.basis.sequence);
   if (!few.empty()) section.rows.push_back({"few steps", few});

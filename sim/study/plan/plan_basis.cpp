@@ -126,8 +126,7 @@ TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
   }
   const Parameter& error = failure_rate_error();
   if (!value.empty()) {
-    value += fmt::format("; in another cluster up to {:.1f} times as often or seldom",
-                         error_factor(error, 0.9));
+    value += fmt::format(", elsewhere up to {:.1f} times more or fewer", error_factor(error, 0.9));
   }
   return {
       "failures", value,
@@ -381,7 +380,7 @@ PlanBasis plan_basis(const PlanRequest& request) {
   add_default(
       basis, !request.sequence,
       {"sequence", fmt::format("{} tokens", basis.sequence),
-       as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence", true});
+       as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence", !as_made});
 
   const Parameter usual_batch = batch_for(request, usual_batch_tokens(parameters), basis.sequence);
   basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);
