@@ -96,7 +96,9 @@ struct IntervalReport {
   double shortest_s = 0;  // the shortest interval around the best that is as good (is_as_good())
   double longest_s = 0;
   double best_goodput = 0;
-  double young_regret = 0;  // goodput lost at Young's interval: best_goodput less the simulated one
+  // Goodput lost at Young's interval: less there than at the best, simulated, both by the failures
+  // that the best was chosen by.
+  double young_regret = 0;
   double exact_regret = 0;  // the same at the interval of the exact exponential formula
 };
 

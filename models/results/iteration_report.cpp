@@ -435,21 +435,6 @@ void set_drawn(IterationReport& report, const Estimate& step_s, int draw) {
   for (double& seconds : report.origin_s) seconds *= longer;
 }
 
-namespace {
-
-// Of a GPU.
-double mean_peak_flops(const Job& job) {
-  const Cluster& cluster = job.cluster;
-  if (cluster.pools.empty()) return peak_flops(cluster.node.gpu, job.precision);
-  double sum = 0;
-  for (int node = 0; node < cluster.nodes; ++node) {
-    sum += peak_flops(cluster.spec_of(node).gpu, job.precision);
-  }
-  return sum / cluster.nodes;
-}
-
-}  // namespace
-
 IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_flops,
                                  const std::vector<GpuMemory>& memory, const Plan& plan,
                                  const Timeline& timeline, const std::vector<PathStep>& path) {

@@ -11,6 +11,9 @@ namespace windtunnel {
 // its FLOPs take.
 ErrorFactors step_factors(const IterationReport& step, double covered);
 
+// `off` with that limit. `hfu_causal`: of the predicted step; 0: not known, no limit.
+ErrorFactors held_at_peak(ErrorFactors off, double hfu_causal);
+
 // The same without that limit: the law of the error, from which chances follow.
 ErrorFactors unheld_step_factors(const IterationReport& step, double covered);
 

@@ -22,12 +22,14 @@ double usd_per_day(const PlanReport& plan) {
 // One training is luckier or unluckier than their mean, as its trials were.
 double chance_in_days(const PlanReport& plan, double days) {
   const Figure& whole = figure("campaign.job.days");
-  const std::optional<FigureRange> held = wider_range(whole, plan.record);
+  const std::optional<FigureRange> held = model_range(whole, plan.record);
+  const std::optional<FigureRange> law = model_range(whole, plan.record, FastEnd::by_the_law);
   const std::optional<FigureRange> range = wider_range(whole, plan.record, FastEnd::by_the_law);
   const double middle = plan.best.days;
-  if (!held || !range || !std::isfinite(middle) || !plan.record.campaign) return 0;
-  // Faster than its GPUs' peak no training is, however far the law of the error reaches.
-  const double least = held->low > range->low ? held->low : 0;
+  if (!held || !law || !range || !std::isfinite(middle) || !plan.record.campaign) return 0;
+  // Faster than its GPUs' peak no training is, however far the law of the error or the interval of
+  // the mean over trials reaches.
+  const double least = held->low > law->low ? held->low : 0;
   const double freedom = freedom_of(plan.record.iteration.error);
   const CampaignReport& campaign = *plan.record.campaign;
   double chance = 0;

@@ -41,7 +41,8 @@ void add_launch(const Launch& launch, Answer& answer) {
   }
   section.rows.push_back(
       {"yours to add",
-       "what changes neither time nor memory: settings of the model such as the base of rotary "
+       "what this model counts neither time nor memory for: settings of the model such as the base "
+       "of rotary "
        "positions, the epsilon of norms and norms of queries and keys; paths of data, learning "
        "rates"});
   answer.sections.push_back(std::move(section));

@@ -98,13 +98,16 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
        .title = "Layouts, with copies on storage alone",
        .column = "layout",
        .note =
-           "The fastest training; the first by the closed form, and two others in their best form.",
+           "Taken is the fastest training by failures that are drawn to choose by; goodput and "
+           "days are of others. The rest: the first by the closed form, and two others in their "
+           "best form.",
        .options = {}},
       plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "spares",
        .title = "How many spares, with copies on storage alone",
        .column = "that train + kept",
-       .note = "The fastest training, as spares are paid for like nodes that train.",
+       .note = "Taken is the fastest training by failures that are drawn to choose by, as spares "
+               "are paid for like nodes that train.",
        .options = {}},
       plan.spares, nodes_of,
       [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });

@@ -117,7 +117,8 @@ constexpr IntervalFigure kIntervalFigures[] = {
     {"rsc_ettr", "ETTR by RSC's formula", share, higher, "at the configured interval",
      &Interval::rsc_ettr, nullptr, kClosedForm},
     {"best_goodput", "best goodput", share, higher, "simulated", &Interval::best_goodput},
-    {"young_regret", "regret of Young", points, lower, "goodput lost by following the formula",
+    {"young_regret", "regret of Young", points, lower,
+     "goodput lost by following the formula, by the failures that the best is chosen by",
      &Interval::young_regret},
     {"exact_regret", "regret of the exact formula", points, lower,
      "goodput lost at the interval of the exact exponential formula", &Interval::exact_regret}};

@@ -38,7 +38,11 @@ std::optional<FigureRange> range_of_models(const Figure& figure, const Record& r
   const auto [least, most] = std::minmax({goodput, if_faster, if_slower});
   if (figure.follows == Follows::goodput) return FigureRange{least, most};
   if (if_slower <= 0) return std::nullopt;  // then it might never end
-  return FigureRange{value / off.shorter * goodput / if_faster,
+  // Campaigns were simulated up to the peak (goodput_by_model). Beyond it the law goes on as up to
+  // there: one power of the factor.
+  const double simulated = step_factors(record.iteration, kReportedShare).shorter;
+  const double beyond = simulated > 1 ? std::log(off.shorter) / std::log(simulated) : 1;
+  return FigureRange{value / off.shorter * std::pow(goodput / if_faster, beyond),
                      value * off.longer * goodput / if_slower};
 }
 

@@ -147,6 +147,7 @@ class CaseReader {
     const std::string text = json.value(name, "");
     const std::optional<std::uint64_t> number = key_number(text);
     if (!number) fail(fmt::format("{} '{}' is none", name, text));
+    if (*number == 0) fail(fmt::format("neither {} nor reason", name));
     return *number;
   }
 

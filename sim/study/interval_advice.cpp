@@ -297,9 +297,12 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, campaign.goodput});
   }
   if (!expected) return advice;
-  const auto regret = [&](double every_s) {
-    return advice.best_goodput - tries.told(subject.iterations(every_s)).goodput.mean;
+  // Both by the failures that the best was chosen by, among which it is the best: by others chance
+  // could make it lose to the formula's.
+  const auto chosen_by = [&](double every_s) {
+    return tries.to_choose_by(subject.iterations(every_s)).goodput.mean;
   };
+  const auto regret = [&](double every_s) { return chosen_by(advice.best_s) - chosen_by(every_s); };
   advice.young_regret = regret(advice.young_s);
   advice.exact_regret = regret(advice.exact_s);
   return advice;

@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/op/op_cost.hpp"
 #include "models/workload/layer_table.hpp"
 #include "models/workload/training.hpp"
 
@@ -57,6 +58,16 @@ double flops_per_step(const Job& job, AttentionCount count) {
   double flops = 0;
   for (const int length : step_lengths(job)) flops += model_flops(job.model, 1, length, count);
   return flops;
+}
+
+double mean_peak_flops(const Job& job) {
+  const Cluster& cluster = job.cluster;
+  if (cluster.pools.empty()) return peak_flops(cluster.node.gpu, job.precision);
+  double sum = 0;
+  for (int node = 0; node < cluster.nodes; ++node) {
+    sum += peak_flops(cluster.spec_of(node).gpu, job.precision);
+  }
+  return sum / cluster.nodes;
 }
 
 ParameterCounts parameter_counts(const Job& job) {

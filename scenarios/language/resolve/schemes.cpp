@@ -123,12 +123,21 @@ void expand_in_place(DocumentNode& node, std::string_view key, const std::vector
 
 void expand_own_fabric(DocumentNode& fabric, const std::vector<OwnPart>& own) {
   expand_in_place(fabric, kFabric, own);
-  const DocumentNode* base = fabric.value_of("base");
-  const OwnPart* part = base == nullptr ? nullptr : named_by(*base, kFabric, own);
-  if (part == nullptr) return;
-  const Location where = base->where;
-  std::erase_if(fabric.entries, [](const DocumentEntry& entry) { return entry.key == "base"; });
-  add_missing(fabric, body_at(part->body, "", where));
+  std::vector<std::string> expanded;
+  while (const DocumentNode* base = fabric.value_of("base")) {
+    const OwnPart* part = named_by(*base, kFabric, own);
+    if (part == nullptr) return;
+    const Location where = base->where;
+    const bool again = std::ranges::find(expanded, part->name) != expanded.end();
+    expanded.push_back(part->name);
+    if (again) {
+      throw Error(where, fmt::format("the bases of fabric '{}' lead back to it ({}): one of them "
+                                     "needs a base of the library, or none",
+                                     part->name, fmt::join(expanded, ", ")));
+    }
+    std::erase_if(fabric.entries, [](const DocumentEntry& entry) { return entry.key == "base"; });
+    add_missing(fabric, body_at(part->body, "", where));
+  }
 }
 
 }  // namespace

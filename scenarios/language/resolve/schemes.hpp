@@ -50,7 +50,8 @@ struct OwnPart {
 // `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
 void expand_snapshots(DocumentNode& scenario);
 // Names of `own` parts become what they stand for; under a fabric, keys that the scenario states
-// beside its name (`{base: NAME, ...}`) stay. The later of two parts with one name counts.
+// beside its name (`{base: NAME, ...}`) stay; a NAME may be based on another part. The later of two
+// parts with one name counts. Throws Error where bases lead back to a part.
 void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own);
 // What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme. The
 // notes say what stays as the scenario states it where an override names the scheme.

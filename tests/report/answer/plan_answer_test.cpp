@@ -113,6 +113,9 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   EXPECT_GT(chance(0.8, 0.4), 0.1);
   EXPECT_EQ(chance(0.8, 0.95), 0);
   EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
+  // Neither where the mean over trials is known no better than that.
+  plan.record.campaign->job_days.low = 0.5 * plan.best.days;
+  EXPECT_EQ(chance(0.8, 0.95), 0);
 }
 
 // The answer's range is the one of the figure; what the plan takes is marked in each chart.

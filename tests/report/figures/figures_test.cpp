@@ -119,6 +119,24 @@ TEST(Figures, ThePeakEndsDaysAndCostAsItEndsSteps) {
   }
 }
 
+// What goodput loses up to the peak, where campaigns were simulated, it loses beyond it by the same
+// law: the logarithm of days goes with that of the step.
+TEST(Figures, TheLawOfDaysIsTheSameOnBothSidesOfThePeak) {
+  Record record = sample_record();
+  record.iteration.error = {0.1, 0.1, 0.1, Origin::measured, "test"};
+  record.iteration.hfu_causal = 0.95;
+  record.campaign->goodput.mean = 0.8;
+  record.campaign->goodput_by_model = {.if_faster = 0.79, .if_slower = 0.8};
+  const Figure& days = figure("campaign.job.days");
+  const double value = number_of(days.of(record));
+  const std::optional<FigureRange> held = model_range(days, record);
+  const std::optional<FigureRange> law = model_range(days, record, FastEnd::by_the_law);
+  ASSERT_TRUE(held && law);
+  EXPECT_NEAR(held->low / value, 0.95 * 0.8 / 0.79, 1e-9);
+  const double steps = 0.1 * 1.959964 / -std::log(0.95);
+  EXPECT_NEAR(std::log(law->low / value), steps * std::log(held->low / value), 1e-5);
+}
+
 // What is told beside a figure is no narrower than what trials or cost models leave open.
 TEST(Figures, KeyFiguresHaveTheWiderRange) {
   Record record = sample_record();

@@ -112,6 +112,11 @@ TEST(SweepStore, DamagedCasesAreRefused) {
             "cases.jsonl:5:1: damaged: not the values of this point of the grid");
   EXPECT_EQ(fault_with("0000000000000103", "0000000000000x03"),
             "cases.jsonl:5:1: damaged: key '0000000000000x03' is none");
+  // A point has a key or a reason.
+  EXPECT_EQ(fault_with("\"key\":\"0000000000000103\"", "\"key\":\"\""),
+            "cases.jsonl:5:1: damaged: neither key nor reason");
+  EXPECT_EQ(fault_with("\"reason\":\"cannot be\"", "\"reason\":\"\""),
+            "cases.jsonl:7:1: damaged: neither key nor reason");
   EXPECT_EQ(fault_with("\"points\":6", "\"points\":7"),
             "cases.jsonl:1:1: damaged: 7 points of a grid of 6");
 }

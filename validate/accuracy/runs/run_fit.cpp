@@ -16,6 +16,7 @@
 #include "models/base/fit/fit.hpp"
 #include "models/base/quantile.hpp"
 #include "models/calibration/prediction_error.hpp"
+#include "models/results/step_range.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "scenarios/language/text/evidence.hpp"
@@ -456,7 +457,8 @@ RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptio
 
 PredictionInterval interval(const RunPrediction& prediction, const Calibration& calibration) {
   constexpr double kCovered = 0.9;
-  const ErrorFactors step = error_factors(calibration.step_error, kCovered, prediction.spread);
+  const ErrorFactors step = held_at_peak(
+      error_factors(calibration.step_error, kCovered, prediction.spread), prediction.hfu_causal);
   const double memory = error_factor(calibration.memory_error, kCovered);
   return {.step_low_s = prediction.step_s / step.shorter,
           .step_high_s = prediction.step_s * step.longer,

@@ -13,6 +13,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "policies/iteration.hpp"
@@ -414,6 +415,8 @@ RunPrediction predict(const Job& job) {
   RunPrediction prediction;
   prediction.step_s = estimate.step_s;
   prediction.spread = host_spread(job, prepared);
+  prediction.hfu_causal = hardware_flops(job, prepared).causal / estimate.step_s /
+                          job.layout.ranks() / mean_peak_flops(job);
   prediction.memory_bytes = fullest_bytes(prepared.memory);
   prediction.memory = prepared.memory;
   prediction.fits = gpu_memory_excess(prepared.memory, job).empty();

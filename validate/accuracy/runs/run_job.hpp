@@ -28,6 +28,7 @@ RunJob job_of(const TrainingRun& run);
 struct RunPrediction {
   double step_s = 0;
   StepSpread spread = {};         // of step_s, beside the calibration's own error
+  double hfu_causal = 0;          // as IterationReport has it; 0: not known
   double memory_bytes = 0;        // peak of the fullest GPU, as its driver shows it
   std::vector<GpuMemory> memory;  // [pipeline rank]
   bool fits = true;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <utility>
+#include <algorithm>
+#include <iterator>
 
+#include "models/base/error.hpp"
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library_reader.hpp"
@@ -29,6 +31,28 @@ int count(const DocumentNode& map, const char* key) {
   return whole(require(map, key), key);
 }
 
+// Ascending, and as many as the rows keep.
+std::vector<double> errors_of(const DocumentNode& map) {
+  const DocumentNode& list = require(map, "errors");
+  std::vector<double> errors;
+  for (const DocumentNode& item : list.items) {
+    errors.push_back(quantity(item, Dimension::number, "errors"));
+    if (errors.back() < 0) throw Error(item.where, "an error is negative");
+    if (errors.size() > 1 && errors.back() < errors[errors.size() - 2]) {
+      throw Error(item.where, "errors do not ascend");
+    }
+  }
+  const int rows = count(map, "rows");
+  const int kept = std::min(rows, kMostErrors);
+  if (std::ssize(errors) != kept) {
+    throw Error(list.where,
+                fmt::format("{} errors of {} rows; {} belong here", errors.size(), rows, kept));
+  }
+  return errors;
+}
+
+}  // namespace
+
 std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
   std::vector<MeasuredRuns> all;
   for (const DocumentNode& map : document.items) {
@@ -36,10 +60,6 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
     check_keys(map, {"family", "gpu", "gpu_bits", "bits", "experts", "adapters", "small",
                      "sharded_weights", "context", "gpus", "sequence", "experts_a_rank",
                      "micro_tokens", "rows", "errors"});
-    std::vector<double> errors;
-    for (const DocumentNode& item : require(map, "errors").items) {
-      errors.push_back(quantity(item, Dimension::number, "errors"));
-    }
     all.push_back({.family = require_text(map, "family"),
                    .traits = {.gpu = require_text(map, "gpu"),
                               .gpu_bits = count(map, "gpu_bits"),
@@ -54,12 +74,10 @@ std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document) {
                               .experts_a_rank = count(map, "experts_a_rank"),
                               .micro_tokens = count(map, "micro_tokens")},
                    .rows = count(map, "rows"),
-                   .errors = std::move(errors)});
+                   .errors = errors_of(map)});
   }
   return all;
 }
-
-}  // namespace
 
 const std::vector<MeasuredRuns>& measured_runs() {
   static const std::vector<MeasuredRuns> runs =

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "models/results/familiarity.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 
 const std::vector<MeasuredRuns>& measured_runs();
+// Throws Error with location: a key is missing, or errors are negative, do not ascend or are not as
+// many as the rows keep (kept_errors()).
+std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document);
 
 // How far the predicted step of a job may be off: what its calibration says, or, where that one
 // stands for a kind of GPU and measured runs were off further, what they say. `without`: a family

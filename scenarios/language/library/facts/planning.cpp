@@ -144,8 +144,8 @@ const Parameter& failure_rate_error() {
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / clusters;
     double squares = 0;
     for (const double log : logs) squares += (log - mean) * (log - mean);
-    // The mean is not known better than so many clusters tell.
-    const double deviation = std::sqrt(squares / (clusters - 1) * (1 + 1 / clusters));
+    // Two clusters differ by sqrt(2) times what one differs from the mean of all.
+    const double deviation = std::sqrt(2 * squares / (clusters - 1));
     return error_told_by(deviation, static_cast<int>(logs.size()) - 1,
                          fmt::format("{} clusters that published a rate", logs.size()));
   }();

@@ -36,8 +36,9 @@ struct UsualPart {
 };
 bool is_rack(const NodeSpec& node);              // of so many GPUs that it is one (NVL72)
 UsualPart usual_failures(const NodeSpec& node);  // `failures`, of nodes of any number of GPUs
-// How far the rate of another cluster lies from such a one: log standard deviation between clusters
-// that published theirs, and as uncertain as so few leave it.
+// How far the rate of another cluster lies from such a one, which is one cluster's: log standard
+// deviation of the ratio of two clusters' rates, sqrt(2) times that of the clusters that published
+// theirs, and as uncertain as so few leave it.
 const Parameter& failure_rate_error();
 const UsualPart& usual_recovery();                // `recovery`, but for spares
 UsualPart usual_storage(int gpus);                // `cluster.storage` of a cluster of so many

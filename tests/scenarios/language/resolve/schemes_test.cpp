@@ -1,6 +1,7 @@
 #include "scenarios/language/resolve/schemes.hpp"
 
 #include "policies/protection/snapshot_tiers.hpp"
+#include "scenarios/language/additions.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -157,6 +158,37 @@ TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   const std::string both = std::string(kScenario) + "recovery: {base: hot-spares, spares: 128}\n";
   for (const Note& note : parse_case(both, "a.yaml").notes) {
     EXPECT_EQ(note.text.find("stays"), std::string::npos) << note.text;
+  }
+}
+
+Case with_fabrics(const std::vector<OwnPart>& parts, const Overrides& set) {
+  return resolve_case({.file = "a.yaml",
+                       .text = kScenario,
+                       .set = set,
+                       .added = std::make_shared<const Additions>(Additions{{}, parts})});
+}
+
+// By its name and as a base; the base of an own fabric may be an own one, brought before or after.
+TEST(Schemes, OwnFabricsMayBeBasedOnOwnOnes) {
+  const Overrides keys = {{"topology", "fat-tree"}, {"nodes_per_pod", "4"}};
+  const OwnPart a = own_fabric("a", keys);
+  const OwnPart b = own_fabric("b", {{"base", "a"}, {"pod_oversubscription", "4"}});
+  const OwnPart c = own_fabric("c", {{"base", "b"}, {"nodes_per_pod", "8"}});
+  const std::string stated = with({{"cluster.fabric.topology", "fat-tree"},
+                                   {"cluster.fabric.nodes_per_pod", "8"},
+                                   {"cluster.fabric.pod_oversubscription", "4"}})
+                                 .key;
+  for (const std::string key : {"cluster.fabric", "cluster.fabric.base"}) {
+    EXPECT_EQ(with_fabrics({a, b, c}, {{key, "c"}}).key, stated) << key;
+    EXPECT_EQ(with_fabrics({c, b, a}, {{key, "c"}}).key, stated) << key;
+  }
+}
+
+TEST(Schemes, BasesThatLeadBackAreRefused) {
+  const std::vector<OwnPart> ring = {own_fabric("a", {{"base", "b"}}),
+                                     own_fabric("b", {{"base", "a"}})};
+  for (const std::string key : {"cluster.fabric", "cluster.fabric.base"}) {
+    EXPECT_TRUE(fails([&] { with_fabrics(ring, {{key, "a"}}); }, "lead back to it")) << key;
   }
 }
 

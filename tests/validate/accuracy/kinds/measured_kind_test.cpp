@@ -226,11 +226,11 @@ TEST(FailureRows, AreThoseOfTheUsualClasses) {
   EXPECT_NEAR(report.rows[0].predicted, per_day, 1e-9);
   EXPECT_NEAR(report.rows[1].predicted, 0.55 / 3.79, 1e-9);
   EXPECT_NEAR(report.rows[2].predicted, 24 / per_day, 1e-9);
-  // Student's t of six degrees, 1.94, times 0.64 sqrt(8/7): clusters differ by a factor of 3.8,
+  // Student's t of six degrees, 1.94, times 0.64 sqrt(2): two clusters differ by a factor of 5.85,
   // beside which the 12 % of a count of 189.5 are nothing.
-  EXPECT_NEAR(report.rows[0].low, per_day / 3.82, 0.02);
-  EXPECT_NEAR(report.rows[0].high, per_day * 3.82, 0.2);
-  EXPECT_NEAR(report.rows[2].high / report.rows[2].predicted, 3.80, 0.01);
+  EXPECT_NEAR(report.rows[0].low, per_day / 5.87, 0.02);
+  EXPECT_NEAR(report.rows[0].high, per_day * 5.87, 0.2);
+  EXPECT_NEAR(report.rows[2].high / report.rows[2].predicted, 5.85, 0.01);
   ASSERT_EQ(report.skipped.size(), 3u);
   EXPECT_NE(report.skipped[0].reason.find("'fans'"), std::string::npos);
   EXPECT_EQ(report.skipped[1].reason, "neither GPUs nor nodes are stated");

@@ -255,6 +255,21 @@ TEST(RunFit, ErrorOfMemoryFromRowsThatStateIt) {
   EXPECT_EQ(fit_runs(rows, prior, options).calibration.memory_error.value, 0.15);
 }
 
+// As a user's: no step is shorter than its FLOPs take at the GPUs' peak.
+TEST(RunFit, IntervalsEndAtThePeak) {
+  Calibration calibration = prior_calibration();
+  calibration.step_error = assumed(0.3, 0.3, 0.3);
+  const auto low_s = [&](double hfu_causal) {
+    return interval({.step_s = 1, .hfu_causal = hfu_causal, .memory = {}}, calibration).step_low_s;
+  };
+  EXPECT_DOUBLE_EQ(low_s(0.9), 0.9);
+  EXPECT_DOUBLE_EQ(low_s(0.1), low_s(0));
+  EXPECT_LT(low_s(0), 0.7);
+  const RunPrediction predicted = predict(small_job(1, 1, 2));
+  EXPECT_GT(predicted.hfu_causal, 0);
+  EXPECT_LE(predicted.hfu_causal, 1);
+}
+
 TEST(RunFit, IntervalIsStudents) {
   Calibration calibration = prior_calibration();
   calibration.step_error = assumed(0.1, 0.1, 0.1);

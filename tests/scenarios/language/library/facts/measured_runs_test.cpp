@@ -12,6 +12,8 @@
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/text/document.hpp"
+#include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
@@ -138,6 +140,23 @@ TEST(MeasuredRuns, AreWrittenAsTheyAreRead) {
                 "rows: 3, errors: [0.123, 0.500]}\n"),
       std::string::npos)
       << text;
+}
+
+TEST(MeasuredRuns, ErrorsAreThoseOfTheRows) {
+  const auto read = [](int rows, const std::string& errors) {
+    const std::string head = measured_runs_text({{.family = "a / X", .traits = {.gpu = "h100"}}});
+    const std::string none = "rows: 0, errors: []";
+    std::string text = head;
+    text.replace(text.find(none), none.size(), fmt::format("rows: {}, errors: [{}]", rows, errors));
+    return read_measured_runs(parse_document(text, "m.yaml"));
+  };
+  EXPECT_EQ(read(2, "0.1, 0.1").at(0).errors.size(), 2);
+  EXPECT_TRUE(read(0, "").at(0).errors.empty());
+  EXPECT_TRUE(fails([&] { read(2, ""); }, "0 errors of 2 rows; 2 belong here"));
+  EXPECT_TRUE(fails([&] { read(30, "0.1, 0.2"); }, "2 errors of 30 rows; 20 belong here"));
+  EXPECT_TRUE(fails([&] { read(0, "0.1"); }, "1 errors of 0 rows; 0 belong here"));
+  EXPECT_TRUE(fails([&] { read(2, "0.2, 0.1"); }, "errors do not ascend"));
+  EXPECT_TRUE(fails([&] { read(2, "-0.1, 0.1"); }, "an error is negative"));
 }
 
 }  // namespace
