@@ -35,8 +35,8 @@ def command(name: str, *arguments: str, **options: Any) -> dict[str, Any]:
     stands for one without a value, False and None leave it out, ``_`` stands for ``-``. An
     underscore at the end is dropped, for options that are words of Python: ``for_="goodput"``.
     Commands without an option ``--json`` (init, schema, man, completion, serve, ``trace export``)
-    are refused, as the program does: start it yourself for them. Raises :class:`windtunnel.Error` with what the program says where it
-    refuses or fails; ``cause`` is ``"input"`` or ``"failed"``.
+    are refused. Raises :class:`windtunnel.Error` with what the program says where it refuses or
+    fails; ``cause`` is ``"input"`` or ``"failed"``.
     """
     words = [name, *map(os.fspath, arguments), "--json"]
     for option, value in options.items():
