@@ -73,6 +73,12 @@ def run_with(program, line):
         return Taken(program, line, folder)
 
 
+def refuse_bad_line(line, code):
+    """Ends where a line without a scenario was bad input (exit 2): the list is wrong, or stale."""
+    if code == 2:
+        sys.exit(f"command_speed.txt: `{line}` ends with exit code 2: the program does not take it")
+
+
 def table(head, rows):
     """Markdown; the first column is text."""
     lines = ["| " + " | ".join(head) + " |", "|---" + "|--:" * (len(head) - 1) + "|"]
@@ -99,12 +105,16 @@ def page(program, only):
     all_lines = [line for line in lines if "SCENARIO" not in line]
     all_lines += [line.replace("SCENARIO", scenario)
                   for scenario in scenarios() for line in on_scenarios]
+    interrupted = ""
     try:
         for line in all_lines:
             if wanted(line, only):
                 print(line, file=sys.stderr)
                 taken[line] = run_with(program, line)
+                if line in lines:
+                    refuse_bad_line(line, taken[line].code)
     except KeyboardInterrupt:
+        interrupted = ": interrupted"
         print("interrupted: the page has what was timed", file=sys.stderr)
 
     def cell(line):
@@ -130,7 +140,9 @@ def page(program, only):
     text += table(["command", "CPU-s / s / MB"],
                   [[f"`{line}`", taken[line].cell()] for line in longest])
     if by_scenario:
-        text += ["", "## On every shipped scenario", ""] + table(["scenario", *heads], by_scenario)
+        text += ["", "## On the shipped scenarios", "",
+                 f"{len(by_scenario)} of {len(scenarios())} scenarios{interrupted}.", ""]
+        text += table(["scenario", *heads], by_scenario)
     if others:
         text += ["", "## Others", ""] + table(["command", "CPU-s / s / MB"], others)
     return "\n".join(text) + "\n"
@@ -145,6 +157,8 @@ def comparison(program, other, only):
                 continue
             print(full, file=sys.stderr)
             there, here = run_with(other, full), run_with(program, full)
+            if not scenario:
+                refuse_bad_line(full, here.code)
             if here.code == there.code == 2:
                 continue
             rows.append((here.cpu_s / max(there.cpu_s, 1e-9),

@@ -9,11 +9,13 @@ need, but for glibc's. It needs CMake and the packages that `./dev build` instal
 import base64
 import glob
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -113,11 +115,17 @@ def make_wheel(build, folder):
     return f"{name}-{tag}.whl"
 
 
+def build_folder(config_settings):
+    """It is kept for the next time: the `build-dir` of the settings, or in the source tree one for
+    each Python, whose extension it has: build/pip-cpython-311."""
+    own = os.path.join(SOURCE, "build", f"pip-{sys.implementation.cache_tag}")
+    return (config_settings or {}).get("build-dir", own)
+
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """PEP 517. The build folder is kept for the next time: build/pip of the source tree, or the
-    `build-dir` of the settings."""
+    """PEP 517, in the build_folder()."""
     del metadata_directory
-    build = (config_settings or {}).get("build-dir", os.path.join(SOURCE, "build", "pip"))
+    build = build_folder(config_settings)
     if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
         # As the preset `core`, which the tests run, for the Python that asks.
         run("cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DWINDTUNNEL_VALIDATE=OFF",
@@ -125,6 +133,29 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             f"-DPython_EXECUTABLE={sys.executable}")
     run("cmake", "--build", build, "--target", *TARGETS)
     return make_wheel(build, wheel_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """PEP 517: the files that git tracks, as they are in the source tree. RuntimeError where the
+    tree is no clone."""
+    del config_settings
+    listed = subprocess.run(["git", "-C", SOURCE, "ls-files", "-z"], check=False,
+                            capture_output=True, text=True)
+    if listed.returncode != 0 or not listed.stdout:
+        raise RuntimeError("a source distribution is made of the files that git tracks, and "
+                           f"{SOURCE} is no clone of the repository: {listed.stderr.strip()}")
+    name = f"windtunnel-{version()}"
+    metadata = METADATA.format(version=version()).encode()
+    with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz",
+                      format=tarfile.PAX_FORMAT) as packed_tree:
+        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
+        entry.size = len(metadata)
+        packed_tree.addfile(entry, io.BytesIO(metadata))
+        for path in listed.stdout.split("\0"):
+            full = os.path.join(SOURCE, path)
+            if path and os.path.lexists(full):  # one that was deleted is still tracked
+                packed_tree.add(full, f"{name}/{path}", recursive=False)
+    return name + ".tar.gz"
 
 
 if __name__ == "__main__":

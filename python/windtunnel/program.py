@@ -32,14 +32,18 @@ def command(name: str, *arguments: str, **options: Any) -> dict[str, Any]:
 
     ``command("plan", cluster="64 x dgx-h100", model="llama3-70b", tokens="2 T")`` is what
     ``windtunnel plan --cluster '64 x dgx-h100' ... --json`` prints. A list repeats its option, True
-    stands for one without a value, ``_`` for ``-``. Raises :class:`windtunnel.Error` with what the
-    program says where it refuses or fails; ``cause`` is ``"input"`` or ``"failed"``.
+    stands for one without a value, False and None leave it out, ``_`` stands for ``-``. An
+    underscore at the end is dropped, for options that are words of Python: ``for_="goodput"``.
+    Commands without an option ``--json`` (init, schema, man, completion, serve, ``trace export``)
+    are refused. Raises :class:`windtunnel.Error` with what the program says where it refuses or
+    fails; ``cause`` is ``"input"`` or ``"failed"``.
     """
     words = [name, *map(os.fspath, arguments), "--json"]
     for option, value in options.items():
-        flag = "--" + option.replace("_", "-")
+        flag = "--" + option.rstrip("_").replace("_", "-")
         for each in value if isinstance(value, (list, tuple)) else [value]:
-            words += [flag] if each is True else [flag, str(each)]
+            if each is not None and each is not False:
+                words += [flag] if each is True else [flag, str(each)]
     done = subprocess.run([_path(), *words], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, check=False)
     if done.returncode != 0:

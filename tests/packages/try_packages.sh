@@ -80,6 +80,8 @@ if in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends python3-
     fail "installing the wheel"
   programs "$deb_suite" /opt/venv/bin/windtunnel /opt/of-wheel
   same_figures "$deb_suite" /opt/of-wheel PATH=/opt/venv/bin:/usr/bin
+else
+  skip "no python3-venv for $deb_suite, which the wheel is tried in"
 fi
 cp "$deb" "$roots/$deb_suite/opt/"
 in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends ./${deb##*/} >/opt/log 2>&1" ||
@@ -95,7 +97,7 @@ say "$deb_suite: installed, run, purged without a trace"
 of=$roots/$deb_suite/opt
 for file in run.json plan.txt out/report.html; do
   for other in "$of/of-tarball" "$of/of-wheel" "$roots/$tarball_suite/opt/of-tarball"; do
-    [ -d "$other" ] || continue
+    [ -f "$other/$file" ] || fail "$other has no $file"
     cmp -s "$of/of-deb/$file" "$other/$file" || fail "$file of $other is not that of the package"
   done
 done

@@ -11,9 +11,11 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 import zipfile
+from unittest import mock
 
 import windtunnel as wt
 from windtunnel import _windtunnel
@@ -111,6 +113,21 @@ class Package(unittest.TestCase):
         self.assertIn("did you mean", caught.exception.text)
         self.assertEqual(caught.exception.cause, "input")
 
+    def test_options_of_a_command(self):
+        expected = program("expect", "all_reduce", "--cluster", "2 x dgx-h100")
+        self.assertEqual(wt.command("expect", "all_reduce", cluster="2 x dgx-h100", log=None,
+                                    quiet=False), expected)
+        with mock.patch.object(subprocess, "run") as run:
+            run.return_value = mock.Mock(returncode=0, stdout="{}")
+            wt.command("optimise", "a.yaml", for_="goodput", over=["layout", "schedule"],
+                       allow_oom=True, explain=False, top=None)
+            words = run.call_args.args[0][1:]
+        self.assertEqual(words, ["optimise", "a.yaml", "--json", "--for", "goodput", "--over",
+                                 "layout", "--over", "schedule", "--allow-oom"])
+        with self.assertRaises(wt.Error) as caught:  # as its docstring says
+            wt.command("schema")
+        self.assertIn("--json", caught.exception.text)
+
     def test_another_python_is_told_which_one_it_was_built_for(self):
         with tempfile.TemporaryDirectory() as folder:
             package = os.path.join(folder, "windtunnel")
@@ -137,6 +154,34 @@ class Package(unittest.TestCase):
         module = importlib.import_module(backend)
         self.assertTrue(callable(module.build_wheel))
         self.assertEqual(module.version(), wt.__version__)
+        # Another Python gets another folder, whose cache knows no other.
+        folders = set()
+        for tag in ("cpython-311", "cpython-313"):
+            with mock.patch.object(sys.implementation, "cache_tag", tag):
+                folders.add(module.build_folder(None))
+        self.assertEqual(len(folders), 2)
+        self.assertEqual(module.build_folder({"build-dir": "build/own"}), "build/own")
+
+    def test_its_source_distribution_has_what_is_tracked(self):
+        sys.path.insert(0, os.path.join(SOURCE, "python"))
+        module = importlib.import_module("make_wheel")
+        with tempfile.TemporaryDirectory() as folder:
+            tree = os.path.join(folder, "tree")
+            os.mkdir(tree)
+            shutil.copy(os.path.join(SOURCE, "CMakeLists.txt"), tree)
+            for name in ("tracked", "untracked"):
+                open(os.path.join(tree, name), "wb").close()
+            with mock.patch.object(module, "SOURCE", tree):
+                with self.assertRaisesRegex(RuntimeError, "no clone"):
+                    module.build_sdist(folder)
+                subprocess.run(["git", "init", "-q", tree], check=True)
+                subprocess.run(["git", "-C", tree, "add", "CMakeLists.txt", "tracked"], check=True)
+                made = module.build_sdist(folder)
+            top = f"windtunnel-{wt.__version__}"
+            self.assertEqual(made, top + ".tar.gz")
+            with tarfile.open(os.path.join(folder, made)) as packed:
+                self.assertEqual(set(packed.getnames()), {
+                    f"{top}/{name}" for name in ("PKG-INFO", "CMakeLists.txt", "tracked")})
 
 
 if __name__ == "__main__":
