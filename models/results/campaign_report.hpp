@@ -73,7 +73,7 @@ struct TierReport {
   double survival_7d = 1;
 };
 
-// Theory beside simulation for a tier. Formulas: models/reliability/interval_theory.hpp.
+// What theory and simulation say of a tier. Formulas: models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
   double mtbf_s = 0;        // between failures that are restored from it; 0: none is, no formulas

@@ -1,4 +1,4 @@
-// Several jobs side by side on one cluster: the step of each alone and in the company of the
+// Several jobs run side by side on one cluster: the step of each alone and in the company of the
 // others.
 #pragma once
 

@@ -102,7 +102,7 @@ std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReac
   return lacks;
 }
 
-// Errors with weights, none of them negative.
+// Keeps errors with weights; none of them is negative.
 class Errors {
  public:
   void add(const MeasuredRuns& run, double weight) {

@@ -41,7 +41,7 @@ struct MeasuredRuns {
 inline constexpr int kMostErrors = 20;
 // Two thirds were predicted this near: one standard deviation of a normal law. 0: there are none.
 double deviation_of(const MeasuredRuns& runs);
-// The same of any number of errors.
+// Keeps as many of any number of errors.
 std::vector<double> kept_errors(std::vector<double> errors);
 
 struct AlikeFamily {
@@ -58,8 +58,8 @@ struct Familiarity {
   std::string alike;
   int rows = 0;
   int families = 0;
-  // Of log(predicted / measured), and how many errors would tell it as well: Student's t with both
-  // has the 90 % and 95 % intervals of the law below.
+  // The standard deviation of log(predicted / measured), and how many errors would tell it as well:
+  // Student's t with both has the 90 % and 95 % intervals of the law below.
   double deviation = 0;
   int freedom = 1;
   std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs

@@ -195,8 +195,8 @@ bool is_inner_collective(const Task& task) {
           task.category == Category::ep);
 }
 
-// When a rank runs its passes. Of a collective whose time is known only that, for before it the
-// rank waits for others.
+// When a rank runs its passes. A collective whose time is known counts with that time alone, as
+// before it the rank waits for others.
 std::vector<Span> spans_of_passes(const RankClass& owner, const RankTimeline& rank, int iteration) {
   std::vector<Span> spans;
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {

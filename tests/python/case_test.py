@@ -21,7 +21,7 @@ class Cases(unittest.TestCase):
         case = wt.load(os.path.join(os.environ["WINDTUNNEL_SOURCE_DIR"], script))
         with self.assertRaises(wt.Error) as refused:
             case.run()
-        self.assertIn("--cluster", refused.exception.text)
+        self.assertIn("cluster.node=", refused.exception.text)
         on_machine = case.set("cluster.node", "dgx-h100")
         document = program("run", script, "--set", "cluster.node=dgx-h100")
         self.assertEqual(on_machine.run()["iteration"], document["iteration"])

@@ -22,7 +22,7 @@ MeasuredRuns runs(const std::string& family, const RunTraits& traits, int rows, 
   return made;
 }
 
-// Half the width of the 90 % interval.
+// Gives half the width of the 90 % interval.
 double width(const RunTraits& traits, const std::vector<MeasuredRuns>& measured,
              std::string_view without = {}) {
   return std::log(error_factor(familiarity(traits, measured, without).error(), 0.9));

@@ -244,9 +244,10 @@ TEST(Estimate, EqualsTheEngineOnAnIdleNetwork) {
 
 // As flows, too: each pass has the time for the exchange that it hides, so that what one layer
 // sends does not share a NIC with the next. Judged rows are predicted in closed form, `run`
-// executes.
+// executes. On slower NICs than these, exchanges are longer and share them with the pipeline's
+// messages, too.
 TEST(Estimate, HiddenExchangesOfExpertsAreThoseOfTheEngine) {
-  for (const double nic_Bps : {2e9, 5e9, 10e9, 25e9, 100e9}) {
+  for (const double nic_Bps : {5e9, 10e9, 25e9, 100e9}) {
     for (const int pp : {1, 2, 4}) {
       Job job = small_job(1, pp, 16);
       job.model.moe = {.experts = 16, .per_token = 4, .ffn_hidden = 4096};

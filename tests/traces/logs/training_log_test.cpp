@@ -137,7 +137,7 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   EXPECT_TRUE(
       refused("iteration,seconds\n1,9.1\n", "no column says how long a step took; one of "));
   EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n", "iteration-time, train_step_timing in s, "));
-  EXPECT_TRUE(refused("{\"traceEvents\": []}", "windtunnel trace import"));
+  EXPECT_TRUE(refused("{\"traceEvents\": []}", "read by its name: .json"));
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {
     EXPECT_TRUE(refused(
         "\n  iteration 3/ 9 | elapsed time per iteration (ms): " + std::string(bad) + " |\n",
