@@ -103,6 +103,8 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   plan.record.iteration.error = {0.3, 0.3, 0.3, Origin::measured, "test"};
   plan.record.campaign->goodput_by_model = {.if_faster = plan.record.campaign->goodput.mean,
                                             .if_slower = plan.record.campaign->goodput.mean};
+  // An unlucky trial would have to be faster than the others, beyond the peak perhaps.
+  std::ranges::fill(plan.record.campaign->trial_goodput, plan.record.campaign->goodput.mean);
   const auto chance = [&](double share_of_days, double hfu_causal) {
     plan.record.iteration.hfu_causal = hfu_causal;
     plan.basis.request.deadline_days = share_of_days * plan.best.days;
