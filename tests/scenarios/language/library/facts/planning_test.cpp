@@ -44,7 +44,7 @@ TEST(Planning, EveryGpuHasAPriceAndFailures) {
   EXPECT_NE(failures_of("a100-80", 8).text, failures_of("h100", 8).text);
 }
 
-// As many GPUs lose as many of their hours, and have as much storage, however nodes divide them.
+// The same number of GPUs lose the same hours and have the same storage, however nodes divide them.
 TEST(Planning, WhatIsCountedForEightGpusGoesWithTheGpus) {
   const auto node_rate_s = [](int gpus) {
     double rate_s = 0;
@@ -79,7 +79,7 @@ TEST(Planning, RatesOfOtherClustersAreAsUnsureAsThoseThatWerePublished) {
   }
   const double factor = error_factor(error, 0.9);
   EXPECT_GT(factor, std::sqrt(most / least)) << "from the middle of all to the ends";
-  // Around the rate of one of them: Student's t of six degrees, 1.943, times 0.6428 sqrt(2).
+  // Around the rate of one of them it is Student's t of six degrees, 1.943, times 0.6428 sqrt(2).
   EXPECT_NEAR(factor, 5.85, 0.01);
   EXPECT_LT(factor, most / least);
   EXPECT_NEAR(freedom_of(error), clusters.items.size() - 1.0, 1e-9);
