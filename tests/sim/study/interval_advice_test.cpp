@@ -67,6 +67,8 @@ TEST(IntervalAdvice, ExponentialFailuresGiveWhatTheFormulaSays) {
   ASSERT_GE(advice->points.size(), 9U);
   for (const IntervalReport::Point& point : advice->points) {
     EXPECT_NEAR(point.goodput.mean, point.expected, four_errors(point.goodput)) << point.every_s;
+    // These are told under other failures than those that the best was chosen by, under which the
+    // regrets below hold exactly.
     EXPECT_LE(point.goodput.mean, advice->best_goodput + kLeastGain);
   }
   EXPECT_TRUE(std::ranges::is_sorted(advice->points, {}, &IntervalReport::Point::every_s));
