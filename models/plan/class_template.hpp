@@ -1,5 +1,6 @@
-// Task lists of a Plan made ready to run: successors, initial counters and other ends by class.
-// Plain arrays that every executor starts from, in simulated time and in real time.
+// The task lists of a Plan prepared for execution: successors, initial counters and message
+// partners, per class of ranks. All executors start from these arrays, in simulated and in real
+// time.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct TaskTemplate {
   std::int32_t first_successor = 0;  // into ClassTemplate::successors
   Counterpart counterpart;
   TaskKind kind = TaskKind::compute;
-  bool timed = false;  // not_before_s is watched by the rank's timer
+  bool timed = false;  // the rank's timer watches not_before_s
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
 
@@ -33,21 +34,22 @@ struct StreamTemplate {
 
 struct ClassTemplate {
   std::vector<TaskTemplate> tasks;
-  std::vector<TaskIndex> successors;  // of task t: [first_successor of t, that of t + 1)
+  // of task t: indices [first_successor of t, first_successor of t + 1)
+  std::vector<TaskIndex> successors;
   std::vector<StreamTemplate> streams;
   std::vector<TaskIndex> timed;  // ascending by not_before_s
 
   std::span<const TaskIndex> successors_of(TaskIndex task) const;
 };
 
-// [class]. The Plan must pass the checks of validate_plan; it may deadlock.
+// Result: [class]. The Plan must pass the checks of validate_plan; it may deadlock.
 std::vector<ClassTemplate> class_templates(const Plan& plan);
 
-// Whether `a` runs behind `b` when both are ready on a stream by priority.
+// Whether `a` runs after `b` when both are ready on a stream by priority.
 bool runs_later(const std::vector<Task>& tasks, TaskIndex a, TaskIndex b);
 
-// Whether it copies over PCIe, where NICs then share that way. Elsewhere they do not need the
-// links: a NIC is no faster than the PCIe links it hangs below.
+// Whether any task copies over PCIe, so that NICs share the PCIe links with copies. Without copies
+// those links need not be simulated: a NIC is no faster than the PCIe links above it.
 bool copies_over_pcie(const Plan& plan);
 
 }  // namespace windtunnel

@@ -37,16 +37,16 @@ struct Redundancy;
 struct RobustAggregation;
 struct Training;
 
-// When the gradients of an iteration are reduced, and which together
+// When the gradients of an iteration are reduced, and which are reduced together
 // (policies/exchange/gradient_overlap.hpp).
 enum class GradientOverlap {
-  none,      // all, after the backward pass
+  none,      // all gradients, after the backward pass
   wfbp,      // each tensor as soon as it is ready
   bucketed,  // PyTorch DDP's buckets
-  blocking,  // the same, but nothing is computed meanwhile: the cores that compute also send
-  mg_wfbp,   // merged where that is expected to pay
-  asc,       // the same, two at once
-  priority,  // in partitions, those that the next forward pass needs first going first
+  blocking,  // buckets, but computation stops meanwhile: the cores that compute also send
+  mg_wfbp,   // tensors are merged where that is expected to pay
+  asc,       // as mg_wfbp, with two exchanges at once
+  priority,  // in partitions; those that the next forward pass needs first go first
   dear,      // reduce-scatter under the backward, all-gather under the next forward pass
 };
 template <>
@@ -61,28 +61,29 @@ enum class Aggregation { all_reduce, parameter_server };
 // (models/cost/chunk/embedding_exchange.hpp).
 enum class EmbeddingExchange { dense, all_gather, all_to_all };
 enum class Fidelity { automatic, closed, flows };
-// What the ranks of a replica send each other inside a pass: seconds within its compute, or
-// tasks of the Plan; automatic: tasks where that can matter (policies/lowering/action_steps.hpp).
+// Where the messages that the ranks of a replica exchange inside a pass are modelled: as seconds
+// within its compute (folded) or as tasks of the Plan. automatic: tasks where that can matter
+// (policies/lowering/action_steps.hpp).
 enum class InnerForm { automatic, folded, tasks };
 // Which ranks are simulated. exact: one of each class of ranks that behave alike. automatic: the
 // same, but where routes through the fabric make too many classes, a sample of the ranks
 // (sim/engine/sampled_fold.hpp). none: all.
 enum class FoldMode { automatic, exact, none };
 
-// What a scenario says of all collectives of an axis (tp, cp, ep, dp), as far as the algorithm is
-// one of theirs, or of all of a kind.
+// The algorithm and protocol that a scenario sets, either for the collectives of one axis (tp, cp,
+// ep, dp) to which the algorithm applies, or for all collectives of one kind.
 struct CollectiveRule {
-  CollectiveKind kind = CollectiveKind::all_reduce;  // where it names no axis
+  CollectiveKind kind = CollectiveKind::all_reduce;  // used when no axis is given
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   Protocol protocol = Protocol::automatic;
-  Location where = {};  // it says so
+  Location where = {};  // of the setting in the scenario
   std::optional<Category> axis = {};
 };
 
 inline constexpr Category kCollectiveAxes[] = {Category::tp, Category::cp, Category::ep,
                                                Category::dp};
 
-// By what each axis sends: gradients of dp, activations and their gradients of the others
+// The compressor of each axis: dp sends gradients, the others activations and their gradients
 // (models/compression/activation_codec.hpp).
 struct AxisCompressors {
   CompressorChoice dp, tp, cp, ep, pp;
@@ -107,26 +108,28 @@ inline const CompressorChoice& compressor_of(const AxisCompressors& compressors,
 
 struct Communication {
   GradientOverlap overlap = GradientOverlap::none;
-  double bucket_bytes = 25e6;  // PyTorch's DDP; not where one of the two below is above 0
+  double bucket_bytes = 25e6;  // PyTorch DDP's; ignored when one of the next two members is above 0
   // Elements of a bucket: the larger of the first number and the second times `dp` replicas.
   double bucket_elements = 0;
   double bucket_elements_per_replica = 0;
-  double first_bucket_bytes = 0;  // the bucket that is ready first (DDP: 1 MiB); 0: as the others
-  double partition_bytes = 4e6;   // priority: the most that goes at once and cannot be overtaken
-  double credit_bytes = 16e6;     // priority: partitions under way
+  // of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
+  double first_bucket_bytes = 0;
+  double partition_bytes = 4e6;  // priority: largest piece sent at once; it cannot be overtaken
+  double credit_bytes = 16e6;    // priority: bytes of partitions in flight
   Aggregation aggregation = Aggregation::all_reduce;
   // A robust aggregation that replaces the plain sum of gradients. Null: the plain sum.
   std::shared_ptr<const RobustAggregation> robust;
-  int servers = 0;  // parameter server: machines of their own; 0: one on the host of every node
+  // parameter server: number of machines for servers only; 0: a server on each node's host
+  int servers = 0;
   AxisCompressors compressors;
   Fidelity fidelity = Fidelity::automatic;
   InnerForm inner = InnerForm::automatic;
-  // A rule for an axis comes before one for a kind. Collectives without a rule take what costs
-  // least.
+  // A rule for an axis takes precedence over one for a kind. Collectives without a rule use the
+  // cheapest algorithm.
   std::vector<CollectiveRule> collectives;
   EmbeddingExchange embeddings = EmbeddingExchange::dense;
-  // Columns of the factor that crosses a pipeline cut in place of the activations, and of its
-  // gradient (models/compression/boundary.hpp); 0: activations cross as they are.
+  // Number of columns of the low-rank factor that crosses a pipeline cut in place of activations
+  // and their gradients (models/compression/boundary.hpp). 0: the activations themselves cross.
   double boundary_rank = 0;
 };
 
@@ -139,8 +142,8 @@ struct Campaign {
 struct Job {
   DECLARE_SPECIAL_MEMBERS(Job);
   TransformerSpec model;
-  // The model where it is a table of layers and no transformer; then `model` has its name alone and
-  // a sequence of one sample.
+  // Set when the model is a table of layers and not a transformer. Then `model` holds only its name
+  // and a sequence length of one sample.
   std::shared_ptr<const LayerTable> network;
   Cluster cluster;
   Layout layout;
@@ -149,41 +152,46 @@ struct Job {
   Precision precision = Precision::bf16;
   Recompute recompute;
   Software software;
-  std::shared_ptr<const Training> training;    // what is trained, and how; null: all, by backward
-  std::shared_ptr<const Offload> offload;      // what lies beside the GPU's memory; null: nothing
-  std::shared_ptr<const Filling> filling;      // what runs where a rank would idle; null: nothing
-  std::shared_ptr<const InputPipeline> input;  // null: samples are there when they are needed
+  // what is trained, and how; null: all parameters, by backward passes
+  std::shared_ptr<const Training> training;
+  std::shared_ptr<const Offload> offload;  // what is kept outside the GPU's memory; null: nothing
+  std::shared_ptr<const Filling> filling;  // what runs while a rank would idle; null: nothing
+  // how samples are loaded; null: they are always ready
+  std::shared_ptr<const InputPipeline> input;
   ScheduleChoice schedule;
   Communication communication;
   // How the job tolerates stragglers. Null: every step waits for its slowest worker.
   std::shared_ptr<const Redundancy> redundancy;
-  std::vector<SyncLevel> sync;  // from inside to outside, as Layout::sync_groups; empty: every step
+  // innermost first, as Layout::sync_groups; empty: all synchronise every step
+  std::vector<SyncLevel> sync;
   Calibration calibration;
-  std::vector<Calibration> pool_calibrations;  // [pool]; `calibration`: of groups of several
+  std::vector<Calibration> pool_calibrations;  // [pool]; groups that span pools use `calibration`
   FoldMode fold = FoldMode::automatic;
 
   std::vector<SnapshotTier> snapshots;
   std::vector<FailureClass> failures;
   RecoveryPolicy recovery;
   Campaign campaign;
-  double tokens = 0;  // to train on; 0: days and cost are not reported
-  double steps = 0;   // iterations to the target quality, where the scenario says; also in `tokens`
+  double tokens = 0;  // to train on; 0: training days and cost are not reported
+  // iterations to the target quality, if the scenario gives them; `tokens` then follows from them
+  double steps = 0;
   double price_usd_per_gpu_s = 0;
-  // Weakest origin of the numbers that lost time rests on (rates, repair, detection, restart).
+  // Weakest origin of the numbers that determine lost time (rates, repair, detection, restart).
   Origin failure_origin = Origin::assumed;
   Origin recovery_origin = Origin::assumed;
 };
 
-// The calibration of the nodes of a pool, or of groups across pools: Cluster::node_of_pool().
+// The calibration of one pool's nodes. A negative pool (Cluster::node_of_pool()) means a group that
+// spans pools.
 inline const Calibration& calibration_of(const Job& job, int pool) {
   return pool < 0 ? job.calibration : job.pool_calibrations[pool];
 }
 
-// Price of all GPUs that are rented. Spare nodes are included at the mean price of the others.
+// Price of all rented GPUs. Spare nodes cost the mean price of the others.
 double price_usd_per_s(const Job& job);
 
-// The job as the nodes of a pool see it: `node` and `calibration` are theirs, machine and groups
-// those of the job.
+// The job as seen by the nodes of one pool: `node` and `calibration` are the pool's, machine and
+// groups remain the job's.
 Job on_pool(const Job& job, int pool);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// How a job's collectives run: as its scenario says for their axis or for their kind, else as costs
-// least.
+// How a job's collectives run: as its scenario sets for their axis or kind, otherwise by the
+// cheapest algorithm.
 #pragma once
 
 #include <array>
@@ -16,18 +16,18 @@ namespace windtunnel {
 // The kinds of collectives that an axis may run.
 std::span<const CollectiveKind> kinds_of_axis(Category axis);
 
-// Throws Error at the scenario's place when what it says does not apply to such a group.
+// Throws Error at the scenario's place when the setting does not apply to such a group.
 CollectiveChoice collective_choice(const Job& job, Category axis, CollectiveKind kind,
                                    const GroupShape& shape);
 
-// collective_cost() by that choice, or by an algorithm that who asks has chosen.
+// collective_cost() with that choice, or with an algorithm that the caller gives.
 CollectiveCost collective_cost(const Job& job, Category axis, CollectiveKind kind,
                                const GroupShape& shape, double bytes,
                                CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic);
 
-// The same for who asks many times: a step has hundreds of collectives of a few groups and sizes,
-// and each group's law and each size's cost is worked out once. The job outlives it. Not for
-// several threads at once.
+// collective_cost() with a cache, for callers that ask many times: a step has hundreds of
+// collectives in a few groups and sizes, and each group's law and each size's cost is computed
+// once. The job must outlive it. Not thread-safe.
 class CollectiveCosts {
  public:
   explicit CollectiveCosts(const Job& job) : job_(job) {}
@@ -41,13 +41,13 @@ class CollectiveCosts {
                       CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic) const;
 
  private:
-  // The sizes asked for last.
+  // The sizes asked for most recently.
   struct Known {
     CollectiveChoice choice;
     CollectiveLaw law;
     std::array<double, 16> bytes{};
     std::array<CollectiveCost, 16> costs{};
-    int asked = 0;  // sizes so far
+    int asked = 0;  // number of sizes stored so far
   };
   Known& known(CollectiveKind kind, CollectiveChoice choice, const GroupShape& shape) const;
 

@@ -1,5 +1,5 @@
-// Plans of several jobs as one, and their clusters as one: what the engine needs to simulate jobs
-// side by side, whose flows then share the links of one fabric.
+// Joins the Plans of several jobs into one, and their clusters into one. The engine then simulates
+// the jobs side by side, and their flows share the links of one fabric.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,20 @@
 
 namespace windtunnel {
 
-// Ranks, groups and classes of each follow those of the one before. Iterations are counted by each
-// job for itself.
+// Ranks, groups and classes of each job follow those of the job before. Each job counts its own
+// iterations.
 struct JoinedPlan {
   Plan plan;
-  std::vector<std::int32_t> first_class;  // [job], and one more: where its classes begin
+  // [job + 1]: index of each job's first class, then the number of classes
+  std::vector<std::int32_t> first_class;
 };
 
-// `start_s`: [job] nothing of it starts before.
+// Nothing of a job starts before its `start_s`, [job].
 JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s);
 
-// Jobs on one machine: nodes of each follow those of the one before and stand where they stood.
-// What else the machine is, the first says; what groups of unlike nodes have, those jobs that have
-// such groups.
+// Joins jobs on one machine: each job's nodes follow those of the job before and keep their places.
+// The machine itself is taken from the first job, and the NICs shared by unlike nodes from a job
+// that has such groups.
 Cluster joined(const std::vector<const Cluster*>& clusters);
 
 }  // namespace windtunnel

@@ -1,5 +1,6 @@
-// How many times as long the kernels of a rank take as calibrated ones: on a slow node, and by the
-// cluster's jitter in the Plan's draw. Every executor asks here, so all see the same stragglers.
+// By which factor the kernels of a rank are slower than calibrated, because its node is slow or by
+// the cluster's jitter in the Plan's draw. Every executor asks here, so all see the same
+// stragglers.
 #pragma once
 
 #include <span>
@@ -14,11 +15,12 @@ class KernelPace {
  public:
   KernelPace(const Plan& plan, const Cluster& cluster);  // keeps references
 
-  // [place()] Valid until the next call. Ranks in step draw together: cheap in ascending order.
+  // The slowdown factors of a rank, [place()], valid until the next call. Ranks in step share their
+  // draws, so ascending order is cheap.
   std::span<const double> slowdowns(RankId rank);
 
-  // Where the factor of a task of the rank's class stands: one for all tasks without jitter, else
-  // one per iteration or per task.
+  // Index of a task's factor in slowdowns(): without jitter one factor holds for all tasks,
+  // otherwise there is one per iteration or per task.
   std::size_t place(TaskIndex task, int iteration) const {
     if (!jitters_) return 0;
     return per_task_ ? task : iteration;
@@ -31,7 +33,7 @@ class KernelPace {
   const Cluster& cluster_;
   const bool jitters_;
   const bool per_task_;
-  std::vector<ClassMember> of_rank_;  // where factors are per task
+  std::vector<ClassMember> of_rank_;  // used when factors are per task
   int group_ = -1;                    // the group whose factors are in drawn_
   std::vector<double> drawn_, result_;
 };

@@ -1,6 +1,6 @@
-// The stages of the model on the ranks of a pipeline, as a layout divides them: layout.vpp chunks
-// of layers per rank, chunk c of rank r being stage c * pp + r where no schedule places it
-// otherwise.
+// How a layout divides the model's stages among the ranks of a pipeline: each rank has layout.vpp
+// chunks of layers, and chunk c of rank r is stage c * pp + r unless the schedule places it
+// elsewhere.
 #pragma once
 
 #include <span>
@@ -11,22 +11,22 @@
 
 namespace windtunnel {
 
-// A schedule says which stages each rank holds (held_stages()); where it says nothing (empty), they
-// hold them in a loop.
+// `said`: the stages of each rank as the schedule gives them (held_stages()). If it is empty, the
+// stages are dealt to the ranks in a loop.
 HeldStages stages_of_ranks(const Layout& layout, const HeldStages& said);
 
-// The rank that holds each stage in the loop.
+// The rank that holds each stage when stages are dealt in a loop.
 std::vector<int> looped_ranks(const Layout& layout);
 
-// [stage] -> its part of the layers of its rank in the loop: the first chunks of a rank have one
-// more where they do not divide.
+// Result: [stage] -> its number of layers when stages are dealt in a loop. Where a rank's layers do
+// not divide evenly, its first chunks have one more.
 std::vector<int> layers_of_stages(const Layout& layout, std::span<const int> layers_of_rank);
 
-// A pipeline takes (p - 1) / v micro-batches longer than one rank to fill and drain (Narayanan et
-// al. 2021, arXiv 2104.04473).
+// How many micro-batches longer than one rank's work a pipeline takes to fill and drain: (p - 1) /
+// v (Narayanan et al. 2021, arXiv 2104.04473).
 double filling_microbatches(const Layout& layout);
 
-// Which rank is where, without how many layers it has and in how many chunks.
+// The layout's groups of ranks, without the division of layers into stages and chunks.
 Layout without_stages(Layout layout);
 
 }  // namespace windtunnel

@@ -23,19 +23,19 @@ using RankId = std::int32_t;
 using TaskIndex = std::int32_t;  // position in the class's task list
 
 enum class TaskKind : std::uint8_t { compute, send, recv, collective, copy, encode, store };
-// As files and reports have them, in this order.
+// Names as written in files and reports, in the order of the enumeration.
 const std::vector<std::string>& names_of(TaskKind);
 const std::string& name_of(TaskKind kind);
 
-// Units of each resource that one unit of a flow uses: {pcie_out, 1}, {host_memory, 2}.
+// Units of a resource that one unit of a flow uses: {pcie_out, 1}, {host_memory, 2}.
 struct Demand {
   Resource resource = Resource::hbm;
   int weight = 1;
   bool operator==(const Demand&) const = default;
 };
 
-// A fluid amount of work on resources of the rank's own node, shared max-min fairly with all others
-// that use them.
+// Work on resources of the rank's own node, in fluid amounts, shared max-min fairly with all other
+// flows that use them.
 struct Flow {
   double amount = 0;                                          // bytes, SM-seconds or core-seconds
   double max_rate = std::numeric_limits<double>::infinity();  // units per second
@@ -45,9 +45,9 @@ struct Flow {
 
 struct Task {
   TaskKind kind = TaskKind::compute;
-  std::optional<ActionKind> action;  // of the schedule, that it computes
-  bool paired = false;               // with another: a forward and a full backward as one
-  std::string name;                  // for people: "F0.3" = forward of stage 0, micro-batch 3
+  std::optional<ActionKind> action;  // the schedule's action that it computes
+  bool paired = false;  // runs together with another: a forward and a full backward as one
+  std::string name;     // for people to read: "F0.3" = forward of stage 0, micro-batch 3
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
   std::int32_t stage = -1;
@@ -60,18 +60,18 @@ struct Task {
   double not_before_s = 0;
   int priority = 0;  // larger first, on a stream by priority
 
-  // First the plain time sum(cost), then all flows at once; it ends when the last of them does.
+  // First the fixed time sum(cost) passes, then all flows run at once; the task ends with the last.
   std::vector<CostPart> cost;
   std::vector<Flow> flows;
   Category category = Category::forward;  // what time beyond `cost` is charged to
-  Origin origin = Origin::assumed;        // what that time rests on
+  Origin origin = Origin::assumed;        // the origin of that time's numbers
 
   // send, recv: matched by (source rank, destination rank, tag).
   std::int16_t peer_slot = -1;
   std::int64_t tag = 0;
   double bytes = 0;  // per rank; collective: the full buffer
-  // A synchronous send starts when the receive is posted too; an asynchronous one at once, and the
-  // receive ends when it is posted and the bytes have arrived. recv carries no cost of its own.
+  // A synchronous send starts when the receive is posted too; an asynchronous send starts at once,
+  // and the receive ends when it is posted and the bytes have arrived. A recv has no cost.
   bool synchronous = false;
 
   // collective: matched by (group, sequence). Starts when every member has reached it.
@@ -81,15 +81,15 @@ struct Task {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   Protocol protocol = Protocol::automatic;
   bool as_flows = false;  // false: `cost` is the closed form's time; true: cost = latency
-  // All-to-alls: an index into Plan::exchanges, where `bytes` is the mean that a member sends (-1:
-  // all get the same), and whether it is the way back.
+  // All-to-alls: index into Plan::exchanges (-1: all members get the same), and whether this is the
+  // return direction. `bytes` is then the mean that a member sends.
   std::int16_t exchange = -1;
   bool returns = false;
 
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
-  // The same for a tier beside the GPU (Job::offload).
+  // The same for a memory tier outside the GPU (Job::offload).
   double tier_allocate_bytes = 0;
   double tier_free_bytes = 0;
   bool operator==(const Task&) const = default;
@@ -97,9 +97,9 @@ struct Task {
 
 enum class StreamOrder : std::uint8_t {
   in_order,  // one task at a time, in list order
-  // one task at a time: of those ready the highest priority, then list order; no receives
+  // one task at a time: the highest priority among the ready ones, then list order; no receives
   by_priority,
-  unordered,  // every task as soon as it is ready; holds receives only
+  unordered,  // every task as soon as it is ready; holds only receives
 };
 
 struct Stream {
@@ -128,8 +128,9 @@ struct Plan {
   int ranks = 0;  // rank r runs on GPU r
   int iterations = 1;
   int draw = 0;  // of the machine's jitter
-  // Ranks r of equal r / in_step wait for each other inside their tasks, whose cost holds the
-  // collectives between them: all take as long as the slowest. They are of one class.
+  // Ranks r with equal r / in_step synchronise inside their tasks, because the cost of those
+  // includes the collectives between them. All take as long as the slowest. They belong to one
+  // class.
   int in_step = 1;
   std::vector<RankClass> classes;
   std::vector<Group> groups;
@@ -137,10 +138,10 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-// Kinds of task that take longer on a slow node, in their kernels' plain time and in the amounts of
-// their flows; messages, collectives and storage do not.
+// Kinds of task that a slow node lengthens: their kernels' fixed time and the amounts of their
+// flows. Messages, collectives and storage are not lengthened.
 bool slowed_by_node(TaskKind kind);
-// Sum of its cost on a node whose kernels take `slowdown` times as long.
+// Sum of the task's cost on a node whose kernels take `slowdown` times as long.
 double plain_seconds(const Task& task, double slowdown);
 
 // The other end of a message: for a send its receive, for a receive its send.
@@ -149,8 +150,8 @@ struct Counterpart {
   TaskIndex task = -1;
 };
 
-// [class][task]. All members of a class have, by slot, peers of one class, so that matching holds
-// by class. Throws InternalError when a send or a receive has no partner.
+// Result: [class][task]. All members of a class have, in each slot, peers of one class, so classes
+// can be matched instead of ranks. Throws InternalError when a send or a receive has no partner.
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan);
 
 // [rank] -> index of its class, and position among the members.
@@ -160,14 +161,14 @@ struct ClassMember {
 };
 std::vector<ClassMember> class_of_rank(const Plan& plan);
 
-// [class][group slot] -> number of the rendezvous: slots of different classes that share a group
-// have the same one, so (rendezvous, sequence) names a collective in every class that takes part.
+// Result: [class][group slot] -> number of the rendezvous. Slots of different classes that share a
+// group have the same number, so (rendezvous, sequence) names a collective in all its classes.
 std::vector<std::vector<std::int32_t>> rendezvous_of(const Plan& plan);
 
-// Throws InternalError (a Plan is made by us) that names class and task unless: members partition
-// the ranks, indices are in range, `after` is acyclic and together with stream order and matching
-// cannot deadlock, every send has its receive and back, group members agree on their collectives,
-// unordered streams hold receives only.
+// Throws InternalError, naming class and task, unless members partition the ranks, indices are in
+// range, `after` is acyclic and cannot deadlock together with stream order and matching, every send
+// has its receive and vice versa, group members agree on their collectives, and unordered streams
+// hold only receives.
 void validate_plan(const Plan& plan);
 
 }  // namespace windtunnel

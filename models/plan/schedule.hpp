@@ -1,7 +1,7 @@
-// A pipeline schedule says for every pipeline rank which actions it runs and in which order:
+// A pipeline schedule lists for every pipeline rank which actions it runs and in which order:
 // forward and backward passes of units (micro-batches, or slices of them) on the stages that the
-// rank holds. Named ones come from policies/schedules/. It has no times, and messages only where it
-// says when they are posted.
+// rank holds. policies/schedules/ makes the named ones. A schedule has no times. It contains
+// messages only if it says when they are posted.
 #pragma once
 
 #include <array>
@@ -18,20 +18,20 @@ enum class ActionKind : std::uint8_t {
   backward,         // B: input and weight gradient at once
   backward_input,   // I
   backward_weight,  // W
-  recompute,        // R: the forward again, for the backward behind it
+  recompute,        // R: the forward again, for the backward that follows
   // For a stage whose weights are sharded (ZeRO-3).
   unshard,
   reshard,
   reduce_grad,
-  // In schedules that say when messages are posted; otherwise an action that needs another rank's
-  // result implies them.
+  // Only in schedules that say when messages are posted; otherwise they are implied where an action
+  // needs another rank's result.
   send_forward,
   receive_forward,
   send_backward,
   receive_backward,
 };
 
-// The letters that torch.distributed.pipelining uses: "F", "UNSHARD", "SEND_F"; "R" is ours.
+// The letters that torch.distributed.pipelining uses: "F", "UNSHARD", "SEND_F". "R" is an addition.
 std::string_view letters_of(ActionKind kind);
 // F, B, I, W, R.
 constexpr bool is_compute(ActionKind kind) {
@@ -52,7 +52,7 @@ struct Action {
   bool operator==(const Action&) const = default;
 
   ActionKind kind = ActionKind::forward;
-  // A forward that runs together with the full backward behind it in the list, as one (DualPipe).
+  // A forward that runs together with the full backward after it in the list, as one (DualPipe).
   bool with_next = false;
   std::int32_t stage = 0;  // of Schedule::stages()
   std::int32_t unit = 0;   // of Schedule::units(); 0 for the kinds that have none
@@ -63,41 +63,43 @@ std::string to_string(const Action& action);
 
 struct Schedule;
 struct ScheduleKind;  // policies/schedules/schedules.hpp
-using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;  // of the calling program
+// given by the calling program
+using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;
 
-// What is asked of a generator by name (policies/schedules/schedules.hpp); the numbers that a name
-// does not use must be left alone.
+// The parameters of a generator, chosen by name (policies/schedules/schedules.hpp). Parameters that
+// the generator does not use must keep their defaults.
 struct ScheduleChoice {
   std::string name = "1f1b";
   int group = 0;               // micro-batches that pass through a chunk together; 0: p
   int slices = 1;              // pieces of each micro-batch's sequence
   bool defer_weights = false;  // 2BP: weight gradients apart, at the end
-  double memory_limit = 0;     // bytes of a rank's activations; 0: the schedule's own
-  // Stage-aware recomputation: the share of stage 0's layers that recompute, later stages less
-  // (policies/lowering/unit_cost.hpp).
+  double memory_limit = 0;     // bytes of a rank's activations; 0: what the schedule needs
+  // Stage-aware recomputation: the share of stage 0's layers that recompute; later stages recompute
+  // less (policies/lowering/unit_cost.hpp).
   double recompute_share = 1;
-  std::string file;                                    // a torch CSV in place of a name
-  std::shared_ptr<const Schedule> imported = nullptr;  // what it says, without messages
-  // The generator of this name where the calling program brings it, and the project has none.
+  std::string file;                                    // a CSV file of torch instead of a name
+  std::shared_ptr<const Schedule> imported = nullptr;  // the content of that file, without messages
+  // The calling program's own generator of this name; null: one of the project's.
   std::shared_ptr<const ScheduleKind> own = nullptr;
 };
 
-// A unit is what passes through the stages: a micro-batch; a slice of one; under an asynchronous
-// schedule a micro-batch of one of several iterations:
-// unit = (iteration * microbatches + micro-batch) * slices + slice.
+// A unit is what passes through the stages: a micro-batch or a slice of one. An asynchronous
+// schedule numbers the units of several iterations: unit = (iteration * microbatches + micro-batch)
+// * slices + slice.
 struct Schedule {
   std::string name;
   int ranks = 0;         // p
-  int chunks = 1;        // stages per rank, of all directions
+  int chunks = 1;        // stages per rank, over all directions
   int microbatches = 0;  // m, per iteration
   // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
   // unit passes through one of them.
   int directions = 1;
-  int slices = 1;      // of a micro-batch's sequence; forwards go up, backwards down
+  // of a micro-batch's sequence; forwards take them in ascending order, backwards descending
+  int slices = 1;
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
-  // Recomputation is in actions of its own only; otherwise backwards contain it.
+  // Recomputation has actions of its own. Otherwise backwards contain it.
   bool explicit_recompute = false;
-  std::vector<double> slice_shares;   // [slice] of the sequence; empty: equal ones
+  std::vector<double> slice_shares;   // [slice] share of the sequence; empty: equal shares
   std::vector<double> weight_copies;  // [rank] versions of the weights held; empty: 1
   // [stage]. Direction k has the stages k * model_stages() and so on.
   std::vector<int> rank_of_stage;
@@ -109,23 +111,23 @@ struct Schedule {
   int units() const { return iterations * microbatches * slices; }
 };
 
-// The period of an asynchronous schedule is (end of iteration `last` - end of iteration `first`) /
-// (last - first): the iterations before them fill the pipeline, those behind `last` drain it, and
-// between them at least as many micro-batches end as are under way at once.
+// An asynchronous schedule has the period (end of iteration `last` - end of iteration `first`) /
+// (last - first). Earlier iterations fill the pipeline and later ones drain it; between the two at
+// least as many micro-batches end as are in flight at once.
 struct SteadyWindow {
   int first = 0;
   int last = 0;
 };
 SteadyWindow steady_window(const Schedule& schedule);
 
-// [rank] -> the model's stages that it holds, in order; of every direction.
+// [rank] -> the stages of the model that it holds, ascending, over all directions.
 using HeldStages = std::vector<std::vector<int>>;
 HeldStages held_stages(const Schedule& schedule);
 // Chunk c of rank r is stage c * ranks + r.
 HeldStages looped_stages(int ranks, int chunks);
 
-// Something that a stage has for each kind of its actions, and apart for those that are special in
-// an iteration: the first forward, and the backward that completes the gradients.
+// A value for each kind of a stage's actions, with separate values for two special ones in an
+// iteration: the first forward, and the backward that completes the gradients.
 template <class T>
 struct ByAction {
   T first_forward;

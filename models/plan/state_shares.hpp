@@ -1,12 +1,12 @@
-// Which part of the training state a rank holds where shares are uneven (Layout::state_of_pool), as
-// Cephalo assigns it apart from the sequences (Guo et al. 2024, arXiv 2411.01075), and what that
-// asks of the collectives.
+// Which part of the training state a rank holds when shares are uneven (Layout::state_of_pool), and
+// what uneven shares cost in collectives. Cephalo assigns state apart from sequences in this way
+// (Guo et al. 2024, arXiv 2411.01075).
 //
-// Shards of unlike size are gathered by one broadcast from each rank and scattered by one reduction
-// to each, grouped: so PyTorch lowers them onto NCCL, which has no all-gather of unlike parts
-// (NVIDIA/nccl issue 773, pytorch issue 198344). Each broadcast goes round a ring in pieces, so a
-// link carries all shards but that of the rank behind it, and the busiest all but the smallest:
-// (1 - f) S of a buffer S, f the smallest share, in place of (n - 1) / n S.
+// PyTorch gathers shards of unequal size by one grouped broadcast from each rank, and scatters them
+// by one reduction to each, because NCCL has no all-gather of unequal parts (NVIDIA/nccl issue 773,
+// pytorch issue 198344). Each broadcast goes round a ring in pieces, so a link carries all shards
+// but that of the rank behind it. With a buffer of S bytes and the smallest share f the busiest
+// link carries (1 - f) S instead of (n - 1) / n S.
 #pragma once
 
 #include <vector>
@@ -19,16 +19,16 @@ inline bool uneven_state(const Job& job) {
   return !job.layout.state_of_pool.empty();
 }
 
-// [pool] ranks of a pipeline rank that stand on it.
+// Result: [pool], how many ranks of the pipeline rank are on the pool.
 std::vector<int> ranks_by_pool(const Job& job, int pp);
 
-// What a rank of the pipeline rank holds over the mean, on nodes of the pool; and the most of any
-// pool that it stands on. 1: shares are even.
+// Training state of a rank of the pipeline rank `pp` on nodes of the pool, divided by the mean; and
+// its largest value over the pools in use. 1: shares are even.
 double state_factor(const Job& job, int pp, int pool);
 double largest_state_factor(const Job& job, int pp);
 
-// Bytes of an even collective that takes a ring as long as the uneven one, over those of that one;
-// 1: shares are even.
+// By which factor the bytes of an even collective are to be multiplied so that its ring takes as
+// long as that of the uneven one. 1: shares are even.
 double uneven_ring_factor(const Job& job, int pp);
 
 }  // namespace windtunnel

@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// The distances along a ring of `islands` islands from an island to its neighbours in the graph.
+// The distances along a ring of `islands` islands at which an island has its neighbours.
 std::vector<int> graph_distances(SyncGraph graph, int islands);
 
 }  // namespace windtunnel

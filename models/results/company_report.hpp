@@ -1,5 +1,5 @@
-// Several jobs run side by side on one cluster: the step of each alone and in the company of the
-// others.
+// Several jobs run side by side on one cluster: the step time of each job alone, and while the
+// others run.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace windtunnel {
 
-// Times of one end after another, of several jobs that run side by side: [job][step].
+// End times of consecutive steps of several jobs that run side by side: [job][step].
 using StepEnds = std::vector<std::vector<double>>;
 
-// While all of the jobs run: from the latest of their first ends to the earliest of their last.
+// The time in which all jobs run: from the latest of their first ends to the earliest of their
+// last.
 struct CommonWindow {
   double begin_s = 0;
   double end_s = 0;
 };
 CommonWindow common_window(const StepEnds& ends);
 
-// The steps of one job that lie in the window as a whole, and the mean of their times.
+// The steps of one job that lie completely in the window, and their mean duration.
 struct StepsInWindow {
   int steps = 0;
   double step_s = 0;  // 0 without steps
@@ -28,13 +29,13 @@ struct StepsInWindow {
 StepsInWindow steps_in(const CommonWindow& window, const std::vector<double>& ends);
 
 struct CompanyJob {
-  Record alone;  // on the nodes that it has in the company, the others idle
-  // Its steady step in company to its steady step alone: the mean over starts, the least and the
-  // most. A start says how far the jobs are apart in their steps when all of them run.
+  Record alone;  // on the nodes that it has in company, while the others idle
+  // Step time in company divided by step time alone, both in steady state: mean, least and most
+  // over starts. A start is an offset between the steps of the jobs when all of them run.
   double slowdown = 1;
   double least_slowdown = 1;
   double most_slowdown = 1;
-  int steps = 0;  // simulated in company of all others, the fewest of a start
+  int steps = 0;  // steps simulated while all others run; the fewest over the starts
 
   double alone_s() const { return alone.iteration.time_s; }
   double together_s() const { return alone_s() * slowdown; }

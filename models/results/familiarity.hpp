@@ -1,5 +1,5 @@
-// How far a job lies from the training runs that predictions were held against, and how far off
-// those that are most alike were.
+// How similar a job is to the training runs that predictions were compared with, and how far off
+// the predictions of the most similar runs were.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@ namespace windtunnel {
 // The traits of a run that decide which measured runs count as similar.
 struct RunTraits {
   std::string gpu;    // of the library
-  int gpu_bits = 16;  // the fewest that its matrix units read: tells generations apart
+  int gpu_bits = 16;  // fewest bits that its matrix units support: tells generations apart
   int bits = 16;      // of what the matrix products read
   bool experts = false;
-  bool adapters = false;         // or another part of the model alone is trained
-  bool small = false;            // so few parameters that the host and latencies decide
+  bool adapters = false;         // only adapters or another part of the model are trained
+  bool small = false;            // so few parameters that host and latencies dominate
   bool sharded_weights = false;  // gathered layer by layer (ZeRO-3, FSDP)
   bool context = false;          // sequences are cut over context parallelism
   int gpus = 1;
@@ -27,86 +27,89 @@ struct RunTraits {
   int micro_tokens = 0;    // of a micro-batch, on one rank of context parallelism
 };
 RunTraits traits_of(const Job& job);
-bool is_like(const RunTraits& one, const RunTraits& other);  // but for GPU and sizes
+bool is_like(const RunTraits& one, const RunTraits& other);  // ignores GPU and sizes
 
-// Measured runs of one source that share their traits but for the sizes.
+// Measured runs of one source that have the same traits apart from sizes.
 struct MeasuredRuns {
   std::string family;  // "BLOOM prequel (bigscience tr11) / A100-SXM4-80GB"
-  RunTraits traits;    // gpus and what stands behind it: the largest among them
-  int rows = 0;  // blind ones: 0 where all were fitted on, which tells what was measured alone
-  // |log(predicted / measured)| of their steps' times, from specification, ascending: kMostErrors
-  // of them at most, which then stand for equal parts of the rows.
+  RunTraits traits;    // gpus and the members after it hold the largest value among the runs
+  int rows = 0;  // blind ones; 0: all were fitted on, so that the entry only says what was measured
+  // |log(predicted / measured)| of their step times, with peaks from specifications, ascending. At
+  // most kMostErrors values; if there are more rows, each value stands for an equal part of them.
   std::vector<double> errors = {};
 };
 inline constexpr int kMostErrors = 20;
-// Two thirds were predicted this near: one standard deviation of a normal law. 0: there are none.
+// The standard deviation of a normal law in which two thirds of the errors are as small as here. 0:
+// there are none.
 double deviation_of(const MeasuredRuns& runs);
-// Keeps as many of any number of errors.
+// At most kMostErrors quantiles that represent the errors.
 std::vector<double> kept_errors(std::vector<double> errors);
 
 struct AlikeFamily {
   std::string name;
   int rows = 0;
-  // Two thirds of its runs that are alike were predicted this near, as one standard deviation of a
-  // normal law says: the few that were measured on broken machines do not show in it.
+  // The standard deviation of a normal law in which two thirds of the errors of its similar runs
+  // are as small as here. A few runs on broken machines do not change it.
   double deviation = 0;
 };
 
 struct Familiarity {
-  // The measured runs that are most alike, of three families at least: "models with experts in 8
-  // bits on h100".
+  // The most similar measured runs, from at least three families: "models with experts in 8 bits on
+  // h100".
   std::string alike;
   int rows = 0;
   int families = 0;
-  // The standard deviation of log(predicted / measured), and how many errors would tell it as well:
-  // Student's t with both has the 90 % and 95 % intervals of the law below.
+  // Standard deviation of log(predicted / measured), and degrees of freedom. Student's t with both
+  // has the 90 % and 95 % intervals of the law below.
   double deviation = 0;
   int freedom = 1;
-  std::vector<AlikeFamily> nearest = {};  // the three of them with the most runs
+  std::vector<AlikeFamily> nearest = {};  // the three most similar families with the most runs
   std::vector<std::string> unfamiliar;    // "no sequence of 131072 tokens was measured on h200"
-  // Those among `unfamiliar` that a layout chooses and that no run of its kind had on any GPU. A
-  // search for the fastest layout favours them, because nothing measured shows what the cost models
-  // leave out.
+  // The entries of `unfamiliar` that depend on the layout and that no run of this kind had on any
+  // GPU. A search for the fastest layout is biased towards these, because no measurement shows what
+  // the cost models omit there.
   std::vector<std::string> unlike_layout = {};
 
   Parameter error() const;
 };
 
-// "NVIDIA Megatron-Bridge", all its releases and tables on all GPUs: of a family's source the words
-// before the first that has a figure, begins with a bracket, or is README or CI.
+// The publisher in a family's name: "NVIDIA Megatron-Bridge" for all releases, tables and GPUs. It
+// ends before the first word that contains a digit, begins with a bracket, or is README or CI.
 std::string_view publisher_of(std::string_view family);
 
-// What layouts of measured runs with experts, or without, reached.
+// The largest values among layouts of measured runs with experts, or without.
 struct LayoutReach {
   int experts_a_rank = 0;
   int micro_tokens = 0;
 };
 LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
-// How much a run counts for a job, and how much further the runs of another publisher are off.
-// Chosen by cross-validation over publishers, by the score of their 90 % intervals, and `beyond` so
-// that these hold that share of the runs of a publisher that is left out ("How sure" of
+// How much a run counts for a job, and how much larger errors are for another publisher's runs. The
+// constants are chosen by cross-validation over publishers, by the score of their 90 % intervals;
+// `beyond` is set so that these intervals hold 90 % of a left-out publisher's runs ("How sure" in
 // docs/physics/cost.md).
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs
-  double few_runs = 20;  // a publisher's n runs count n / (n + few_runs) together
-  double beyond = 1.55;  // times the error of a run
-  double least = 0.02;   // log: two sites measure the same job no nearer
+  double few_runs = 20;  // the n runs of a publisher together count n / (n + few_runs)
+  double beyond = 1.55;  // factor on the error of a run
+  double least = 0.02;   // log; the same job measured at two sites differs by at least this
 };
 
-// The error of a job is taken to be that of a run drawn from all measured ones, the more alike the
-// likelier: for each of GPU generation, product bits, experts, adapters, sharding of weights and
-// size that differs a run counts LikenessLaw::unlike. Large sets do not decide alone. A run's own
-// error is the deviation of a normal law around 0, and intervals are those of the mixture: narrow
-// where what is alike was predicted well by all, wide where it was not or little is alike. A few
-// runs that were off by a factor of ten on broken machines widen the tails and not the middle.
+// The error of a job is assumed to be that of a run drawn from all measured ones, with more weight
+// on similar runs: each of GPU generation, product bits, experts, adapters, sharding of weights and
+// size that differs multiplies the weight by LikenessLaw::unlike. Large data sets do not dominate.
+// A run's error is the deviation of a normal law around 0, and intervals are those of the mixture:
+// narrow where similar runs were predicted well, wide where they were not or where few runs are
+// similar. A few runs that were off by a factor of ten on broken machines widen the tails, not the
+// middle.
 //
-// `without`: a family whose publisher's runs are left out, in all releases and tables and on all
-// GPUs. A user's job is of no publisher, so that this is how intervals are judged.
+// `without`: leaves out the publisher of this family with all its releases, tables and GPUs.
+// Intervals are judged in this way, since a user's job belongs to no publisher.
 //
-// `alike`, `rows`, `families` and `nearest` name runs of the same GPU, product bits, and with or
-// without experts; where fewer than three families are so, of any GPU, then of any bits, then all.
-// That a size or a trait was not measured on this GPU is told, and widens nothing.
+// `alike`, `rows`, `families` and `nearest` describe runs of the same GPU and product bits that
+// agree on having experts. If fewer than three families qualify, any GPU does; then any bits; then
+// all runs. A size or trait that was not measured on this GPU is reported, but does not widen the
+// interval.
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,
                         std::string_view without = {}, const LikenessLaw& law = {});
 

@@ -1,5 +1,5 @@
 // What an iteration took and where the time went: step time, throughput, MFU and HFU, bubbles,
-// exposed communication and the critical path, read off a Plan and its Timeline.
+// exposed communication and the critical path, derived from a Plan and its Timeline.
 #pragma once
 
 #include <array>
@@ -22,9 +22,9 @@ namespace windtunnel {
 struct FillingReport;  // models/results/filling_report.hpp
 struct InputReport;    // models/results/input_report.hpp
 
-// The three bubbles in print (schedules differ by which they quote), of the last reported
-// iteration. Compute is forward, backward and recomputation with the tp and cp collectives inside
-// of them.
+// Three definitions of the bubble from the literature (authors of schedules quote different ones),
+// for the last reported iteration. Compute is forward, backward and recomputation, including their
+// tp and cp collectives.
 struct Bubble {
   double makespan_s = 0;  // step time - compute of the busiest rank (Megatron, GPipe)
   double longest_stage_s =
@@ -34,26 +34,28 @@ struct Bubble {
 
 // The steps of a run before its compressor starts, with dense gradients.
 struct Warmup {
-  double share = 0;   // of all steps
-  double step_s = 0;  // of one of them
+  double share = 0;   // of the run
+  double step_s = 0;  // duration of one warm-up step
 };
-// Mean over a run whose other steps take `step_s`.
+// Mean step time of a run whose other steps take `step_s`.
 double run_step_s(const Warmup& warmup, double step_s);
 
-// Exchanges of a level of Job::sync.
+// Exchanges at one level of Job::sync.
 struct SyncReport {
   SyncSeconds seconds;    // of one exchange of a fragment
   double sent_bytes = 0;  // between islands, by the GPU that sends most, of all fragments
 };
 
-// How stragglers of a step are made up for (Job::redundancy).
+// How stragglers are tolerated (Job::redundancy).
 struct StragglerReport {
-  Estimate step_s;        // with them
-  double waiting_s = 0;   // what a step would take if all waited for the slowest, without more work
-  double load = 1;        // what a worker computes, over its part of the batch
-  double passes_s = 0;    // what the load makes a step longer by
-  double work_s = 0;      // its passes under the load, and its optimizer: what stragglers draw out
-  double exchange_s = 0;  // for additional gradients of a step
+  Estimate step_s;  // with stragglers
+  // additional step time if all waited for the slowest, without redundant work
+  double waiting_s = 0;
+  double load = 1;      // work of a worker, divided by its part of the batch
+  double passes_s = 0;  // additional step time because of the load
+  // its passes under the load and its optimizer: the time that stragglers lengthen
+  double work_s = 0;
+  double exchange_s = 0;      // for additional gradients of a step
   double waited_share = 0;    // share of the steps that waited for workers beyond the tolerance
   double missing = 0;         // workers that a step does not wait for, on average
   double gradient_share = 1;  // share of the batch that the gradient covers, on average
@@ -61,7 +63,7 @@ struct StragglerReport {
 };
 
 struct IterationReport {
-  // Period of the steady state, behind the warm-up; with exchanges between islands their mean part.
+  // Period in steady state, after the warm-up. Includes the mean part of exchanges between islands.
   double time_s = 0;
   double tokens_per_s = 0;
   double tflops_per_gpu = 0;  // model FLOPs, Megatron's convention
@@ -70,21 +72,20 @@ struct IterationReport {
   double hfu = 0;             // hardware FLOPs, recomputation counted; attention as in mfu
   double hfu_causal = 0;      // attention as in mfu_causal: what kernels execute
   Bubble bubble;
-  // How far time_s may be off: by the calibration or by measured runs that are alike, and by what
-  // is known of the host.
+  // Uncertainty of time_s: from the calibration or from similar measured runs, and from the host.
   Parameter error;
   StepSpread host_spread;
-  Familiarity familiarity;                            // of the job with measured ones
+  Familiarity familiarity;                            // similarity of the job to measured runs
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
   OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
   std::vector<GpuMemory> memory;                      // per pipeline rank
   Warmup warmup;
   std::vector<SyncReport> sync;  // [level]
-  double inner_step_s = 0;       // of a step without an exchange
-  // Where the machine jitters: the step time over its draws. time_s is their mean; all else is of
-  // the draw nearest to the mean, scaled to it.
+  double inner_step_s = 0;       // a step without an exchange
+  // If the machine jitters: the step time over all draws. time_s is the mean; all other members
+  // describe the draw nearest to the mean, scaled to it.
   std::optional<Estimate> drawn_s;
-  // The number of that draw, from 0; 0 where the machine does not jitter.
+  // Number of that draw, from 0. 0 if the machine does not jitter.
   int draw = 0;
   // The step of the recorded Timeline alone (iteration_s()), before draws, stragglers and exchanges
   // between islands make it time_s.
@@ -93,12 +94,12 @@ struct IterationReport {
   std::shared_ptr<const FillingReport> filling;  // null: nothing fills idle time (Job::filling)
   std::shared_ptr<const InputReport> input;      // null: no samples are loaded (Job::input)
 };
-// Whether MFU is another figure, by more than 2 %, with causal attention counted in half.
+// Whether MFU changes by more than 2 % when causal attention is counted in half.
 bool counts_differ(const IterationReport& report);
-// Adds what exchanges between islands take on average.
+// Adds the mean time of exchanges between islands.
 void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
               std::vector<SyncReport> sync);
-// Adds what redundant work and waiting take.
+// Adds the time of redundant work and of waiting.
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers);
 // Replaces the step time of the jitter draw `draw` by the estimate over all draws.
 void set_drawn(IterationReport& report, const Estimate& step_s, int draw);
@@ -110,15 +111,16 @@ struct PathStep {
   double start_s = 0;
   double end_s = 0;
 };
-// From the first task to the one that ends last (a snapshot in the background aside): before each
-// stands the predecessor (dependency, stream, message, collective member) that ended last.
+// From the first task to the one that ends last (a snapshot in the background aside). The task
+// before each one is the predecessor (dependency, stream, message, collective member) that ended
+// last.
 std::vector<PathStep> critical_path(const Plan& plan, const Timeline& timeline);
 
-// The iterations of a Plan that are reported, as steady_window() has them; 0 to 0 if it has one.
+// The iterations of a Plan that are reported: those of steady_window(); 0 to 0 for one iteration.
 SteadyWindow reported_window(const Job& job, const Plan& plan);
-// From the end of the first of them to that of the last; of one iteration all of it.
+// From the end of the first of them to the end of the last; all of it if there is one iteration.
 Span reported_span(const Job& job, const Plan& plan, const Timeline& timeline);
-// The period of the steady state; of one iteration its end.
+// The period in steady state; with one iteration, its end.
 double iteration_s(const Job& job, const Plan& plan, const Timeline& timeline);
 
 // End of the last task of an iteration that is not a snapshot in the background.

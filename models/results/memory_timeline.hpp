@@ -1,6 +1,6 @@
-// What is alive on a rank over time, from what its tasks allocate when they start and free when
-// they end: activations, and what waits for weight gradients. Weights, gradients, optimizer state
-// and buffers stay as they are (memory.hpp).
+// Memory that tasks of a rank allocate when they start and free when they end: activations, and
+// data kept for weight gradients. Weights, gradients, optimizer state and buffers are constant and
+// not included (memory.hpp).
 #pragma once
 
 #include <string>
@@ -22,19 +22,19 @@ struct MemoryTimeline {
   TaskIndex peak_task = -1;  // the task at whose start the peak is first reached
 };
 
-// Where it lies: on the GPU, or in the tiers beside it.
+// Where memory is allocated: on the GPU, or in the tiers outside it.
 enum class MemoryPlace { gpu, tier };
 
-// What ends at an instant frees before what starts then allocates: tasks follow each other on a
-// stream. The peak is looked for from `from_s` on.
+// At equal times, what ends frees before what starts allocates, because tasks follow each other on
+// a stream. The peak is searched from `from_s` on.
 MemoryTimeline memory_timeline(const RankClass& rank_class, const RankTimeline& rank,
                                double from_s = 0, MemoryPlace place = MemoryPlace::gpu);
 
-// The first recorded rank of each class: ranks of a class look alike. Indices into
+// The first recorded rank of each class; ranks of a class are alike. Result: indices into
 // Timeline::ranks, ascending.
 std::vector<int> rank_of_each_class(const Plan& plan, const Timeline& timeline);
 
-// What sets the peak of a rank, in the words of reports.
+// Where the memory peak of a rank is, in the words of reports.
 struct ActivationPeak {
   std::string rank;  // "pp 0"
   std::string task;  // "F0.7"

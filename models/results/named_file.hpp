@@ -8,7 +8,7 @@ namespace windtunnel {
 
 struct NamedFile {
   std::string name;                      // as the scenario writes it
-  std::optional<std::string> text = {};  // none: too large, or no UTF-8
+  std::optional<std::string> text = {};  // none: too large, or not UTF-8
   std::string hash = {};                 // of the text, 16 hexadecimal digits
   bool operator==(const NamedFile&) const = default;
 };

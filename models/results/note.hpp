@@ -1,5 +1,5 @@
-// What a reader of a result should know of the keys that it was made from: that one is not used, or
-// that a name did not bring all that it stands for.
+// A remark on the keys behind a result: that a key has no effect, for example, or that the library
+// entry of a name lacks something.
 #pragma once
 
 #include <string>
@@ -7,9 +7,10 @@
 namespace windtunnel {
 
 struct Note {
-  std::string key;   // of the scenario that it is about, or several
-  std::string text;  // a sentence without it
-  // The figures of this result, where other results may have the same note with their own.
+  std::string key;   // the key, or several, that the note is about
+  std::string text;  // a sentence that does not repeat the key
+  // The part with this result's own numbers. Other results may have the same note with other
+  // numbers.
   std::string figures = {};
   bool operator==(const Note&) const = default;
 };

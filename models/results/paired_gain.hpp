@@ -1,5 +1,5 @@
-// Whether one training is better than another that met the same failures, or only luckier: the one
-// rule of all that advises an interval (plan, run, sweep, optimise).
+// Whether one training run is really better than another with the same failures, or only by chance.
+// Everything that advises an interval (plan, run, sweep, optimise) uses this rule.
 #pragma once
 
 #include <cstddef>
@@ -11,28 +11,31 @@
 
 namespace windtunnel {
 
-// The least gain of goodput that counts: minutes a month.
+// The smallest gain of goodput that matters: minutes a month.
 inline constexpr double kLeastGain = 5e-4;
-// Trials whose interval reaches further cannot tell that nothing is lost.
+// If the confidence interval of the gain ends above this, the trials are too noisy to call two runs
+// equally good.
 inline constexpr double kTellingGain = 2 * kLeastGain;
 
-// What `better` has more than `other`, trial by trial, over the trials that both have; zero where
-// either has none.
+// Goodput of `better` minus that of `other`, trial by trial, over the trials that both have; zero
+// if there are none.
 Estimate paired_gain(const std::vector<double>& better, const std::vector<double>& other);
 
-// Surely more than nothing, and enough to matter.
+// Significantly above zero, and large enough to matter.
 bool is_gain(const Estimate& gain, double least = kLeastGain);
 
-// "less than 0.05 points of goodput, or no more than chance": what is no gain.
+// Describes a gain that is_gain() rejects: "less than 0.05 points of goodput, or no more than
+// chance".
 std::string no_gain_text();
 
-// No gain, and the trials can tell, which few failures do not: then nothing is as good as the best.
+// Not a gain, with trials precise enough to say so. With few failures nothing is as good as the
+// best.
 bool is_as_good(const Estimate& gain);
 
-// "at most 0.1 points of goodput": what the best has more than one that is as good.
+// By how much the best may exceed one that is as good: "at most 0.1 points of goodput".
 std::string as_good_loss_text();
 
-// The first and the last place, around `best`, which are as good; [place][trial].
+// The first and last place of the range around `best` in which all are as good; [place][trial].
 std::pair<size_t, size_t> as_good_places(const std::vector<std::vector<double>>& trials,
                                          size_t best);
 

@@ -1,6 +1,6 @@
-// What each rank spends a step on: its kernels and the communication inside of them first, then
-// exchanges beside which no kernel of it runs, and the rest is its bubble. A collective counts from
-// when the rank comes to it, so with what it waits there for others.
+// How each rank spends a step: its kernels and the communication inside them; exchanges while none
+// of its kernels runs; the rest is its bubble. A collective counts from when the rank reaches it,
+// including the wait for other members.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@ namespace windtunnel {
 struct RankParts {
   std::string rank;                           // name of its class: "pp 0"
   std::array<double, kCategories> seconds{};  // by Category, without the bubble
-  // the rank runs nothing but copies of snapshots in the background: it waits for a message or for
+  // the rank runs nothing, or only copies snapshots in the background: it waits for a message or
   // the end of the step
   double bubble_s = 0;
 };
 
-// Has the first recorded rank of each class. The seconds and the bubble of a rank add up to
-// iteration_s(): the reported iteration as simulated, before exchanges between islands and
-// stragglers are added to it.
+// One entry for the first recorded rank of each class. The seconds and bubble of a rank add up to
+// iteration_s(): the reported iteration as simulated, without the time that exchanges between
+// islands and stragglers add.
 std::vector<RankParts> rank_parts(const Job& job, const Plan& plan, const Timeline& timeline);
 
 }  // namespace windtunnel

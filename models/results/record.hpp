@@ -1,4 +1,4 @@
-// The result of one case: what the reports print and a sweep stores.
+// The result of one case: what reports print and a sweep stores.
 #pragma once
 
 #include <optional>
@@ -15,34 +15,34 @@
 
 namespace windtunnel {
 
-// What it takes to make a result again: the program, the texts of the scenario and of the files
-// that it names, and what was set on top.
+// What is needed to reproduce a result: the program version, the texts of the scenario and the
+// files that it names, and the values set on top.
 struct RecordSource {
   std::string version;
-  std::string commit;  // empty: the program does not know
-  std::string file;    // of the scenario: where the files are that its text names
+  std::string commit;  // empty: not known to the program
+  std::string file;    // of the scenario; file names in its text are relative to it
   std::string text;
   Overrides set;  // by --set and --vary, in this order
   std::vector<NamedFile> files = {};
-  bool allow_oom = false;  // made although it does not fit in memory
+  bool allow_oom = false;  // the result was made although the job does not fit in memory
 };
 
 struct Record {
   std::string scenario;  // name
   std::string key;       // stable key of the case
   RecordSource source;
-  std::vector<ResolvedValue> values;  // every one, with its origin
+  std::vector<ResolvedValue> values;  // all values, with their origins
   std::vector<Note> notes = {};
 
   Job job;
   IterationReport iteration;
   std::optional<CampaignReport> campaign;
-  ValuesByType studies;  // the report of each that the case asks for (sim/study/studies.hpp)
+  ValuesByType studies;  // reports of the studies that the case asks for (sim/study/studies.hpp)
   std::vector<ActivationPeak> activation_peaks;  // of the simulated iteration
   OriginShares origin{};                         // shares of the predicted wall time, sum 1
-  // the constants that move the step time most; empty: none, or not asked for
+  // the constants that affect the step time most; empty: none, or not requested
   std::string assumed_constants;
-  std::string memory_excess;  // not empty: does not fit, and why
+  std::string memory_excess;  // not empty: the job does not fit in memory, and this says why
   // One simulated iteration, for the Gantt chart and the trace.
   Plan plan;
   Timeline timeline;

@@ -1,5 +1,5 @@
-// One value of a job after defaults, library and overrides: what --explain prints and a record
-// keeps.
+// One value of a job after defaults, library and overrides: printed by --explain and kept in a
+// record.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,8 @@
 
 namespace windtunnel {
 
-// What a value decides. A campaign runs on tables of iterations that do not depend on its own keys.
+// Which results a value affects. A campaign reuses tables of iterations, which do not depend on
+// campaign keys.
 enum class Scope { iteration, campaign, label };
 
 struct ResolvedValue {
@@ -21,10 +22,10 @@ struct ResolvedValue {
   bool is_default = false;
   Origin origin = Origin::assumed;
   std::string source;
-  std::optional<double> number = {};  // exactly, in base units; of a word there is none
+  std::optional<double> number = {};  // exact, in base units; none for a word
   Dimension dimension = Dimension::number;
   Scope scope = Scope::iteration;
-  bool is_found = false;  // by a search, which the scenario leaves it to
+  bool is_found = false;  // found by a search, because the scenario leaves it open
 };
 
 using Overrides = std::vector<std::pair<std::string, std::string>>;  // KEY, YAML value

@@ -1,4 +1,5 @@
-// How far a predicted step may be off, both ways: one rule for each figure that follows from it.
+// How far a predicted step may be off in both directions: the rule behind every figure with such a
+// range.
 #pragma once
 
 #include "models/calibration/prediction_error.hpp"
@@ -6,15 +7,15 @@
 
 namespace windtunnel {
 
-// By the calibration's error and what is known of the host, with the probability `covered`. The
-// shorter end is held where the GPUs execute their peak (hfu_causal = 1): no step is shorter than
-// its FLOPs take.
+// Combines the errors of calibration and host; `covered` is the probability of the range. The
+// shorter end is limited by the GPUs' peak (hfu_causal = 1): no step is shorter than its FLOPs at
+// peak take.
 ErrorFactors step_factors(const IterationReport& step, double covered);
 
-// `off` with that limit. `hfu_causal`: of the predicted step; 0: not known, no limit.
+// Applies that limit to `off`. `hfu_causal`: of the predicted step; 0: not known, no limit.
 ErrorFactors held_at_peak(ErrorFactors off, double hfu_causal);
 
-// The same without that limit: the law of the error, from which chances follow.
+// step_factors() without the limit: the law of the error, used for probabilities.
 ErrorFactors unheld_step_factors(const IterationReport& step, double covered);
 
 }  // namespace windtunnel
