@@ -1,6 +1,6 @@
-// The word of each enumerator that a scenario, the library or a message names. Those whose words
-// the models' own messages need stand beside their enumeration, all others in
-// scenarios/language/text/choices.hpp; nowhere else.
+// The word for each enumerator that a scenario, the library or a message names. Words that the
+// models' own messages need are defined beside their enumeration, all others in
+// scenarios/language/text/choices.hpp.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +12,14 @@
 
 namespace windtunnel {
 
-// A name of a value; of several names of one value the first is the one that is printed.
+// A name of a value. If a value has several names, the first one is printed.
 template <class T>
 struct Choice {
   std::string_view name;
   T value;
 };
 
-// Each kind has its own array.
+// Each enumeration specialises this with its own array of choices.
 template <class T>
 inline constexpr int kChoices = 0;
 
@@ -35,7 +35,7 @@ bool has_choice(std::string_view name) {
   return std::ranges::find(kChoices<T>, name, &Choice<T>::name) != std::end(kChoices<T>);
 }
 
-// The name must be one of the choices: whoever read it has checked it.
+// The name must be one of the choices: whoever parsed it has checked that.
 template <class T>
 T value_of(std::string_view name) {
   const auto* found = std::ranges::find(kChoices<T>, name, &Choice<T>::name);

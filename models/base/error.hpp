@@ -1,8 +1,8 @@
 // The two kinds of failure of the project.
 // Error: the user's fault; thrown anywhere, caught once in main(), printed as
-//   "file:line:column: what; hint" with the exit code it carries. What knows a scenario's keys but
-//   not its text throws one about a key; where the scenario is resolved it gets its place. What
-//   it quotes of a file or of the command line is made printable.
+// "file:line:column: what; hint" with the exit code it carries. Code that knows a scenario's keys
+// but not its text throws an error about a key; the scenario's resolver adds the place. Quotes
+// from a file or the command line are made printable.
 // CHECK: our own bug; always on, throws InternalError, which main() asks the user to report.
 #pragma once
 
@@ -17,8 +17,7 @@
 
 namespace windtunnel {
 
-// Where in the user's input the fault lies; line 0 = no position is known. Lines and columns
-// from 1.
+// Place of the fault in the user's input; line 0: unknown. Lines and columns count from 1.
 struct Location {
   std::string file;
   int line = 0;
@@ -31,7 +30,7 @@ class Error : public std::runtime_error {
  public:
   using Keys = std::vector<std::string>;
 
-  // About keys of a scenario, the one most likely at fault first.
+  // An error about keys of a scenario; the one most likely at fault comes first.
   template <class... Args>
   static Error about(std::initializer_list<std::string_view> keys, fmt::format_string<Args...> text,
                      Args&&... args) {
@@ -39,7 +38,7 @@ class Error : public std::runtime_error {
     error.keys_.assign(keys.begin(), keys.end());
     return error;
   }
-  // About one that is the subject of the text: "is 3; ..." or ": ...".
+  // An error about one key, which is the subject of the text: "is 3; ..." or ": ...".
   template <class... Args>
   static Error of_key(std::string_view key, fmt::format_string<Args...> text, Args&&... args) {
     const std::string what = fmt::format(text, std::forward<Args>(args)...);
@@ -51,9 +50,9 @@ class Error : public std::runtime_error {
 
   ExitCode code() const { return code_; }
   const Location& where() const { return where_; }
-  // what() without the place before it.
+  // what() without the leading place.
   std::string_view text() const { return std::string_view(what()).substr(text_begin_); }
-  const Keys& keys() const { return keys_; }  // empty: about no key, or its place is known
+  const Keys& keys() const { return keys_; }  // empty: not about keys, or the place is known
 
  private:
   Error(const Location& where, const std::string& place, const std::string& what, ExitCode code);
@@ -72,7 +71,7 @@ class InternalError : public std::logic_error {
 [[noreturn]] void fail_check(const char* condition, const char* file, int line,
                              const std::string& message);
 
-// The known name nearest to `name` by edit distance; empty when none is near enough to be meant.
+// The known name nearest to `name` by edit distance; empty if none is similar enough.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 // "unknown gpu 'h10'; did you mean 'h100'?" or, with no near name, "...; known: a, b, c".

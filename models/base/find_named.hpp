@@ -1,4 +1,4 @@
-// The item of a list that a user means by its name.
+// Finds the item of a list that a user names.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// `items` live as long as the reference is used and have a member `name`. Throws Error at `where`
-// with the nearest names where none of them is so called; `noun` says what they are.
+// `items` must outlive the reference; each has a member `name`. Throws Error at `where` with the
+// nearest names if there is no such item; `noun` says what the items are.
 template <class Items>
 const auto& find_named(const Items& items, std::string_view noun, std::string_view name,
                        const Location& where = {}) {

@@ -1,5 +1,5 @@
-// Where a number comes from. Every constant of the library and of a calibration carries one, and a
-// report says which share of the predicted time rests on which.
+// Where a number comes from. Every constant of the library and of a calibration has an origin, and
+// a report says which share of the predicted time rests on which origin.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ inline constexpr Choice<Origin> kChoices<Origin>[] = {{"measured", Origin::measu
                                                       {"assumed", Origin::assumed}};
 inline constexpr int kOrigins = std::size(kChoices<Origin>);
 
-// A result is as strong as the weakest number that it rests on.
+// A result has the weakest origin among the numbers behind it.
 inline Origin weakest(Origin a, Origin b) {
   return std::max(a, b);
 }
 
-// Of a rate: a data sheet's number times the share of it that is reached. Rows that such a share
-// was fitted to show the product, so a share that is measured or published speaks for both; not for
-// a number that somebody supposes in the sheet's place.
+// Origin of a rate that is a data sheet's number times the share of it that is reached. A share is
+// fitted so that the product matches measured rows; a measured or published share therefore makes
+// the product as good, unless the sheet's number is itself assumed.
 inline Origin origin_of_rate(Origin sheet, Origin reached) {
   const bool fitted = reached <= Origin::published && sheet != Origin::assumed;
   return fitted ? reached : weakest(sheet, reached);
@@ -39,14 +39,14 @@ const char* to_string(Origin origin);
 // Seconds (or shares) by origin, indexed by Origin.
 using OriginShares = std::array<double, kOrigins>;
 
-// Rows that a number was fitted on: none of them is blind where the number predicts.
+// Rows that a number was fitted on. Predictions of these rows that use the number are not blind.
 struct FittedOn {
-  std::string file;   // name of their table, without folder; empty: any
-  std::string where;  // which of its rows, an expression over its columns; empty: all
+  std::string file;   // name of the rows' table, without folder; empty: any
+  std::string where;  // selects rows by an expression over columns; empty: all
   bool operator==(const FittedOn&) const = default;
 };
 
-// A number with its evidence. `low` and `high` bound it (90 %); equal to value when not known.
+// A number with its evidence. `low` and `high` are its 90 % interval; equal to `value` if unknown.
 struct Parameter {
   double value = 0;
   double low = 0;

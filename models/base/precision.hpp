@@ -13,10 +13,10 @@ inline constexpr Choice<Precision> kChoices<Precision>[] = {
     {"bf16", Precision::bf16},  {"fp8", Precision::fp8},   {"mxfp8", Precision::mxfp8},
     {"nvfp4", Precision::nvfp4}};
 
-bool is_mixed(Precision precision);   // 16-bit weights beside fp32 ones
+bool is_mixed(Precision precision);   // 16-bit weights with fp32 master weights
 bool is_scaled(Precision precision);  // fp8, mxfp8, nvfp4: GEMMs of tensors with scales
 
-// Of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of the GEMMs:
+// Bytes of one element of a weight or activation. fp8, mxfp8 and nvfp4 are precisions of GEMMs:
 // tensors stay in bf16 (Transformer Engine's default).
 double bytes_of(Precision precision);
 

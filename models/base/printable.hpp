@@ -1,6 +1,6 @@
-// Text from outside (a file, the command line) as it may stand in a message, in a table on the
-// console or in a comment of a written file. Whatever could end a text, move a terminal's cursor or
-// is no UTF-8 is written as its bytes: \x1b for ESC. Text that is printable already stays the same.
+// Makes text from outside (a file, the command line) safe for messages, console tables and comments
+// in written files. Bytes that could end a text, move a terminal's cursor or are not UTF-8 are
+// escaped: \x1b for ESC. Text that is already printable is unchanged.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace windtunnel {
 
-// One line, unless `kept` names control characters that stay, as "\n\t" for a message of several.
+// One line, except for control characters in `kept`: "\n\t" for a message of several lines.
 std::string printable(std::string_view text, std::string_view kept = {});
 
-// One line for a message, and not more than some 60 characters of it.
+// One line for a message, cut to about 60 characters.
 std::string excerpt(std::string_view text);
 
 }  // namespace windtunnel

@@ -1,12 +1,12 @@
-// Construction, copying, moving and destruction of a large struct, compiled in one source. Without
-// these the compiler writes them again in each source that holds such a value: of Job, Calibration
-// and their like that was an eighth of the program's object code. Such a struct is no aggregate, so
-// each of its members needs an initialiser or a constructor of its own.
+// Construction, copying, moving and destruction of a large struct, compiled in one source. By
+// default the compiler generates them again in each source that uses the struct, which for Job,
+// Calibration and similar structs was an eighth of the program's object code. Such a struct is no
+// aggregate, so each member needs an initialiser or a default constructor.
 #pragma once
 
 // NOLINTBEGIN(bugprone-macro-parentheses): the argument is the name of a type.
 
-// This stands in the struct, before its members.
+// Put this in the struct, before its members.
 #define DECLARE_SPECIAL_MEMBERS(Type)     \
   Type();                                 \
   Type(const Type& other);                \
@@ -15,7 +15,7 @@
   Type& operator=(Type&& other) noexcept; \
   ~Type()
 
-// This stands in one source, inside the namespace.
+// Put this in one source, inside the namespace.
 #define DEFINE_SPECIAL_MEMBERS(Type)                      \
   Type::Type() = default;                                 \
   Type::Type(const Type& other) = default;                \

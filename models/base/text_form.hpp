@@ -1,6 +1,5 @@
-// How quantities are written for people: in which unit from which size on, with how many digits.
-// These tables are the one place that says so; the program writes by them, and its pages get them
-// as data.
+// How quantities are written for people: units by size, and the number of digits. The program and
+// its HTML pages both format numbers by these tables; the pages receive them as data.
 #pragma once
 
 #include <span>
@@ -9,21 +8,21 @@
 
 namespace windtunnel {
 
-// In place of a number of decimals.
+// Special values for a number of decimals.
 inline constexpr int kThreeDigits = -1;  // "1.62", "25.0", "400"
 inline constexpr int kAsShort = -2;      // up to four digits, without trailing zeros
 
 struct TextScale {
-  double from;            // absolute values from this one on are written in this scale
-  double factor;          // what one of its unit is
-  std::string_view unit;  // behind the number and a space; empty: nothing
+  double from;            // smallest absolute value written in this scale
+  double factor;          // one unit in base units
+  std::string_view unit;  // written after the number and a space; empty: no unit
   int decimals = kThreeDigits;
 };
 
 struct TextForm {
-  std::span<const TextScale> scales;  // ascending; the first holds for all that is smaller, too
-  double times = 1;                   // applied to the value before everything else
-  std::string_view zero = {};         // how 0 is written; empty: as any other value
+  std::span<const TextScale> scales;  // ascending; the first also holds for smaller values
+  double times = 1;                   // factor applied to the value first
+  std::string_view zero = {};         // text for 0; empty: formatted like any other value
 };
 
 extern const TextForm kDurationForm;  // of seconds: "12.3 ms", "4.56 s", "3.10 h", "351 d"

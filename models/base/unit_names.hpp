@@ -1,4 +1,4 @@
-// Whether a word is a unit that some quantity has.
+// Whether a word is the unit of some dimension.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
-// Numbers with units in text, and text from numbers. Inside the program every quantity is a double
-// in SI base units (seconds, bytes, bytes/s, FLOP/s); the unit stands last in its name
-// (`stall_s`, `size_bytes`, `bandwidth_Bps`).
+// Parses numbers with units, and formats numbers. Inside the program every quantity is a double in
+// SI base units (seconds, bytes, bytes/s, FLOP/s), and its name ends with the unit (`stall_s`,
+// `size_bytes`, `bandwidth_Bps`).
 #pragma once
 
 #include <limits>
@@ -33,18 +33,18 @@ enum class Dimension {
 // An example of the dimension's text form for messages and the schema, e.g. "2 TB/s".
 std::string_view example_of(Dimension dimension);
 
-// What it is called in messages, e.g. "a data rate".
+// The dimension's name in messages, e.g. "a data rate".
 std::string_view noun_of(Dimension dimension);
 
-// The units that the dimension is written in; for a plain number the list is empty.
+// The units accepted for the dimension; empty for a plain number.
 std::vector<std::string> units_of(Dimension dimension);
 
-// The value in base units. Throws Error (no location: the caller adds one) that says what is wrong
-// and gives an example: not a number, unit missing, unit of another dimension, unknown unit with
-// the nearest known one.
+// The value in base units. Throws Error (the caller adds the location) that gives the reason and an
+// example: not a number, unit missing, unit of another dimension, or unknown unit with the nearest
+// known one.
 double parse_quantity(std::string_view text, Dimension dimension);
 
-// Up to 12 digits and the largest unit that leaves at least 1: parse_quantity reads it back.
+// Up to 12 digits, in the largest unit that gives at least 1; parse_quantity can read it.
 std::string format_quantity(double value, Dimension dimension);
 
 std::string format_seconds(double seconds);        // "12.3 ms", "4.56 s", "3.1 h", "54.0 d"

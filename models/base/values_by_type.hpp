@@ -1,5 +1,5 @@
-// At most one value of each type, shared by copies: for what only some jobs have, so that a struct
-// that holds it needs no member, and no header, for each.
+// Holds at most one value of each type, shared by copies. A struct can thus hold values that only
+// some jobs have, without a member and a header for each.
 #pragma once
 
 #include <map>
@@ -22,12 +22,12 @@ class ValuesByType {
     return find<T>() != nullptr;
   }
 
-  // In place of the one that was there.
+  // Replaces a value of the same type.
   template <class T>
   void set(T value) {
     share(std::make_shared<const T>(std::move(value)));
   }
-  // The same without a copy; null changes nothing.
+  // As set(), but without copying; null changes nothing.
   template <class T>
   void share(std::shared_ptr<const T> value) {
     if (value != nullptr) values_[typeid(T)] = std::move(value);

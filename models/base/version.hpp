@@ -1,4 +1,4 @@
-// Which program a result is of.
+// Identifies the program that made a result.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@ namespace windtunnel {
 
 const char* program_version();  // "0.1.0"
 
-// Twelve digits of the commit that it was built from, "-changed" behind them where files differed
-// (in what is not said: two such programs look alike); empty: built from a tarball.
+// The first twelve digits of the commit that the program was built from, followed by "-changed" if
+// files differed from it (without saying how); empty: built from a tarball.
 const char* program_commit();
 
-// Both in one text: "0.1.0 (402225afff4e)". Results of programs in which it differs are not mixed.
+// Version and commit: "0.1.0 (402225afff4e)". Results of programs that differ here are not mixed.
 std::string program_build();
 std::string build_text(const std::string& version, const std::string& commit);  // of any program
 

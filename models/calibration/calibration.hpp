@@ -1,6 +1,6 @@
-// The fitted constants of the cost models, each with interval and origin; one file per machine kind
-// in scenarios/library/calibrations. calibration_fields() is the one list that the reader, the
-// printer and the documentation use.
+// The fitted constants of the cost models, each with interval and origin; one file per kind of
+// machine in scenarios/library/calibrations. The reader, the printer and the documentation all use
+// the list of calibration_fields().
 #pragma once
 
 #include <memory>
@@ -17,15 +17,15 @@
 
 namespace windtunnel {
 
-// The share of a compressor's kernel (models/calibration/compression_kernels.hpp), where it is not
-// the usual one.
+// The bandwidth share of a compressor's kernel (models/calibration/compression_kernels.hpp), if it
+// differs from the default.
 struct KernelShare {
   std::string name;
   Parameter share;
 };
 
-// Kernels of the same compressor that a software runs for each tensor in addition to the recipe's:
-// copies, the fixed part of a library's call.
+// Additional kernels that a software runs for each tensor, beyond a compressor's recipe: copies,
+// the fixed part of a library call.
 struct KernelStarts {
   std::string name;
   Parameter starts;
@@ -34,44 +34,46 @@ struct KernelStarts {
 struct Calibration {
   DECLARE_SPECIAL_MEMBERS(Calibration);
   std::string name;  // "h100-published"
-  std::string gpu;   // kinds of GPUs that it is of, between blanks; empty: any
+  std::string gpu;   // kinds of GPUs, separated by blanks; empty: any
 
   // Matrix multiplication: see docs/physics/cost.md for the law.
-  Parameter gemm_efficiency;  // share of peak FLOP/s reached by an endless, aligned GEMM
-  // The same of products in fp8, mxfp8 and nvfp4, whose tensor cores hit the power limit earlier;
-  // 0: as the others.
+  Parameter gemm_efficiency;  // share of peak FLOP/s reached by a large, aligned GEMM
+  // The same for fp8, mxfp8 and nvfp4, whose tensor cores reach the power limit earlier; 0: as
+  // gemm_efficiency.
   Parameter gemm_scaled_efficiency = {0, 0, 0, Origin::assumed, "as gemm.efficiency"};
-  // The same of nvfp4, whose tensor cores are two or three times as fast as in fp8 behind the same
-  // shared memory; 0: as the other scaled formats.
+  // The same for nvfp4, whose tensor cores are two or three times as fast as fp8 with the same
+  // shared memory; 0: as gemm_scaled_efficiency.
   Parameter gemm_fp4_efficiency = {0, 0, 0, Origin::assumed, "as gemm.scaled_efficiency"};
-  Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that
+  Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that efficiency
   Parameter gemm_tile_m;  // output tile of one thread block
   Parameter gemm_tile_n;
-  // Convolutions of 3 x 3 with stride 1 in fp32: times by which Winograd's algorithm divides their
-  // multiplications, its transforms counted against it. Tiles of 2 x 2 outputs give 2.25 at most,
+  // For 3 x 3 convolutions with stride 1 in fp32: the factor by which Winograd's algorithm reduces
+  // their multiplications, net of its transforms. Tiles of 2 x 2 outputs give at most 2.25, tiles
   // of 4 x 4 outputs 4 (Lavin and Gray 2015, arXiv 1509.09308).
   Parameter convolution_winograd = {1, 1, 1, Origin::assumed, "direct products"};
-  // Fused (flash) attention over an endless sequence, share of peak FLOP/s (causal half counted).
+  // Fused (flash) attention over a very long sequence: share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
-  // The same by kernels written for an earlier GPU: see Software::portable_attention.
+  // The same for kernels written for an earlier GPU: see Software::portable_attention.
   Parameter portable_forward_efficiency;
   Parameter portable_backward_efficiency;
-  Parameter attention_half_sequence;  // sequence at which it reaches half of that
-  // Width of a head at which it reaches half of what endless heads would: scores go through the
-  // SM's 16 exponentials per clock while its matrix units make 2 x width products of each, so that
-  // narrow heads wait for the exponentials. The efficiencies above are of heads of 128.
+  // sequence length at which attention reaches half of its efficiency
+  Parameter attention_half_sequence;
+  // Head width at which attention reaches half the speed of very wide heads. An SM computes 16
+  // exponentials per clock, one per score, while its matrix units make 2 x width products per
+  // score; narrow heads therefore wait for the exponentials. The efficiencies above are for heads
+  // of 128.
   Parameter attention_half_width = {
       25, 0, 60, Origin::assumed,
       "half of what was measured on an H200, whose SMs multiply twice as much per clock as an "
       "A100's beside as many exponentials"};
   Parameter memory_efficiency;  // share of peak HBM bandwidth, large memory-bound kernels
-  Parameter memory_half_bytes;  // size at which a memory-bound kernel reaches half of that
+  Parameter memory_half_bytes;  // size at which a memory-bound kernel reaches half of that share
   Parameter kernel_launch_s;    // per kernel, not hidden
-  // CPU time per operation of the model, small kernels included, in modules of Transformer Engine:
-  // see Software::host_share.
+  // CPU time per operation of the model, including its small kernels, in modules of Transformer
+  // Engine: see Software::host_share.
   Parameter host_launch_s;
-  // CPU time per further kernel of an operation that its module launches in one loop: a product for
+  // CPU time per additional kernel that an operation's module launches in a loop: a product for
   // each local expert, with its casts.
   Parameter host_kernel_s = {45e-6,
                              20e-6,
@@ -84,39 +86,39 @@ struct Calibration {
                              {{"",
                                "source~\"Megatron-Bridge\" && ep>1 && "
                                "(gpu_type==\"H100\" || gpu_type==\"B200\")"}}};
-  // The kernels of a Mamba-2 scan reach this share of the speed that products and passes have by
-  // the numbers above.
+  // Speed of the kernels of a Mamba-2 scan, as a share of the speed of ordinary products and
+  // passes.
   Parameter scan_share = {1, 0.1, 1, Origin::assumed,
                           "as other products and passes: not measured on this kind of GPU"};
-  // The kernels that bring what grouped products read into a scaled format, one expert after the
-  // other, reach this share of the speed that they have with a whole tensor.
+  // Speed of the kernels that cast the inputs of grouped products to a scaled format expert by
+  // expert, as a share of their speed on a whole tensor.
   Parameter expert_cast_share = {1, 0.1, 1, Origin::assumed,
                                  "as of whole tensors: not measured on this kind of GPU"};
-  // Share of the waiting for short kernels that the host saves by launching ahead during long ones.
+  // Share of the wait for short kernels that the host avoids by launching ahead during long ones.
   Parameter host_run_ahead;
-  // Where Software::shared_cores holds and a pipeline with tensor parallelism crosses nodes: share
-  // by which a launch takes longer, per tp rank, since each layer waits for the slowest host.
+  // Share by which a launch takes longer, per tp rank, since each layer waits for the slowest host.
+  // Applies if Software::shared_cores is set and a pipeline with tensor parallelism crosses nodes.
   Parameter host_contention;
-  // Share of isolated compute-bound kernels' speed that a training step sustains: clocks under the
-  // power limit, variation between GPUs.
+  // Speed of compute-bound kernels in a training step, as a share of their speed in isolation:
+  // clocks under the power limit, and variation between GPUs.
   Parameter kernel_sustained;
-  // The same of a GPU that works alone: no slower one sets its pace, and no network kernel takes
-  // its SMs. 0: as the others. See sustained_of().
+  // The same for a GPU that works alone: no slower GPU sets its pace, and no network kernel takes
+  // SMs from it. 0: as kernel_sustained. See sustained_of().
   Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
-  // The same of fused attention where its efficiencies were measured of the kernel by itself. Its
-  // matrix units wait for exponentials, so that it draws less than products do and already runs at
-  // the clock that its power allows: a step takes nothing more from it but the differences between
-  // GPUs. 0: as kernel.sustained.
+  // The same for fused attention whose efficiencies were benchmarked on the kernel alone. Its
+  // matrix units wait for exponentials, so it draws less power than products and the benchmark
+  // already ran at the sustainable clock; in a step only variation between GPUs slows it. 0: as
+  // kernel.sustained.
   Parameter attention_sustained = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
-  // Share by which kernels take longer while a collective runs on their GPU: it takes SMs, memory
-  // bandwidth and power from them.
+  // Share by which kernels take longer while a collective on their GPU takes SMs, memory bandwidth
+  // and power from them.
   Parameter overlap_slowdown;
   Parameter optimizer_bytes;  // HBM bytes moved per parameter by a step of Adam
-  // Of those for each of its two moments, which other optimizers have not.
+  // The part of that for each of Adam's two moments, which other optimizers lack.
   Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
 
-  // Instructions of a parameter in a fused AdamW of numbers of 16 bit, beyond those that the
-  // memory's time hides: conversions to fp32 and back, a root, divisions.
+  // Instructions per parameter of a fused AdamW on 16-bit numbers, beyond those hidden by memory
+  // time: conversions to and from fp32, a root, divisions.
   Parameter adam_instructions = {64,
                                  61,
                                  80,
@@ -126,9 +128,9 @@ struct Calibration {
                                  "2.0 TB/s, and reaches 2.2",
                                  {{"pytorch_kernels_h200.csv", ""}}};
 
-  // Reinforcement learning. What updates and passes take over those of pre-training with the same
-  // tokens: heads that give log-probabilities, many small updates, samples that the driver hands
-  // out.
+  // Reinforcement learning: time of updates and passes divided by that of pre-training with the
+  // same tokens. Extra costs are heads that give log-probabilities, many small updates, and samples
+  // distributed by the driver.
   Parameter rollout_update = {
       1.18,
       1,
@@ -141,8 +143,8 @@ struct Calibration {
       {{"rl_steps_2026.csv",
         "source~'NeMo RL v0.5' && policy~'Off' && precision=='bf16' && "
         "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
-  // Per tensor that is gathered for engines, however small it is: a collective and some Python of
-  // its own.
+  // Per tensor that is gathered for the engines, regardless of its size: a collective and Python
+  // code.
   Parameter gathered_tensor_s = {
       0.58e-3,
       0.3e-3,
@@ -161,51 +163,51 @@ struct Calibration {
   Parameter nic_latency_s;        // per step of an algorithm across nodes, software included
   Parameter collective_launch_s;  // per collective
   Parameter p2p_launch_s;         // per send
-  // Of software that cuts gradients into partitions and orders them, per partition (theta of
+  // Per partition, for software that cuts gradients into ordered partitions (theta of
   // ByteScheduler: Peng et al. 2019, doi 10.1145/3341301.3359642).
   Parameter partition_launch_s = {0, 0, 0, Origin::assumed, "no such software"};
   Parameter pcie_efficiency;
   Parameter host_memory_efficiency;
   Parameter storage_efficiency;
 
-  // Memory beside what is counted from first principles.
+  // Memory that is not counted from first principles.
   Parameter framework_bytes;  // CUDA context, NCCL buffers, workspaces per GPU
   Parameter fragmentation;    // share added to the counted bytes
 
-  // NCCL by algorithm and protocol, where it was fitted or asked for; else the constants above are
-  // the law of all collectives.
+  // NCCL by algorithm and protocol, if it was fitted or is requested; otherwise the constants above
+  // describe all collectives.
   InterconnectLaw network;
-  // The same inside a node, where it is not `network`: one of the two was fitted on rows that tell
-  // nothing of the other, which stays what it was before.
+  // A separate law for inside a node. Set if only one of the two was fitted, on rows that tell
+  // nothing about the other; the other law then stays unchanged.
   std::optional<InterconnectLaw> node_network = {};
 
-  // Log standard deviation of predicted / measured on runs that were not fitted on.
+  // Log standard deviation of predicted / measured on runs outside the fit.
   Parameter step_error;
   Parameter memory_error;
 
   std::vector<KernelShare> kernels = {};
   std::vector<KernelStarts> kernel_starts = {};
 
-  // What was measured of kernels and collectives one by one: their times, where there is a law,
-  // in place of what the constants above say (models/cost/op/op_cost.hpp, collective_law.hpp).
+  // Laws of individually measured kernels and collectives. Where there is one, it replaces the
+  // constants above (models/cost/op/op_cost.hpp, collective_law.hpp).
   KernelLaws kernel_laws = {};
 
-  // The attention kernel that the job names, on this kind of GPU; null: the efficiencies above.
+  // The attention kernel named by the job, on this kind of GPU; null: the efficiencies above.
   std::shared_ptr<const AttentionSpeeds> attention = nullptr;
 };
 
-// What kernels sustain in the steps of a job on `gpus` GPUs.
+// The sustained share of kernel speed in the steps of a job on `gpus` GPUs.
 const Parameter& sustained_of(const Calibration& calibration, int gpus);
-// Whether it names this kind of GPU.
+// Whether the calibration names this kind of GPU.
 bool is_of(const Calibration& calibration, std::string_view gpu);
-// Share of memory_efficiency that the kernel of this name reaches; nullptr: it has none of its own.
+// Share of memory_efficiency that the named kernel reaches; nullptr: no share of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
 // The law of a group on `nodes` nodes.
 const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
-// Kernels that run for each tensor in addition to the recipe's; nullptr: none.
+// Additional kernels per tensor beyond the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
-// What a fitted constant may be.
+// The allowed range of a fitted constant.
 enum class FieldRange {
   not_negative,  // times and sizes that are added
   positive,
@@ -220,7 +222,7 @@ struct CalibrationField {
   std::string_view unit;  // "" for a plain number
   std::string_view help;
   FieldRange range = FieldRange::not_negative;
-  bool required = true;  // in a file
+  bool required = true;  // must be in the file
 };
 
 const std::vector<CalibrationField>& calibration_fields();

@@ -1,10 +1,9 @@
-// Kernels of compressors by name, and how fast they are: the share of memory.efficiency's bandwidth
-// that a kernel reaches on the bytes that it must move. The bytes are the recipes'; what atomics,
-// scattered accesses, selection and several passes cost beyond them is in the share. Usual shares
-// are what good kernels reach on one GPU of 2023; those of a framework can be far below (the exact
-// top-k of PyTorch 1.x: 6 ns an element, gTop-k's logs of 2019), so a calibration states its own
-// (`kernels`), and kernels that a software runs for each tensor beyond the recipe's
-// (`kernel_starts`).
+// Kernels of compressors by name, with their speed: the share of memory.efficiency's bandwidth that
+// a kernel reaches on the bytes that its recipe counts. Costs beyond these bytes (atomics,
+// scattered accesses, selection, several passes) are part of the share. The default shares are
+// those of good kernels on one GPU of 2023. A framework's kernels can be far slower (exact top-k of
+// PyTorch 1.x: 6 ns per element in gTop-k's logs of 2019), so a calibration can set its own shares
+// (`kernels`) and count additional kernels per tensor (`kernel_starts`).
 #pragma once
 
 #include <span>

@@ -1,10 +1,11 @@
-// Time of measured kernels by their own laws (fitted on samples by kernel_law_fit.hpp), and what
-// compositions of them take: steps one after the other, works side by side as long as the longest.
+// Times of measured kernels by fitted laws (fitted on samples by kernel_law_fit.hpp), and of
+// compositions of kernels: steps run one after the other; works of a step run concurrently, and the
+// longest decides.
 //
-// Matrix products: t = a + b flops + c bytes, all >= 0, and what shapes near this one differed by:
-// libraries cut them into tiles, and some sizes fall on the same lines of a cache. Everything else:
-// a curve over the bytes moved (time_curve.hpp), one for each set of the other sizes (a code's k
-// and m, a type).
+// Matrix products: t = a + b flops + c bytes, all >= 0, times a correction from measured shapes
+// nearby, because libraries tile products differently and some sizes collide in caches. All other
+// kernels: a curve over the bytes moved (time_curve.hpp), one for each set of the other sizes (a
+// code's k and m, a type).
 #pragma once
 
 #include <string>
@@ -17,29 +18,29 @@
 
 namespace windtunnel {
 
-// How far the measured time of a product lies from the line.
+// How far the measured time of a product is from the law.
 struct MeasuredShape {
   double m = 0, n = 0, k = 0;
   double residual = 0;  // log(measured / line)
-  double weight = 1;    // share of the variance of residuals that is no doubt about this one
+  double weight = 1;    // share of the residual's variance that is not measurement noise
 };
 
 struct KernelLaw {
   std::string key;       // law_key(): "gemm type=fp32", "rs-encode k=8 m=2", "copy cold"
-  TimeCurve curve = {};  // without sizes: the line below
+  TimeCurve curve = {};  // if it has no sizes: the product's law below
   double fixed_s = 0;
   double flop_s = 0;
   double byte_s = 0;
   std::vector<MeasuredShape> shapes = {};  // of products
-  double spread = 0;           // standard deviation of log(measured / law), left out in turn
-  double least = 0, most = 0;  // bytes of the smallest and the largest work fitted on
-  Slowdown slowdown = {};      // beside others; the law is of works alone
-  double disturbed = 0;        // mean share that others were beside the works it was fitted on
+  double spread = 0;  // standard deviation of log(measured / law), each sample left out in turn
+  double least = 0, most = 0;  // bytes of the smallest and the largest work in the fit
+  Slowdown slowdown = {};      // when other works run on its cores; the law holds for works alone
+  double disturbed = 0;        // mean share of time in which others ran beside the fitted works
 };
 
 struct KernelLaws {
   std::vector<KernelLaw> laws;
-  // Standard deviation of log(measured / measured before): what a run differs by from the next.
+  // Standard deviation of log(measured / measured before): how much repeated runs differ.
   double run_spread = 0;
 };
 
@@ -48,34 +49,34 @@ struct PredictedTime {
   double low_s = 0, high_s = 0;  // 90 %
 };
 
-// The kernel, and what tells its laws apart.
+// The kernel and the sizes that select its law.
 std::string law_key(const KernelWork& work, CacheState cache = CacheState::warm);
 
-// By the key of warm caches. Where one state of the caches was measured alone, that; nullptr:
-// neither was. A training step comes back to a buffer when it has been through all others: cold.
+// `key`: for warm caches. If only one cache state was measured, returns its law; nullptr if none
+// was. Default: cold, since a training step uses all other buffers before it returns to one.
 const KernelLaw* find_law(const KernelLaws& laws, std::string_view key,
                           CacheState cache = CacheState::cold);
 
-// Read and written by all works.
+// Bytes read and written by all works.
 double bytes_moved(const KernelSteps& steps);
 
 // The time of a work that moves `bytes` and executes `flops`.
 double law_time(const KernelLaw& law, double flops, double bytes);
-// By its shape too.
+// Includes the correction for its shape.
 double law_time(const KernelLaw& law, const KernelWork& work);
 
-// The time of a product of this shape over the line: exp of the residuals nearby, weighted by a
-// normal law of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1 where none is
-// near).
+// Measured time of products near this shape divided by the law: exp of the nearby residuals,
+// weighted by a normal law of the distance in log m, n, k (Nadaraya 1964, Watson 1964; shrunk to 1
+// where no shape is near).
 double shape_factor(const KernelLaw& law, double m, double n, double k);
 
-// The time of steps that run one after the other, again and again, as in training. Works of one
-// step run side by side, and the longest decides. With warm caches each work moves its bytes at the
-// rate of its kernel on the working set of all steps together; with cold ones at its cold law.
-// `disturbed`: share of the time with others beside it on its cores.
+// Time of steps that run one after the other repeatedly, as in training. Works of one step run
+// concurrently, and the longest decides. With warm caches each work moves its bytes at its kernel's
+// rate for the working set of all steps together; with cold caches by its cold law. `disturbed`:
+// share of the time in which other work runs on its cores.
 //
-// Which errors make up the interval, and what holds beyond the sizes that were measured:
-// docs/physics/cost.md, "Measured kernels". Throws Error for a kernel without a law.
+// What the interval includes, and how laws extrapolate: docs/physics/cost.md, "Measured kernels".
+// Throws Error for a kernel without a law.
 PredictedTime predicted_time(const KernelSteps& steps, const KernelLaws& laws, CacheState cache,
                              double disturbed = 0);
 

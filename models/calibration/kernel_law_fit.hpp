@@ -9,11 +9,10 @@
 
 namespace windtunnel {
 
-constexpr std::size_t kLeastSizes = 4;  // of a law
+constexpr std::size_t kLeastSizes = 4;  // needed for a law
 
-// Fits the samples with role fit, by the time that works beside others would have taken alone;
-// run_spread also uses those that were measured again. Throws Error when a kernel has too few
-// sizes, naming it.
+// Fits the samples with role fit, after removing the slowdown by other works on the same cores.
+// run_spread also uses repeated samples. Throws Error, naming the kernel, if it has too few sizes.
 KernelLaws fit_kernel_laws(std::span<const Sample> samples);
 
 }  // namespace windtunnel

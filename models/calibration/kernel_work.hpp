@@ -1,10 +1,9 @@
-// What a measured kernel, copy or collective is and does: the terms in which the harness names what
-// it timed, fits what it read, and a prediction what it predicts. In text steps that follow each
-// other are joined by `>`, works that run beside each other by `&`:
+// What a measured kernel, copy or collective does, in the terms that the harness, the fit and
+// predictions share. In text, consecutive steps are joined by `>` and concurrent works by `&`:
 //   gemm type=fp32 m=512 n=512 k=256 > quantise-int8 elements=1048576 & copy bytes=67108864
 //
-// Of a collective, `bytes` is the full buffer, as nccl-tests' column `size` has it. `send` is a
-// message from each rank to the next of a ring, both directions of every link at once. More:
+// For a collective, `bytes` is the full buffer, as column `size` of nccl-tests. `send` is a message
+// from each rank to the next in a ring, using both directions of every link. More:
 // docs/reference/harness.md, "How a work is written".
 #pragma once
 
@@ -26,12 +25,13 @@ struct KernelWork {
   int ranks = 1;               // of a collective
 };
 
-using KernelSteps = std::vector<std::vector<KernelWork>>;  // in turn; works of a step side by side
+// steps in order; works of a step run concurrently
+using KernelSteps = std::vector<std::vector<KernelWork>>;
 
-// Where the data of a work are when it begins.
+// Where a work's data are when it begins.
 enum class CacheState {
-  warm,  // in the caches, as far as they fit: it has just run on the same
-  cold,  // in memory: others were used since, as many as a training step uses
+  warm,  // in the caches as far as they fit: the work has just run on them
+  cold,  // in memory: as much other data was used since as in a training step
 };
 
 enum class KernelFamily { matrix, memory, copy, code, compression, collective };
@@ -40,21 +40,21 @@ struct KernelKind {
   std::string_view name;
   std::string_view help;
   KernelFamily family;
-  // Which of "type", "m", "n", "k", "elements", "bytes" and "ranks" describe it.
+  // The sizes that describe it: a subset of "type", "m", "n", "k", "elements", "bytes" and "ranks".
   std::vector<std::string_view> sizes;
-  double (*bytes)(const KernelWork& work);  // read and written; of a collective: the full buffer
+  double (*bytes)(const KernelWork& work);  // read and written; collective: the full buffer
   double (*flops)(const KernelWork& work);
-  // The kernel of compressors (models/calibration/compression_kernels.hpp) whose share it measures;
+  // The compressor kernel (models/calibration/compression_kernels.hpp) whose share this measures;
   // empty: none.
   std::string_view share = {};
 };
 
 std::span<const KernelKind> kernel_kinds();
-// Throws Error that names the nearest kind.
+// Throws Error with the nearest known kind.
 const KernelKind& kernel_kind(std::string_view name);
 
 std::string to_text(const KernelSteps& steps);
-// Throws Error that says which word of the text is at fault.
+// Throws Error that quotes the wrong word.
 KernelSteps parse_kernel_steps(std::string_view text);
 
 }  // namespace windtunnel

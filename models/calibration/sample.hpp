@@ -1,5 +1,5 @@
-// One series of timings of the same work on one device, as the harness writes it
-// (docs/reference/rows.md has the columns) and fits read it.
+// A series of timings of one work on one device, written by the harness (docs/reference/rows.md
+// lists the columns) and read by fits.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ namespace windtunnel {
 
 enum class SampleRole {
   fit,    // constants may be fitted on it
-  judge,  // measured to be predicted: compositions
-  again,  // the first works of a run repeated at its end: drift
+  judge,  // only for judging predictions: compositions
+  again,  // the first works of a run, repeated at its end: shows drift
 };
 
 struct DeviceState {
-  double clock_Hz = 0;  // 0: not known
+  double clock_Hz = 0;  // 0: unknown
   double memory_clock_Hz = 0;
   double temperature_C = 0;
   bool throttled = false;
@@ -26,8 +26,8 @@ struct Sample {
   KernelSteps work;
   SampleRole role = SampleRole::fit;
   CacheState cache = CacheState::warm;
-  // Seconds of the whole work, once: median of `repeats` timings with its bootstrap interval (95
-  // %), and the 5th and 95th percentile of the timings.
+  // Seconds of the whole work: median of `repeats` timings with its bootstrap interval (95 %), and
+  // the 5th and 95th percentile of the timings.
   double median_s = 0;
   double low_s = 0, high_s = 0;
   double p05_s = 0, p95_s = 0;
@@ -39,10 +39,10 @@ struct Sample {
   std::string device;
   std::string driver;
   std::string date;
-  int ranks = 1;             // that ran it at once; a timing is the slowest one's
-  int ranks_per_device = 1;  // more: time-sliced, good for correctness alone
-  // Share of the time of its timings that others were beside it on a device, taking from it, as far
-  // as the ends of timings tell; 0 where enough of them had none.
+  int ranks = 1;             // ranks that ran it at once; a timing is that of the slowest
+  int ranks_per_device = 1;  // above 1: time-sliced, valid for correctness only
+  // Share of the timed interval in which other works on the device slowed it, as far as the ends of
+  // timings show; 0 if enough timings were undisturbed.
   double disturbed = 0;
 };
 

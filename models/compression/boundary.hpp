@@ -1,12 +1,12 @@
-// Activations at a pipeline cut, and their gradients on the way back, as something smaller: in few
-// bits (activation_codec.hpp), or through a layer of low rank (Split fine-tuning: Guo et al. 2022,
-// arXiv 2211.16703): the matrix at the cut becomes two factors, and what crosses has `rank` columns
-// instead of `width`, forward and, as its gradient, backward.
+// Compresses activations at a pipeline cut, and their gradients on the way back: to few bits
+// (activation_codec.hpp), or by a low-rank factorisation of the matrix at the cut (Split
+// fine-tuning: Guo et al. 2022, arXiv 2211.16703), so that `rank` columns cross instead of `width`
+// in both directions.
 //
-// The factors stand beside the layers of the model, which are computed as before, and stay as they
-// are: no gradients of theirs are formed or reduced. Forward the sender multiplies by the first and
-// the receiver by the second, backward by their transposes. A stage keeps its input at full width,
-// as without them; what waits in the pipeline's buffers is as small as the messages.
+// The factors are additional to the model's layers, which are computed as before, and they are
+// frozen: they have no gradients. Forward, the sender multiplies by the first factor and the
+// receiver by the second; backward, by their transposes. A stage keeps its input at full width, as
+// without them, while the pipeline's buffers hold the small messages.
 #pragma once
 
 #include <vector>
@@ -25,7 +25,7 @@ struct BoundaryRecipe {
 // `rows` tokens of `width` elements of `element_bytes`. Throws Error for a rank above the width.
 BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes);
 
-// The recipe for `elements` of `element_bytes`; they are sent as they are if packing does not make
+// The recipe for `elements` of `element_bytes`. They are sent uncompressed if packing does not make
 // them smaller.
 BoundaryRecipe packed_boundary(double elements, double element_bytes, const ActivationCodec& codec);
 

@@ -1,6 +1,6 @@
-// L-GreCo (Markov et al. 2023, arXiv 2210.17357): how much each layer is compressed, so that least
-// is sent while the errors of all layers together stay within a budget: a knapsack, solved by
-// dynamic programming over the budget in equal steps.
+// L-GreCo (Markov et al. 2023, arXiv 2210.17357): chooses how much each layer is compressed, so
+// that the fewest bytes are sent while the total error of all layers stays within a budget. This is
+// a knapsack problem, solved by dynamic programming over equal steps of the budget.
 #pragma once
 
 #include <span>
@@ -16,35 +16,35 @@ struct LayerOption {
   double error = 0;  // squared
 };
 
-// Chooses an option for each layer: the least total cost whose errors add up to at most `budget`.
+// Chooses an option for each layer with the least total cost under a total error of `budget`.
 // Errors are rounded up to a step, so the budget holds and the cost is at most that of the best
-// choice under budget * (1 - layers / steps). If no choice keeps the budget, each layer gets its
-// option of least error.
+// choice under budget * (1 - layers / steps). If no choice keeps the budget, each layer gets the
+// option with the least error.
 std::vector<int> choose_by_layer(std::span<const std::vector<LayerOption>> layers, double budget,
                                  int steps);
 
-// Methods that it can choose numbers of.
+// Methods whose parameters it can choose.
 std::span<const std::string_view> layer_choice_bases();
 
-// Whether a layer of that table is one of these tensors, or its transpose.
+// Whether the table's layer has the shape of this tensor or of its transpose.
 bool is_of_shape(const LayerErrors& errors, const TensorShape& tensor);
 
-// What each layer could use, and what it chose, by the error model below.
+// The layers, and the parameter chosen for each, by the error model below.
 struct LayerNumbers {
-  // Equal shapes once, as they choose alike, or once for each of their measured layers.
+  // One entry for equal shapes, since they get the same choice, or one for each measured layer.
   std::vector<TensorShape> layers = {};
-  std::vector<double> numbers = {};  // rank (infinite: dense), density or bits, as the base has it
-  double error = 0;                  // squared, relative to the gradient's
-  double uniform_error = 0;          // of the base with its usual number everywhere
+  // rank (infinite: dense), density or bits, depending on the base
+  std::vector<double> numbers = {};
+  double error = 0;          // squared, relative to the gradient's
+  double uniform_error = 0;  // of the base with its default parameter everywhere
 };
 
-// Errors are those that the choice has of a layer's shape (CompressorChoice::errors), of as many
-// layers each as there are tensors of that shape for it; such a layer chooses among the numbers
-// that were measured, or goes without loss. Of other layers no gradients are at hand, so their
-// errors are assumed: all elements have the same mean square, the squares of singular values (and
-// of elements in order of size) fall as 1/i, quantisation errors are those of a Gaussian in blocks
-// scaled by their maximum. Throws Error where the measured errors of a layer lack the base's usual
-// number.
+// For a shape with measured errors (CompressorChoice::errors) the tensors are divided evenly among
+// its measured layers, and the options are the measured parameters or no compression. For other
+// layers the errors are assumed: all elements have the same mean square, the squares of singular
+// values (and of elements sorted by size) fall as 1/i, and quantisation errors are those of a
+// Gaussian in blocks scaled by their maximum. Throws Error if a layer's measured errors lack the
+// base's default parameter.
 LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                             double element_bytes);
 

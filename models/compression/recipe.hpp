@@ -1,7 +1,7 @@
-// A gradient compressor as what it makes a GPU do for one buffer of gradients: kernels on the
-// compute stream, collectives that wait for them, kernels again, and the state that it keeps. One
-// description serves closed form, Plan and memory. Bytes and FLOPs: the formulas stand at each
-// recipe.
+// A gradient compressor as the work of a GPU on one buffer of gradients: kernels on the compute
+// stream, collectives that wait for them, more kernels, and the state that is kept. The closed
+// form, the Plan and the memory model all use this one description. Formulas for bytes and FLOPs
+// are in the individual recipes.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 
 namespace windtunnel {
 
-// A gradient, or `count` of the same shape. `rows` 0: a vector (bias, norm), which low-rank and
-// sparse methods send as it is where their authors do.
+// One gradient, or `count` of the same shape. `rows` 0: a vector (bias, norm), which low-rank and
+// sparse methods send uncompressed if their authors do.
 struct TensorShape {
   double rows = 0;
   double columns = 0;
   double count = 1;
-  // Share of its rows that are not zero (embeddings); 1: all.
+  // Share of its rows that are not zero (embeddings).
   double filled = 1;
 
   double elements() const { return count * (rows > 0 ? rows : 1) * columns; }
   bool matrix() const { return rows > 1 && columns > 1; }
 };
 
-// The group that reduces: `ranks` members, on `nodes` nodes with as many members each.
+// The reducing group: `ranks` members, spread evenly over `nodes` nodes.
 struct ReducingGroup {
   int ranks = 1;
   int nodes = 1;
@@ -39,57 +39,58 @@ struct ReducingGroup {
 enum class ReduceHop : std::uint8_t {
   all,     // among all members
   node,    // among the members of a node
-  across,  // among members of equal place in their nodes
+  across,  // among members with the same position in their nodes
 };
 
-// `kernels` in their order, then the collective over `bytes` (the full buffer, as collective_cost()
-// takes it), which waits for them. Without bytes: kernels only, the last step of a recipe. Each
-// step waits for the one before.
+// `kernels` in order, then the collective over `bytes` (the full buffer, as in collective_cost()),
+// which waits for them. Without bytes: only kernels, the last step of a recipe. Each step waits for
+// the previous one.
 struct RecipeStep {
   std::vector<Op> kernels;
   CollectiveKind kind = CollectiveKind::all_reduce;
   ReduceHop hop = ReduceHop::all;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::automatic;
   double bytes = 0;
-  double every = 1;  // it runs once in so many steps, with so many times `bytes` then
-  // Its collective hands out the parts that each member has reduced: where each needs its own part
-  // alone (sharded gradients), nothing travels.
+  // the step runs once in this many steps of training; `bytes` is the mean per step
+  double every = 1;
+  // The collective gathers the parts that the members have reduced. With sharded gradients each
+  // member needs only its own part, so nothing is sent.
   bool gathers_parts = false;
-  // Its kernels do as well for a part of the elements alone.
+  // The kernels can run on a part of the elements.
   bool by_part = false;
 };
 
 struct Recipe {
   std::vector<RecipeStep> steps;
-  double state_bytes = 0;   // kept from step to step: error, warm-started factors, second moments
-  double buffer_bytes = 0;  // while the buffer is under way, beside the gradients
+  double state_bytes = 0;   // kept between steps: error, warm-started factors, second moments
+  double buffer_bytes = 0;  // while the buffer is in flight, in addition to the gradients
 };
 
-// Bytes that one rank sends over the network per step, by the usual count of a ring: 2 (P-1)/P S
-// of an all-reduce, (P-1)/P S of the others, over all hops.
+// Bytes that one rank sends over the network per step, summed over all hops, counted as for a ring:
+// 2 (P-1)/P S for an all-reduce, (P-1)/P S for the others.
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
 double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
 
-// The tensors of the busiest of `members` that divide them. Each has an equal share, unless tensors
-// stay `whole`: then the busiest has no less than the largest tensor.
+// The tensors of the busiest of `members` that share them. Shares are equal unless tensors stay
+// `whole`: then the busiest member has at least the largest tensor.
 std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole);
 
-// A buffer of `tensors` whose gradients have `element_bytes` each. Averages over the steps of a
-// method whose steps differ (ACP-SGD, `every`); warm-up left out: run_wire_bytes(). A buffer may
-// hold nothing that the method compresses (a bucket of biases): then it travels as it is. Throws
-// Error, with choice.where, for an unknown name and a number out of range.
+// The recipe for a buffer of `tensors` whose gradients have `element_bytes` each. It is an average
+// over steps if the method's steps differ (ACP-SGD, `every`), without warm-up: run_wire_bytes(). A
+// buffer with nothing to compress (a bucket of biases) is sent uncompressed. Throws Error, with
+// choice.where, for an unknown name or a parameter out of range.
 Recipe make_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                    const ReducingGroup& group, double element_bytes);
 
-// wire_bytes() per step over a whole run: dense in the share `warmup` of its steps. 1-bit LAMB,
-// fp16 gradients: 1/(w + (1-w)/16) less than dense, 4.6 at w = 0.165 (Li et al. 2021, arXiv
+// wire_bytes() per step over a whole run that is dense in the share `warmup` of its steps. 1-bit
+// LAMB, fp16 gradients: 1/(w + (1-w)/16) less than dense, 4.6 at w = 0.165 (Li et al. 2021, arXiv
 // 2104.06069).
 double run_wire_bytes(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                       const ReducingGroup& group, double element_bytes);
 
-// What the choice asks of all tensors of a job together: make_recipe()'s checks, and a matrix as
-// large as the rank. Throws Error about the rank.
+// Checks a choice against all tensors of a job: as make_recipe(), and some matrix must be as large
+// as the rank. Throws Error about the rank.
 void check_compressor(const CompressorChoice& choice, std::span<const TensorShape> tensors);
 
 }  // namespace windtunnel

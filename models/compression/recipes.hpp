@@ -1,5 +1,5 @@
-// The recipes, one function per family; compressors.cpp names them. `choice` has its usual numbers
-// filled in and checked. N elements of b bytes in a buffer, P ranks, k kept elements.
+// The recipes, one function per family; compressors.cpp lists them by name. `choice` has its
+// defaults filled in and is checked. N elements of b bytes in a buffer, P ranks, k elements sent.
 #pragma once
 
 #include <span>
@@ -26,8 +26,8 @@ MakeRecipe s2_reducer_recipe, demo_recipe, one_byte_recipe;
 // layer_choice.cpp
 MakeRecipe l_greco_recipe;
 
-// The same with a number of its own for each tensor: what L-GreCo chooses from.
-// `ranks`, `densities`, `bits`: one per tensor of the span.
+// The same with a separate parameter for each tensor, for L-GreCo's choice. `ranks`, `densities`,
+// `bits`: one per tensor of the span.
 Recipe powersgd_recipe(std::span<const double> ranks, const CompressorChoice& choice,
                        std::span<const TensorShape> tensors, double element_bytes);
 Recipe top_k_recipe(std::span<const double> densities, const CompressorChoice& choice,
@@ -37,7 +37,7 @@ Recipe quantised_recipe(std::span<const double> bits, const CompressorChoice& ch
                         std::span<const TensorShape> tensors, const ReducingGroup& group,
                         double element_bytes);
 
-// PyTorch's PowerSGD sends a matrix as it is unless factors are less than half as large
+// PyTorch's PowerSGD sends a matrix uncompressed unless its factors are less than half as large
 // (min_compression_rate 2, torch/distributed/algorithms/ddp_comm_hooks/powerSGD_hook.py).
 bool low_rank_pays(const TensorShape& tensor, double rank);
 
