@@ -44,7 +44,7 @@ const CompressorKind& compressor_kind(std::string_view name);
 // Prefers a compressor of this name that the calling program supplies.
 const CompressorKind& compressor_kind(const CompressorChoice& choice);
 
-// A parameter of a choice, by name, with its upper bound (all are above 0).
+// A parameter of a choice: its name and allowed range (always above 0).
 struct CompressorNumber {
   std::string_view name;
   double CompressorChoice::*member;

@@ -1,12 +1,12 @@
-// Says which parameter a GPU's PCIe rate rests on.
+// Which parameter determines a GPU's PCIe rate.
 #pragma once
 
 #include "models/machine/cluster.hpp"
 
 namespace windtunnel {
 
-// NodeSpec::pcie_one_way_Bps() and pcie_both_ways_Bps() rest on the link, or on the root port where
-// it passes less. The parameter's value is its own, not the rate.
+// The parameter behind NodeSpec::pcie_one_way_Bps() and pcie_both_ways_Bps(): the link, or the root
+// port if it is slower. Its value is its own, not the rate.
 inline const Parameter& one_way_limit(const NodeSpec& node) {
   return node.pcie_one_way_Bps() < node.pcie_Bps.value ? node.root_port_Bps : node.pcie_Bps;
 }

@@ -1,6 +1,6 @@
-// The faults of a cluster on which no job runs: what a set of failure classes looks like as a log,
-// to be fitted, compared with a recorded one, or replayed. Nodes fail by their hazard, several at
-// once where the class has batches, and cannot fail while they are in repair.
+// Simulates the faults of a cluster without a job: what a set of failure classes looks like as a
+// log, to be fitted, compared with a recorded one, or replayed. Nodes fail by their hazard, several
+// at once if the class has batches, and cannot fail while in repair.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,10 @@
 
 namespace windtunnel {
 
-// Classes that stop the job alone (planned stops, spoilt snapshots, loss spikes) leave no fault,
-// nor do nodes that a provider takes; those that leave the node healthy leave one without a repair
-// (process, hang) or with the link's. A fault's cause is its class. `index` as in ArrivalStream,
-// tells repetitions apart. Throws Error: a class that cannot be, a trace of nodes that are not
-// there.
+// Classes that affect only the job (planned stops, corrupt snapshots, loss spikes) and nodes taken
+// by a provider leave no entry. Failures that leave the node healthy have no repair time (process,
+// hang) or the link's. A fault's cause is its class. `index` distinguishes repetitions, as in
+// ArrivalStream. Throws Error if a class is invalid or a trace names missing nodes.
 FaultLog simulate_faults(const std::vector<FailureClass>& classes, int nodes, double span_s,
                          std::uint64_t seed, std::uint64_t index);
 

@@ -1,6 +1,6 @@
-// Arithmetic of erasure codes over GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d), as ISA-L, Linux
-// RAID-6 and jerasure have it, and the matrices of systematic Reed-Solomon codes: k blocks of data,
-// m of parity, any k of the k + m give back all.
+// Arithmetic of erasure codes over GF(2^8) with x^8 + x^4 + x^3 + x^2 + 1 (0x11d), as in ISA-L,
+// Linux RAID-6 and jerasure, and matrices of systematic Reed-Solomon codes: k data blocks, m parity
+// blocks; any k of the k + m restore all.
 #pragma once
 
 #include <cstddef>
@@ -29,18 +29,19 @@ struct GaloisMatrix {
 GaloisMatrix zero_matrix(int rows, int columns);
 
 // The m x k coefficients of the parity blocks: 1 / (i + j), i = k..k+m-1, j < k, a Cauchy matrix,
-// every square part of which can be inverted (ISA-L's gf_gen_cauchy1_matrix). k + m <= 256, else
-// Error.
+// whose square submatrices are all invertible (ISA-L's gf_gen_cauchy1_matrix). Throws Error if k +
+// m > 256.
 GaloisMatrix cauchy_parity(int k, int m);
 
-// How lost blocks come back: block lost[i] = sum over j of coefficients(i, j) * block sources[j].
+// How lost blocks are restored: block lost[i] = sum over j of coefficients(i, j) * block
+// sources[j].
 struct Rebuild {
-  std::vector<int> sources;  // k blocks that are left
+  std::vector<int> sources;  // k surviving blocks
   GaloisMatrix coefficients;
 };
 
 // Blocks 0..k-1 are data, k..k+m-1 parity by `parity`. Throws Error when more than m are lost, or
-// one that there is not.
+// for a block that does not exist.
 Rebuild rebuild_of(const GaloisMatrix& parity, const std::vector<int>& lost);
 
 }  // namespace windtunnel

@@ -1,6 +1,5 @@
-// Times in which a campaign does not train although nothing failed: evaluation and logging. Each
-// comes before an iteration of a fixed number, so that a run begun again pauses where the first
-// did.
+// Times in which a campaign does not train although nothing failed: evaluation and logging. Pauses
+// are tied to iteration numbers, so a restarted run pauses where the first one did.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,8 @@ namespace windtunnel {
 
 struct TrainingPause {
   std::int64_t every_iterations = 0;
-  double every_s = 0;  // in its place: of training, rounded to iterations of the whole job; 0: none
+  // alternative: training time, rounded to iterations of the whole job; 0: none
+  double every_s = 0;
   double takes_s = 0;
   bool operator==(const TrainingPause&) const = default;
 };

@@ -1,6 +1,6 @@
-// The interval of a snapshot tier: iterations, seconds, a share of the time or a rule of the
-// calling program, exactly one of them (SnapshotTier). Here it is
-// checked, changed and written; Pace::cadence_of (sim/campaign) reads the members themselves.
+// The interval of a snapshot tier: iterations, seconds, a share of time, or a rule of the calling
+// program; exactly one is set (SnapshotTier). These functions check, change and print it;
+// Pace::cadence_of (sim/campaign) reads the members directly.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,24 @@
 
 namespace windtunnel {
 
-// Where a scenario states it: "snapshots.0.every".
+// Key of the interval in a scenario: "snapshots.0.every".
 std::string interval_key(std::size_t tier);
 
 bool counts_iterations(const SnapshotTier& tier);
-bool saves_for_share(const SnapshotTier& tier);  // of the time
-double interval_s(const SnapshotTier& tier);     // 0: not by time
-// An interval that can be made longer or shorter; none of replicas and of rules.
+bool saves_for_share(const SnapshotTier& tier);  // of time
+double interval_s(const SnapshotTier& tier);     // 0: not set in seconds
+// Whether the interval can be changed; replicas and rules have none.
 bool has_interval(const SnapshotTier& tier);
-// Whether a tier that counts iterations saves the state behind so many.
+// Whether a tier with an interval in iterations saves after this many.
 bool saves_after(const SnapshotTier& tier, std::int64_t iterations);
-// As a scenario states it: "10 iterations", "4 h".
+// As written in a scenario: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 
 // Replaces the interval of the tier.
 void save_every_iterations(SnapshotTier& tier, std::int64_t iterations);
 void save_every_seconds(SnapshotTier& tier, double seconds);
 
-// Fails a CHECK where a tier that copies has no interval or several, or one that does not copy has
-// one.
+// Fails a CHECK if a tier that copies does not have exactly one interval, or another has any.
 void check_interval(const SnapshotTier& tier);
 
 }  // namespace windtunnel

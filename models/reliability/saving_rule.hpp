@@ -1,7 +1,7 @@
-// How long a tier waits until its next snapshot, decided while the job runs: the calling program
-// brings the rule, and a scenario names it in place of an interval. It is asked at each start and
-// restart of training and at the start of each snapshot; the first iteration that starts so long
-// after that moment takes the next one.
+// A rule of the calling program that decides during the job when a tier takes its next snapshot. A
+// scenario names it instead of an interval. It is called at each start and restart of training and
+// at the start of each snapshot. The first iteration that starts at least the returned time later
+// takes the next snapshot.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@
 
 namespace windtunnel {
 
-// What a rule is told. Times are of the simulated campaign.
+// Input of a rule. Times are of the simulated campaign.
 struct SavingMoment {
   int tier = 0;                // of the scenario's snapshots, from 0
   int trial = 0;               // of the campaign, from 0
   double now_s = 0;            // since the campaign began
-  double training_s = 0;       // since training last started: nothing stopped it meanwhile
-  std::int64_t iteration = 0;  // the next to run; a snapshot is of the state before it
-  double iteration_s = 0;      // of one without a snapshot, on the nodes that there are
-  double stall_s = 0;          // by which a snapshot of this tier alone makes one longer
+  double training_s = 0;       // since training last started without interruption
+  std::int64_t iteration = 0;  // the next to run; a snapshot holds the state before it
+  double iteration_s = 0;      // duration without a snapshot, on the available nodes
+  double stall_s = 0;          // by which a snapshot of only this tier lengthens an iteration
   double complete_s = 0;       // from its start until it can be restored
-  double restore_s = 0;        // to read it back
-  std::int64_t failures = 0;   // so far: unexpected ones, fatal or not
+  double restore_s = 0;        // time to restore it
+  std::int64_t failures = 0;   // unexpected failures so far, fatal or not
   double mtbf_s = 0;  // mean time between such failures by the scenario's rates; infinite: none
 };
 
 struct SavingRule {
   std::string name;
-  // Seconds until the next snapshot, finite and above 0. Trials call it side by side.
+  // Seconds until the next snapshot, finite and above 0. Trials call it concurrently.
   std::function<double(const SavingMoment& moment)> every_s;
 };
 

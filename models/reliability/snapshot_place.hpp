@@ -1,5 +1,5 @@
-// What is known of each place of snapshots, one row per place. Whatever depends on the place of a
-// tier asks the row, so that another place is an enumerator with its word and a row here.
+// Properties of each place of snapshots, one row per place. All code that depends on a tier's place
+// reads its row, so a new place needs only an enumerator with its word and a row here.
 #pragma once
 
 #include <algorithm>
@@ -13,38 +13,38 @@
 
 namespace windtunnel {
 
-// The way of bytes between host memory and a place behind it.
+// How bytes travel between host memory and a place beyond it.
 struct PlaceWay {
-  std::string_view task;  // the task that writes there, as a Plan names it
-  Resource write;         // the shared capacities that writing and reading load
+  std::string_view task;  // name of the writing task in a Plan
+  Resource write;         // the shared capacities loaded by writing and reading
   Resource read;
-  Parameter NodeSpec::*node_Bps;           // of one node, bytes per second
-  StorageSpec Cluster::*shared = nullptr;  // by all nodes; null: every node has its own
+  Parameter NodeSpec::*node_Bps;           // per node, bytes per second
+  StorageSpec Cluster::*shared = nullptr;  // total for all nodes; null: every node has its own
 };
 
-// Codes that a tier in the place can have.
+// Codes that a tier in this place can have.
 enum class PlaceCode {
   none,     // the place protects itself
-  in_node,  // over the keeper processes of a node
+  in_node,  // over keeper processes of one node
   nodes,    // over a group of nodes
-  always,   // the same, and without one the tier protects nothing
+  always,   // as nodes, and without a code the tier protects nothing
 };
 
 struct PlaceTraits {
   SnapshotPlace place;
   std::string_view help;      // what the place is, for `list snapshots`
-  bool copied = true;         // false: failures read what live GPUs hold, nothing moves before
-  bool of_process = false;    // a copy ends with the process that holds it: trainer or keeper
-  bool of_node = true;        // a lost node takes its part of the copies along
-  bool outlives_stop = true;  // copies stay when all trainers are stopped as planned
+  bool copied = true;         // false: no copies; restores read from live GPUs
+  bool of_process = false;    // a copy is lost with the process that holds it: trainer or keeper
+  bool of_node = true;        // a lost node loses its part of the copies
+  bool outlives_stop = true;  // copies survive when all trainers are stopped as planned
   PlaceCode code = PlaceCode::none;
-  std::optional<PlaceWay> way = {};  // none: host memory itself is the place, if it is copied
+  std::optional<PlaceWay> way = {};  // empty: host memory itself is the place, or nothing is copied
 
   bool in_host_memory() const { return copied && !way; }
-  // Disks and storage keep several copies, memory has room for the newest.
+  // Disks and storage keep several copies, memory only the newest.
   bool keeps_several() const { return way.has_value(); }
   bool on_own_drives() const { return way && way->shared == nullptr; }
-  // The storage that all nodes share; null: the place is none.
+  // The storage shared by all nodes; null: another kind of place.
   const StorageSpec* storage(const Cluster& cluster) const {
     return way && way->shared != nullptr ? &(cluster.*way->shared) : nullptr;
   }
@@ -91,7 +91,7 @@ constexpr const PlaceTraits& traits_of(const SnapshotTier& tier) {
   return traits_of(tier.place);
 }
 
-// The code has its members on several nodes, not on processes of one.
+// Whether the code's members are nodes, not processes of one node.
 inline bool over_nodes(const ErasureCode& code) {
   return code.parity > 0 && !code.in_node;
 }

@@ -1,8 +1,7 @@
-// FabricSpec::faults and background by the number of the link: what every form of fabric asks
-// before it states a capacity or takes a way; and the search for a way around what failed.
-//
-// Forms answer routes by arithmetic. Only between ends whose arithmetic ways are all cut is the
-// fabric searched, breadth first, so that a fault costs nothing elsewhere.
+// FabricSpec::faults and background by link number, for all topologies: capacities and paths take
+// them into account. Also finds a detour around failed links.
+// Routes are normally computed by arithmetic. Only if all of those between two ends are cut is the
+// fabric searched, breadth first, so faults cost nothing elsewhere.
 #pragma once
 
 #include <functional>
@@ -19,32 +18,34 @@ namespace windtunnel {
 class LinkFaults {
  public:
   LinkFaults() = default;
-  // Throws Error, with the nearest name, for a link that is none of the `count` called `name`.
+  // Throws Error, with the nearest name, for a link that is none of the `count` links called
+  // `name`.
   LinkFaults(const FabricSpec& fabric, int count, const std::function<std::string(int)>& name);
 
-  double factor(int link) const;  // of its bandwidth; 1 unless it is in the list
+  double factor(int link) const;  // share of its bandwidth; 1 unless listed
   bool failed(int link) const { return factor(link) == 0; }
   bool any_failed() const;
 
  private:
-  std::vector<std::pair<int, double>> factors_;  // by link, each once
+  std::vector<std::pair<int, double>> factors_;  // by link, each at most once
 };
 
-// What others leave of the link's bandwidth on average: 1 unless FabricSpec::background names it.
+// The mean share of the link's bandwidth that other jobs leave: 1 unless FabricSpec::background
+// names it.
 double background_left(const FabricSpec& fabric, std::string_view link);
 
-// Whether these words of a load name every link of a kind ("pod-up") and not some ("pod-up 3").
+// Whether the words of a load name every link of a kind ("pod-up") and not only some ("pod-up 3").
 bool names_whole_kind(std::string_view links);
 
 bool has_bursts(const FabricSpec& fabric);
-// While nobody sends in bursts: what the machine never exceeds.
+// The fabric while no burst is on: an upper bound of what it can carry.
 FabricSpec between_bursts(FabricSpec fabric);
-// The entry of FabricSpec::background that sends in bursts over the link, as it is in
-// between_bursts() of the fabric; -1: none. Throws Error where several do.
+// Index of the FabricSpec::background entry that sends bursts over the link; -1: none. `link` is
+// named as in between_bursts() of the fabric. Throws Error if there are several.
 int burst_of(const FabricSpec& fabric, std::string_view link);
 
-// Lengths of the times without and with a burst in turn, of a link by its number in a draw; the
-// first is 0 where it starts in a burst. Counter-based: always the same.
+// Alternating lengths of times without and with a burst, for one link in one draw; the first is 0
+// if the link starts in a burst. Counter-based: always the same.
 class BurstTimes {
  public:
   BurstTimes(const BackgroundLoad& load, std::uint64_t seed, std::uint32_t link, int draw);
@@ -55,7 +56,7 @@ class BurstTimes {
   double duty_;
   double burst_s_;
   bool first_ = true;
-  bool burst_ = false;  // whether the next one is
+  bool burst_ = false;  // whether the next time has a burst
 };
 
 // A directed link from one switch (or router, or node that forwards) to another.
@@ -63,15 +64,15 @@ struct Step {
   int link = 0;
   int to = 0;
 };
-// Appends the links that leave a switch and work.
+// Appends the working links that leave a switch.
 using StepsFrom = std::function<void(int from, std::vector<Step>& steps)>;
 
-// Links of a shortest way, the first of them in the order that `steps_from` gives; none if there is
-// no way.
+// Links of a shortest path; among equal ones the first in the order of `steps_from`; empty if there
+// is no path.
 std::vector<int> shortest_way(int switches, int from, int to, const StepsFrom& steps_from);
 
-// Two switches of which the second cannot be reached from the first; {-1, -1} if all reach all.
-// Switches that `counts` leaves out, because nothing hangs on them, need not be reached.
+// Two switches of which the second cannot be reached from the first; {-1, -1} if there are none.
+// Switches for which `counts` is false, because no NIC is attached, need not be reached.
 std::pair<int, int> cut_pair(int switches, const StepsFrom& steps_from,
                              const std::function<bool(int)>& counts);
 

@@ -1,6 +1,6 @@
-// Sites: the nodes in order of the list, each site with NICs and a fat tree of full bisection of
-// its own, joined by a network that every site has one access to: data centres on a WAN, or islands
-// of InfiniBand and of RoCE that only Ethernet joins.
+// Sites: each takes the next nodes in order and has its own NICs and a fat tree of full bisection.
+// The network between sites, which each reaches over one access link, is a WAN between data centres
+// or the Ethernet between islands of InfiniBand and RoCE.
 //
 // Holmes (Yang et al., arXiv 2312.03549): islands of different NICs.
 #pragma once
@@ -13,7 +13,7 @@ namespace windtunnel {
 
 std::unique_ptr<const FabricLinks> make_site_links(const Cluster& cluster);
 
-// In the cluster's list; of any other form the cluster is one site.
+// Index in the cluster's list of sites; other topologies are one site.
 int site_of(const Cluster& cluster, int node);
 
 }  // namespace windtunnel

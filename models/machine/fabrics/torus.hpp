@@ -1,5 +1,5 @@
-// Torus: node n stands at the mixed-radix coordinates of n (the first dimension counts fastest) and
-// has a cable to each neighbour; bytes go dimension by dimension, each the shorter way round.
+// Torus: node n has the mixed-radix coordinates of n (the first dimension varies fastest) and a
+// cable to each neighbour; bytes travel dimension by dimension, each the shorter way round.
 //
 // Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection networks", IEEE
 // Trans. Computers 1987 (dimension order); Jouppi et al., "TPU v4", ISCA 2023 (4 x 4 x 4 cubes).
@@ -11,9 +11,9 @@
 
 namespace windtunnel {
 
-// A dimension of size 2 has one cable, of size 1 none. Under spray a pair has one way, in the order
-// of the dimensions: uniform traffic then loads all cables of a dimension alike, as an ideal spread
-// over the orders would. Otherwise every order of the dimensions is a way.
+// A dimension of size 2 has one cable, of size 1 none. Under spray a pair has one path, in the
+// order of dimensions: uniform traffic then loads all cables of a dimension equally, like an ideal
+// spread over all orders. Otherwise every order of dimensions is a path.
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster);
 // Bandwidth of a cable of a dimension, per direction.
 double cable_Bps(const Cluster& cluster, int dimension);

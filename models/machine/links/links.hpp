@@ -1,9 +1,9 @@
-// Every shared capacity of a cluster (of the nodes of the job, and all of the fabric), numbered,
-// and the route of a byte from GPU to GPU or to a resource of its own node. The numbering is
-// arithmetic: no table, O(1) memory for any size.
+// Numbers every shared capacity of a cluster (the job's nodes and the whole fabric), and gives
+// routes from GPU to GPU or to a resource of the GPU's node. The numbering is arithmetic: no table,
+// O(1) memory for any size.
 //
-// A link is directed: a full-duplex NIC is two links. Latency is not a property of a link here
-// (SimGrid's CM02 model would share bandwidth by latency): a task carries its delays itself.
+// Links are directed: a full-duplex NIC is two links. They have no latency here (SimGrid's CM02
+// model would share bandwidth by latency): each task carries its own delays.
 #pragma once
 
 #include <array>
@@ -28,45 +28,47 @@ enum class Resource : std::uint8_t {
   hbm,          // bytes/s of the GPU's memory
   pcie_out,     // GPU to host, bytes/s
   pcie_in,      // host to GPU, bytes/s
-  host_memory,  // bytes/s of the node; a copy through it reads or writes once
+  host_memory,  // bytes/s of the node; a copy to or from it counts once
   cpu,          // cores of the node; a unit of work = one core-second
   nic_out,      // the GPU's NIC, bytes/s
   nic_in,
-  storage_write,  // bytes/s of the whole cluster's storage, and the node's storage NIC on the way
+  storage_write,  // bytes/s of the shared storage; the route includes the node's storage NIC
   storage_read,
   local_disk,  // bytes/s of the node's own drives
 };
 
-// Where a GPU of the job hangs, by arithmetic on its number and the place of its node.
-int nic_of(const Cluster& cluster, int gpu);  // of the machine: node * nics_per_node() + its NIC
-// Of a tree's pods; other fabrics are one pod.
+// Position of a GPU of the job in the network, from its number and its node's place.
+// number on the machine: node * nics_per_node() + NIC of the node
+int nic_of(const Cluster& cluster, int gpu);
+// Pods of a tree; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);
 int pods_of(const Cluster& cluster);
 int nodes_of_pod(const Cluster& cluster, int pod);                // the last pod may be smaller
 bool in_one_package(const Cluster& cluster, int gpu, int other);  // NodeSpec::package_gpus
-// What two GPUs of a node reach each other by, per GPU and direction.
+// The port between two GPUs of a node, per GPU and direction.
 const Parameter& inner_port(const NodeSpec& node, bool in_package);
-// The share of its node's nic_Bps that site, cable and port (NicVariation), degradation and faults
-// leave, in the slower direction. Throws Error where nothing is left.
+// The share of its node's nic_Bps that a NIC has left after limits of site, cable and port
+// (NicVariation), degradation and faults, in the slower direction. Throws Error if nothing is left.
 double nic_factor(const Cluster& cluster, int nic);
-// What a GPU has of the NICs of its node, as a share of what one of `node` has.
+// A GPU's share of its node's NIC bandwidth, relative to that of a GPU of `node`.
 double nic_share(const Cluster& cluster, int gpu, const NodeSpec& node);
-bool has_uneven_nics(const Cluster& cluster);  // other than by degradation: any may be slower
+bool has_uneven_nics(const Cluster& cluster);  // apart from degradation: any NIC may be slower
 
-// Copies share everything.
+// Copies share all data.
 class LinkTable {
  public:
-  // `nics_behind_pcie`: what leaves a node crosses the GPU's PCIe link too, because the NIC hangs
-  // below the GPU's PCIe switch (GPUDirect RDMA); not where that link is narrower than the GPU's
-  // share of the NICs, which then have a way of their own. Without NVLink NICs always hang there.
+  // `nics_behind_pcie`: traffic that leaves a node also crosses the GPU's PCIe link, because the
+  // NIC is attached below the GPU's PCIe switch (GPUDirect RDMA). It does not if that link is
+  // narrower than the GPU's share of the NICs: the NICs then have their own connection. Without
+  // NVLink it always does.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
-  // For a cluster that lives as long as the table and its copies: to copy a cluster, with the
-  // sources of all its numbers, takes longer than the rest of a table.
+  // For a cluster that outlives the table and its copies. Copying a cluster, with the sources of
+  // all its numbers, takes longer than building the rest of a table.
   static LinkTable keeping_reference(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }
   const FabricLinks& fabric() const { return *fabric_; }
-  int fabric_link(LinkId link) const;  // as the fabric numbers it; -1: it is none of its links
+  int fabric_link(LinkId link) const;  // the fabric's own number; -1: not a link of the fabric
   LinkId count() const;
   // Units per second: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;
@@ -74,24 +76,24 @@ class LinkTable {
 
   std::optional<LinkId> find(std::string_view name) const;  // O(count)
 
-  // Ways of a byte from GPU to GPU: 1 unless the fabric leaves a choice.
+  // Number of paths from GPU to GPU: 1 unless the fabric has a choice.
   int paths(int src_gpu, int dst_gpu) const;
-  // Appends the links from GPU to GPU: none for src == dst; ports of the package, NVLink ports, or
-  // PCIe, within a node;
-  // NICs and the fabric's links of way `path` between nodes. Where nothing joins the rails, bytes
-  // first go to the GPU of their node that hangs on the receiver's rail.
+  // Appends the links from GPU to GPU: none for src == dst; within a node ports of the package,
+  // NVLink ports, or PCIe; between nodes NICs and the fabric's links of path `path`. If rails are
+  // not connected, bytes first go to the GPU of their node that is on the receiver's rail.
   void append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& route, int path = 0) const;
-  // Appends the link(s) of a resource of the GPU's node (storage: NIC of the node, then storage).
+  // Appends the links of a resource of the GPU's node (storage: the node's storage NIC, then
+  // storage).
   void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
   // Switches passed: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via a spine.
   int switch_hops(int src_gpu, int dst_gpu) const;
-  // On top of the switches: of a cable between sites.
+  // In addition to switches: latency of a cable between sites.
   double extra_latency_s(int src_gpu, int dst_gpu) const;
 
  private:
   LinkTable(std::shared_ptr<const Cluster> kept, bool nics_behind_pcie);
 
-  // Links come in blocks by kind, each numbered from its first id by GPU, NIC, node or uplink.
+  // Links are numbered in blocks by kind; within a block by GPU, NIC, node or uplink.
   // clang-format off
   enum class Kind : std::uint8_t {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // GPU
@@ -109,16 +111,16 @@ class LinkTable {
   const NodeSpec& node_of(Kind kind, int index) const;
   bool behind_pcie(const NodeSpec& node) const;
   bool behind_pcie(int gpu) const;
-  // The GPU of the source's node whose NIC the bytes take.
+  // The GPU of the source's node whose NIC is used.
   int exit_gpu(int src_gpu, int dst_gpu) const;
   void append_inside(int src_gpu, int dst_gpu, std::vector<LinkId>& route) const;
-  // The GPU's own link to its host, in this direction, and its part of the root port.
+  // The GPU's own PCIe link in this direction, and its part of the root port.
   void append_pcie(Kind kind, int gpu, std::vector<LinkId>& route) const;
 
   std::shared_ptr<const Cluster> cluster_;
   std::shared_ptr<const FabricLinks> fabric_;
   bool wants_pcie_ = false;
-  bool nics_behind_pcie_ = false;  // where all nodes are alike
+  bool nics_behind_pcie_ = false;  // used if all nodes are alike
   std::array<LinkId, kKinds + 1> first_{};
 };
 

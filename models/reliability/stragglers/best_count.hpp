@@ -1,5 +1,6 @@
-// How many of a group it pays to wait for: as many as make most progress a second (Xu et al. 2020,
-// arXiv 2004.14696). With bursts those that were slow in the last step are likely to be so again.
+// How many workers of a group to wait for so that progress per second is largest (Xu et al. 2020,
+// arXiv 2004.14696). With bursts, workers that were slow in the last step are likely to be slow
+// again.
 #pragma once
 
 #include <functional>
@@ -14,7 +15,8 @@ namespace windtunnel {
 int best_count(int n, const std::function<double(int)>& seconds,
                const std::function<double(int)>& progress);
 
-// In two states, by how many of n workers were bad in the last step; of other laws the same always.
+// With bursts, the best count by how many of n workers were slow in the last step; with other laws
+// it is constant.
 class BestCounts {
  public:
   BestCounts(const Jitter& jitter, int workers, double noise);
@@ -26,11 +28,11 @@ class BestCounts {
   Jitter jitter_;
   int workers_;
   double noise_;
-  bool steady_;                        // the last step says nothing
-  double stays_ = 0;                   // bad after bad
-  double turns_ = 0;                   // bad after good
-  std::vector<int> of_bad_;            // 0: not looked for yet
-  std::vector<double> chance_of_bad_;  // scratch: of so many bad in the next step
+  bool steady_;                        // the last step is no information
+  double stays_ = 0;                   // probability of bad after bad
+  double turns_ = 0;                   // probability of bad after good
+  std::vector<int> of_bad_;            // [bad workers] best count; 0: not computed yet
+  std::vector<double> chance_of_bad_;  // scratch: [bad workers in the next step] probability
 };
 
 }  // namespace windtunnel

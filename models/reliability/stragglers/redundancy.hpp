@@ -1,6 +1,6 @@
-// What a data-parallel step does about stragglers: workers compute more than their part of the
-// batch, so that the step need not wait for all of them, or it goes ahead without some of the
-// batch. A worker is a replica, n the number of them. In words: docs/physics/stragglers.md.
+// How a data-parallel step tolerates stragglers: workers compute more than their part of the batch
+// so that the step need not wait for all, or it drops a part of the batch. A worker is a replica; n
+// is the number of workers. Explained in docs/physics/stragglers.md.
 #pragma once
 
 #include <string>
@@ -12,16 +12,16 @@ namespace windtunnel {
 enum class RedundancyScheme {
   none,
   gradient_coding,  // GC(n, s): Tandon et al. 2017, arXiv 1612.03301
-  // Sequential gradient coding: Krishnan, Ebrahimi, Khisti 2023, arXiv 2211.13802. What a straggler
-  // left unfinished is repeated some rounds later; in part, and coded in part (m_sgc).
+  // Sequential gradient coding: Krishnan, Ebrahimi, Khisti 2023, arXiv 2211.13802. A straggler's
+  // unfinished work is repeated some rounds later; in m_sgc part of it, and another part is coded.
   sr_sgc,
   m_sgc,
-  replicated,    // r workers compute the same
-  drop_slowest,  // the gradient is that of the others
-  // the same, but the others have the whole batch: Chen et al. 2016, arXiv 1604.00981
+  replicated,    // r workers compute the same part
+  drop_slowest,  // the gradient is that of the other workers
+  // as drop_slowest, but the others cover the whole batch: Chen et al. 2016, arXiv 1604.00981
   backup_workers,
-  // Drops the number of workers that makes most progress a second: Xu et al. 2020, arXiv
-  // 2004.14696.
+  // As drop_slowest, with the number dropped that gives most progress per second: Xu et al. 2020,
+  // arXiv 2004.14696.
   dynamic_backup,
 };
 template <>
@@ -40,12 +40,11 @@ struct Redundancy {
   int stragglers = 1;  // workers that a step does not wait for: s, k or b
   int copies = 2;      // replicated: r
   // Sequential codes: in any `window` rounds (W) at most `distinct` workers straggle (lambda), each
-  // within `burst` rounds (B).
+  // only within `burst` rounds (B).
   int burst = 1;
   int window = 2;
   int distinct = 1;
-  // How much longer than the fastest worker the others may take before they are stragglers, over
-  // what it takes (mu).
+  // A worker is a straggler if it takes longer than (1 + tolerance) times the fastest (mu).
   double tolerance = 0;
   // dynamic: progress of a step with the gradients of k workers is k / (1 + k / noise); 0: k.
   double noise = 0;
@@ -54,21 +53,21 @@ struct Redundancy {
 // Why the scheme cannot run on `workers` workers; empty: it can.
 std::string why_not(const Redundancy& redundancy, int workers);
 
-// Stragglers of one step that GC, or SR-SGC as a form of it, tolerates.
+// Stragglers per step that GC, or the GC inside SR-SGC, tolerates.
 int coded_stragglers(const Redundancy& redundancy);
-// What a worker computes in a step, over the n-th part of the batch.
+// Work of a worker in a step, relative to the n-th part of the batch.
 double load_of(const Redundancy& redundancy, int workers);
-// Further rounds until the gradient of a step is complete (T).
+// Additional rounds until the gradient of a step is complete (T).
 int delay_of(const Redundancy& redundancy);
-// Gradients, of as many steps, that a worker sends in a round.
+// Number of gradients, each of another step, that a worker sends in a round.
 int results_of(const Redundancy& redundancy);
-bool is_exact(const Redundancy& redundancy);  // the gradient is that of the whole batch
+bool is_exact(const Redundancy& redundancy);  // whether the gradient covers the whole batch
 
 // "gradient-coding, 15 stragglers".
 std::string to_string(const Redundancy& redundancy);
 
-// Progress of a step with the gradients of `workers` workers, by Redundancy::noise; for a noisy
-// gradient McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
+// Progress of a step with the gradients of `workers` workers, by Redundancy::noise. Noisy
+// gradients: McCandlish et al. 2018 (arXiv 1812.06162, equation 2.10).
 double step_progress(double noise, double workers);
 
 }  // namespace windtunnel

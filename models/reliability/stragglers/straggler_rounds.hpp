@@ -1,6 +1,5 @@
-// Rounds of a data-parallel step, sampled: each ends when the master has what it needs of its
-// workers by the scheme of redundancy. Those that are not there then stop and begin the next round
-// with the others.
+// Samples rounds of a data-parallel step: each ends when the master has what the scheme needs from
+// its workers. Unfinished workers then stop, and all begin the next round together.
 #pragma once
 
 #include <optional>
@@ -15,8 +14,7 @@
 
 namespace windtunnel {
 
-// When each of consecutive rounds of `workers` workers ends. `redundancy` and `jitter` must outlive
-// it.
+// The ends of consecutive rounds of `workers` workers. `redundancy` and `jitter` must outlive it.
 class RoundEnds {
  public:
   RoundEnds(const Redundancy& redundancy, const Jitter& jitter, int workers);
@@ -35,16 +33,16 @@ class RoundEnds {
   BestCounts counts_;
   std::vector<double> arrivals_;  // scratch
   int waited_ = 0;
-  int bad_ = 0;  // in the last round
+  int bad_ = 0;  // number of bad workers in the last round
 };
 
 struct StragglerRounds {
-  // All over what a round takes an undisturbed worker. Means of equal parts of the rounds, each far
-  // longer than a burst: they vary as independent numbers do.
+  // In units of an undisturbed worker's round. Means over equal parts of the rounds, each far
+  // longer than a burst, so that they are nearly independent.
   std::vector<double> lengths;
-  double length = 0;   // mean of all
+  double length = 0;   // mean of all rounds
   double slowest = 0;  // if all waited for the slowest
-  // share of the rounds that ran beyond the tolerance because workers were missing
+  // share of rounds that lasted beyond the tolerance because workers were missing
   double waited_share = 0;
   double missing = 0;         // workers that a round did not wait for
   double gradient_share = 0;  // share of the batch that the gradient covers
@@ -52,8 +50,8 @@ struct StragglerRounds {
 
 inline constexpr int kRoundParts = 32;
 
-// `rounds` is rounded up to a multiple of kRoundParts. Where factors hold for a run each part is of
-// another machine.
+// `rounds` is rounded up to a multiple of kRoundParts. If factors are kept for a run, each part is
+// a different machine.
 StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter,
                               const std::vector<std::vector<WorkerUnit>>& workers, int rounds);
 

@@ -1,9 +1,9 @@
-// The one law by which a step, an exchange or a task waits for others: it goes ahead with the k-th
-// of n, perhaps some time later, and never waits for longer than until all are there. What happens
-// to the work of the others (dropped, repeated, redone) is the caller's. The mean of the k-th for a
-// law of the arrivals: expected_factor() of models/machine/jitter.hpp. Outside stay volunteers,
-// whose mean rates are all that is known, and SelectiveRepeat and the gossip of island_drift, which
-// have their own order of whom to wait for.
+// The rule by which a step, an exchange or a task waits for others: it proceeds at the k-th of n
+// arrivals, perhaps some time later, but at the latest when all are there. What happens to the
+// others' work (dropped, repeated, redone) is up to the caller. Mean of the k-th arrival:
+// expected_factor() of models/machine/jitter.hpp. Not covered: volunteers, for whom only mean rates
+// are known, and SelectiveRepeat and the gossip of island_drift, which choose by their own rules
+// whom to wait for.
 #pragma once
 
 #include <limits>
@@ -12,15 +12,15 @@
 namespace windtunnel {
 
 struct WaitRule {
-  int missing = 0;  // n - k: the last to come, which it does without
-  // Without all of them it goes ahead at this time at the earliest.
+  int missing = 0;  // n - k: the last arrivals, which are not needed
+  // It proceeds no earlier than this without all of them.
   double earliest = -std::numeric_limits<double>::infinity();
-  double grace = 0;  // it waits this much longer after the k-th for those that it could do without
+  double grace = 0;  // additional time after the k-th in which it waits for the rest
 };
 
-// When it goes ahead: min(last, max(earliest, k-th + grace)) of the arrivals, which it reorders. A
-// member that never comes arrives at infinity. There is one arrival at least; where all may be
-// missing, only `earliest` counts.
+// When it proceeds: min(last, max(earliest, k-th + grace)) of the arrivals, which are reordered. A
+// member that never comes arrives at infinity. At least one arrival; if all may be missing, only
+// `earliest` counts.
 double end_of_wait(const WaitRule& rule, std::span<double> arrivals);
 
 }  // namespace windtunnel

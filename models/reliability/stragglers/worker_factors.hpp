@@ -1,6 +1,6 @@
-// How many times as long as undisturbed each worker takes in each round: that of its slowest GPU or
-// node, by the machine's jitter and its slow nodes. In blocks of rounds, so that they stay in a
-// cache; the same numbers for any length of a block.
+// The slowdown factor of each worker in each round: that of its slowest GPU or node, by the
+// machine's jitter and its slow nodes. Computed in blocks of rounds that fit into a cache; the
+// numbers do not depend on the block length.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// A GPU or node of a worker. Those that two workers have in common have one number.
+// A GPU or node of a worker. A unit shared by several workers has one number.
 struct WorkerUnit {
   int unit = 0;
   double slowdown = 1;  // by a slow node
