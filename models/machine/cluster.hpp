@@ -1,9 +1,10 @@
-// What the job runs on: nodes of one NodeSpec or of several pools, a fabric between them, shared
-// storage. Plain values; the library (scenarios/library) fills them, each number with its origin.
+// The machine that a job runs on: nodes of one NodeSpec or of several pools, the fabric between
+// them, and shared storage. Plain values; the library (scenarios/library) fills them in, each
+// number with its origin.
 //
-// A GPU is called by the rank that runs on it. Which GPU of the job that is, numbered node by node,
-// is `ranks`; where the job's nodes stand on the fabric is `places`: NICs, switches and what is
-// slow or broken are numbered as the machine has them.
+// Code refers to a GPU by the rank that runs on it. `ranks` maps ranks to the job's GPUs, which are
+// numbered node by node. `places` maps the job's nodes to the nodes of the machine: NICs, switches
+// and slow or broken parts have the machine's numbers.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +20,14 @@
 
 namespace windtunnel {
 
-// NVIDIA's; what knows them only takes others for Ampere's time.
+// NVIDIA's generations. GPUs of other vendors are treated as Ampere where a generation is needed.
 enum class GpuGeneration : std::uint8_t { pascal, volta, turing, ampere, hopper, blackwell };
 
 struct GpuSpec {
   DECLARE_SPECIAL_MEMBERS(GpuSpec);
   std::string name;  // "h100"
   GpuGeneration generation = GpuGeneration::ampere;
-  bool superchip = false;  // beside a processor of NVIDIA's own, Grace, that NVLink leads to
+  bool superchip = false;  // connected by NVLink to a Grace CPU
   Parameter fp32_flops;    // dense peak, FLOP/s, no sparsity; 0 = not supported
   Parameter tf32_flops;
   Parameter fp16_flops;
@@ -40,10 +41,10 @@ struct GpuSpec {
   bool operator==(const GpuSpec&) const = default;
 };
 
-// How a byte gets from one GPU of a node to another.
+// How bytes travel between two GPUs of a node.
 enum class GpuPath : std::uint8_t {
   nvlink,
-  pcie,  // up the GPU's PCIe link, over the node's host bridge, down the other's
+  pcie,  // up the GPU's PCIe link, over the node's host bridge, down the other GPU's link
 };
 
 struct NodeSpec {
@@ -52,9 +53,9 @@ struct NodeSpec {
   GpuSpec gpu;
   int gpus = 8;          // per node; all in one NVSwitch (or NVLink) domain
   Parameter nvlink_Bps;  // per GPU and direction (H100: 450e9)
-  // Neighbours that are joined faster than the others of their node: the two dies of a MI250X.
+  // Neighbours with a faster connection than to the rest of the node: the two dies of a MI250X.
   int package_gpus = 1;
-  Parameter package_Bps;        // per GPU and direction, to those of its package
+  Parameter package_Bps;        // per GPU and direction, to the others of its package
   int nics = 8;                 // compute NICs per node; GPU i uses NIC i * nics / gpus
   Parameter nic_Bps;            // per NIC and direction (NDR: 50e9)
   Parameter pcie_Bps;           // GPU to host, per GPU and direction (Gen5 x16: 64e9)
@@ -62,20 +63,19 @@ struct NodeSpec {
   Parameter host_memory_Bps;    // per node
   Parameter cpu_cores;          // per node
   Parameter storage_nic_Bps;    // per node and direction, towards storage
-  // Per node and direction, drives of its own: data sheets of data-centre NVMe drives (PCIe Gen4)
-  // say 2.7 to 4.1 GB/s of sequential writing each.
+  // Node-local drives, per node and direction. Data sheets of data-centre NVMe drives (PCIe Gen4)
+  // give 2.7 to 4.1 GB/s of sequential writing per drive.
   Parameter local_disk_Bps = {14e9, 7e9, 28e9, Origin::assumed, "four NVMe drives of 3.5 GB/s"};
   Parameter local_disk_bytes = {15.36e12, 7.68e12, 30.72e12, Origin::assumed,
                                 "four NVMe drives of 3.84 TB"};
   GpuPath gpu_path = GpuPath::nvlink;
-  Parameter
-      host_bridge_Bps;  // pcie: of the node, all GPUs and both directions together; 0: no limit
-  // What the root port of a GPU passes for it, both directions together, where it is less than the
-  // GPU's own link: a port that GPUs share, each with its part. 0: no limit.
+  Parameter host_bridge_Bps;  // pcie: per node, all GPUs and both directions together; 0: no limit
+  // Bandwidth of a GPU's root port, both directions together, if it is less than the GPU's own
+  // link: GPUs share a port, and each has its part. 0: no limit.
   Parameter root_port_Bps;
-  double power_limit_W = 0;  // of a GPU, below its data sheet's; 0: that of the data sheet
+  double power_limit_W = 0;  // of a GPU, if below its data sheet's limit; 0: as in the data sheet
 
-  // A GPU's PCIe link per direction: what it gives while nothing comes back, or as much does.
+  // Bandwidth of a GPU's PCIe link per direction, with traffic in one direction and in both.
   double pcie_one_way_Bps() const {
     return root_port_Bps.value > 0 ? std::min(pcie_Bps.value, root_port_Bps.value) : pcie_Bps.value;
   }
@@ -86,25 +86,24 @@ struct NodeSpec {
   bool operator==(const NodeSpec&) const = default;
 };
 
-// Other jobs that restart when this one does, after a fault that struck them all, and read from the
-// same storage.
+// Other jobs that restart together with this one, after a common fault, and read from the same
+// storage.
 struct StorageStorm {
-  int nodes = 0;          // of those jobs
-  double read_bytes = 0;  // by each of them
-  double chance = 1;      // share of this job's restarts that they restart with
+  int nodes = 0;          // total of those jobs
+  double read_bytes = 0;  // by each of these nodes
+  double chance = 1;      // share of this job's restarts in which they restart too
   bool operator==(const StorageStorm&) const = default;
 };
 
 struct StorageSpec {
   Parameter write_Bps;  // whole cluster
   Parameter read_Bps;
-  // To open and commit.
+  // Time to open and commit a file.
   Parameter latency_s = {0.05, 0.05, 0.05, Origin::assumed, "default"};
-  // The share of its bandwidth that the job's snapshots may take; advice keeps to it.
+  // The share of bandwidth that the job's snapshots may use; advice on intervals respects it.
   double share = 0.1;
-  double background = 0;  // share of its bandwidth that other jobs take, on average
-  double startup_bytes =
-      0;  // that each node reads at a restart: container image, index of the data
+  double background = 0;     // share of bandwidth that other jobs use, on average
+  double startup_bytes = 0;  // read by each node at a restart: container image, index of the data
   StorageStorm storm;
 
   double left_of(const Parameter& bandwidth) const { return bandwidth.value * (1 - background); }
@@ -118,7 +117,7 @@ struct SlowNode {
   bool operator==(const SlowNode&) const = default;
 };
 
-// A NIC of this node runs at `factor` of its bandwidth.
+// A NIC of this node has only the share `factor` of its bandwidth.
 struct DegradedNic {
   int node = 0;  // of the machine
   int nic = 0;
@@ -126,23 +125,23 @@ struct DegradedNic {
   bool operator==(const DegradedNic&) const = default;
 };
 
-// Nodes of one kind in a machine of several kinds, numbered behind those of the pools before it.
+// Nodes of one kind in a machine of several kinds. They are numbered after those of earlier pools.
 struct Pool {
   std::string name;
   int nodes = 1;
   NodeSpec node;
   double price_usd_per_gpu_s = 0;  // 0: as the job's
-  // Pools of equal network reach each other by their NICs, others by CommonNetwork alone:
-  // InfiniBand beside RoCE. Empty is a network as any other.
+  // Name of the pool's network. Pools with the same name reach each other by their NICs; others
+  // only over CommonNetwork (InfiniBand and RoCE, for example). Empty is a name like any other.
   std::string network;
   bool operator==(const Pool&) const = default;
 };
 
-// Ethernet, say, that nodes of pools with unlike networks talk over: without bottlenecks but each
-// node's access.
+// A network, Ethernet for example, that joins nodes of pools with different networks. Its only
+// bottleneck is each node's access.
 struct CommonNetwork {
   Parameter node_Bps;   // per node and direction
-  Parameter latency_s;  // beside that of its switches
+  Parameter latency_s;  // in addition to that of its switches
   bool operator==(const CommonNetwork&) const = default;
 };
 
@@ -155,16 +154,16 @@ struct GpuRange {
 struct Cluster {
   DECLARE_SPECIAL_MEMBERS(Cluster);
   int nodes = 1;  // of the job
-  // [node of the job] -> node of the machine, each once; empty: its first nodes, in order.
+  // [node of the job] -> node of the machine, all different; empty: the machine's first nodes.
   std::vector<int> places;
   RankMap ranks;            // on the job's GPUs
-  int machine_nodes = 0;    // that the fabric joins; 0: those of the job
-  NodeSpec node;            // where there are pools: `shared`, for what does not tell them apart
+  int machine_nodes = 0;    // nodes that the fabric joins; 0: only those of the job
+  NodeSpec node;            // with pools: `shared`, for code that does not distinguish pools
   std::vector<Pool> pools;  // empty: all nodes are `node`
-  NodeSpec shared;          // what all of them have: shared_node()
-  CommonNetwork common;     // where networks of pools differ
-  // GPUs whose groups inside a replica are asked for; empty: all. They have one pool, `node`
-  // (on_pool in models/plan/job.hpp).
+  NodeSpec shared;          // what all nodes have in common: shared_node()
+  CommonNetwork common;     // if pools are in different networks
+  // Restricts questions about groups inside a replica to these GPUs, which are in one pool with
+  // node type `node` (on_pool in models/plan/job.hpp); empty: all GPUs.
   std::vector<GpuRange> part;
   FabricSpec fabric;
   StorageSpec storage;
@@ -174,21 +173,21 @@ struct Cluster {
 
   int gpus() const { return nodes * node.gpus; }
   int node_of(int gpu) const { return ranks.gpu_of(gpu) / node.gpus; }
-  int slot_of(int gpu) const { return ranks.gpu_of(gpu) % node.gpus; }  // in its node
+  int slot_of(int gpu) const { return ranks.gpu_of(gpu) % node.gpus; }  // GPU's index in its node
   int rank_on(int of_node, int slot) const { return ranks.rank_on(of_node * node.gpus + slot); }
-  // Returns how many ranks from this one on surely share its node.
+  // A lower bound on how many consecutive ranks from this one on share its node.
   int run_of(int rank) const { return ranks.in_order() ? node.gpus - rank % node.gpus : 1; }
   int fabric_nodes() const { return machine_nodes > 0 ? machine_nodes : nodes; }
   int place_of(int node) const { return places.empty() ? node : places[node]; }
-  // Whether the job has all of the machine and all nodes are alike.
+  // Whether the job uses the whole machine and all nodes are alike.
   bool is_whole() const { return places.empty() && fabric_nodes() == nodes && pools.empty(); }
-  // And ranks are in order: then what a GPU meets is arithmetic.
+  // As is_whole(), with ranks in order: then the links of a GPU follow by arithmetic.
   bool in_order() const { return is_whole() && ranks.in_order(); }
   double slowdown_of(int gpu) const;  // by slow nodes
-  // Whether a step is another one each time: stragglers in time, bursts of others' traffic.
+  // Whether step times vary at random: stragglers, or bursts of other jobs' traffic.
   bool is_drawn() const;
 
-  // Index of the pool that a node of the machine belongs to; -1: all nodes are alike.
+  // Index of the pool of a node of the machine; -1: all nodes are alike.
   int pool_of_place(int place) const;
   int pool_of_node(int of_node) const {
     return pools.empty() ? -1 : pool_of_place(place_of(of_node));
@@ -202,19 +201,20 @@ struct Cluster {
   const NodeSpec& spec_of(int of_node) const {
     return pools.empty() ? node : node_of_pool(pool_of_node(of_node));
   }
-  // The most of any node: NICs are numbered place * nics_per_node() + NIC of the node.
+  // The largest number of any node: NICs are numbered place * nics_per_node() + NIC of the node.
   int nics_per_node() const;
-  // Bytes/s of all NICs of a node, of the nodes that have the most: what uplinks are made for.
+  // Largest total bandwidth of a node's NICs, in bytes/s: uplinks are sized for it.
   double widest_node() const;
-  // Whether the bytes between two GPUs take the common network.
+  // Whether traffic between two GPUs takes the common network.
   bool networks_differ() const;
   bool apart(int gpu, int other) const;
   bool operator==(const Cluster&) const = default;
 };
 
-// What every node of some pools has: of each number the least, as a group of unlike nodes goes at
-// the pace of the worst in every respect; the fewest NICs, which have together what those of the
-// node have that has the least. All have as many GPUs, joined in the same way.
+// A node with what every node of these pools has: the minimum of each number, since a group of
+// unlike nodes runs at the pace of the worst in every respect. It has the smallest number of NICs,
+// with the smallest total bandwidth. All nodes have the same number of GPUs, connected in the same
+// way.
 NodeSpec shared_node(const std::vector<Pool>& pools);
 
 }  // namespace windtunnel

@@ -1,6 +1,6 @@
-// Training on machines of volunteers, or others that come and go: unlike each other, behind links
-// of their own. What a scenario says of them (`volunteers`); docs/physics/volunteers.md has the
-// rules.
+// Training on machines of volunteers, or other machines that join and leave: of different speed,
+// each behind its own internet link. These are the scenario's settings (`volunteers`); rules:
+// docs/physics/volunteers.md.
 #pragma once
 
 #include <cstdint>
@@ -12,37 +12,37 @@
 
 namespace windtunnel {
 
-// Peers that are alike. Each computes on one node of the job.
+// Identical peers. Each computes on one node of the job's type.
 struct PeerKind {
   std::string name = {};
   int count = 0;     // at the start
-  double speed = 1;  // of its kernels, over that of the job's node; 0: it only averages for others
+  double speed = 1;  // of its kernels relative to the job's node; 0: it only averages for others
   double up_Bps = 0;
   double down_Bps = 0;
   double latency_s = 0;    // of a message, one way
   double leave_per_s = 0;  // of each peer
-  double join_per_s = 0;   // of the kind
+  double join_per_s = 0;   // for the whole kind
 };
 
-// Peers that there are from a moment on, of a trace.
+// A trace entry: the number of peers from a time on.
 struct Attendance {
   double at_s = 0;
   int peers = 0;
 };
 
-// Which stage a peer that joins takes.
+// Which stage a joining peer takes.
 enum class Joiners { busiest, random };
 template <>
 inline constexpr Choice<Joiners> kChoices<Joiners>[] = {{"busiest", Joiners::busiest},
                                                         {"random", Joiners::random}};
 
-// Many trainers at once, each of which asks experts on peers layer by layer (Learning@home).
+// Many trainers, each of which calls experts on peers layer by layer (Learning@home).
 struct ExpertCalls {
   int trainers = 1;
-  int experts = 1;        // that a layer's input is sent to
-  int answers = 1;        // that the trainer waits for
+  int experts = 1;        // number of experts that a layer's input is sent to
+  int answers = 1;        // number of answers that a trainer waits for
   double loss = 0;        // probability that a call is not answered
-  double timeout_s = 10;  // until a trainer goes on with fewer answers
+  double timeout_s = 10;  // after which a trainer continues with fewer answers
 };
 
 struct Volunteers {
@@ -51,9 +51,10 @@ struct Volunteers {
   double length_s = 86400;
   int trials = 100;
   std::uint64_t seed = 1;
-  double rebalance_s = 300;  // 0: peers stay with their stage
+  double rebalance_s = 300;  // 0: peers never change their stage
   Joiners joiners = Joiners::busiest;
-  double move_s = -1;  // to take over a stage; below 0: its state comes over the peer's link
+  // time to take over a stage; below 0: its state is downloaded over the peer's link
+  double move_s = -1;
   std::optional<ExpertCalls> calls;
 };
 

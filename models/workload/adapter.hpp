@@ -1,4 +1,4 @@
-// The matrices of a layer that an adapter is on, as one GPU has them.
+// The matrices of a layer that have adapters, as one GPU holds them.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,21 @@
 
 namespace windtunnel {
 
-// A matrix with an adapter: its inputs and outputs on this GPU. tp divides the outputs of the first
-// product of a half, and with them its second factors, and the inputs of the second product with
-// its first factors. On a mesh both are whole here, and a rank has a block of each: `count` is its
-// share.
+// A matrix with an adapter, with its inputs and outputs on this GPU. Of the first product in
+// attention or MLP tp divides the outputs and thus the second factors; of the second product, the
+// inputs and thus the first factors. On a mesh both dimensions are whole here, and `count` is the
+// share of the matrix that a rank has.
 struct AdaptedMatrix {
   LinearSite site = LinearSite::none;
   double in = 0;
   double out = 0;
   double count = 1;     // matrices of this kind: the experts on this GPU
-  bool expert = false;  // the router decides which rows it gets
+  bool expert = false;  // the number of its rows depends on the router
 
   double first_parameters(int rank) const { return count * in * rank; }
   double second_parameters(int rank) const { return count * rank * out; }
 };
-// Adapter::per_product of a job: products that the software keeps apart have a pair each.
+// Adapter::per_product of a job: if the software keeps matrices apart, each has its own pair.
 inline bool pairs_per_product(const TransformerSpec& model, const Software& software) {
   const bool apart = model.separate_projections && software.fusion != Fusion::partial;
   return software.adapter_per_product && !apart;
@@ -37,7 +37,7 @@ std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const 
 // Parameters of the adapters of one layer on this GPU.
 struct AdapterParameters {
   double trained = 0;
-  double trained_experts = 0;  // those of them in experts
+  double trained_experts = 0;  // the part of `trained` that is in experts
   double frozen = 0;           // LoRA-FA's first factors
   double frozen_experts = 0;
 };

@@ -1,4 +1,4 @@
-// The axes of a layout as one table: what reads, explains, names or prints all of them walks it.
+// The axes of a layout as one table, for all code that reads, explains, names or prints them.
 #pragma once
 
 #include <array>
@@ -10,17 +10,18 @@ namespace windtunnel {
 
 struct Axis {
   std::string_view name;  // "tp"
-  std::string_view key;   // of a scenario
+  std::string_view key;   // in a scenario
   int Layout::*size;
-  double most;  // the largest value that a scenario may state
+  double most;  // upper bound in a scenario
   std::string_view example;
   std::string_view help;
-  std::string_view follows_from = {};  // what a scenario may leave it to; empty: its default is 1
-  bool of_schedule = false;            // not where ranks are, but what one schedule needs
+  // how the value is derived if a scenario omits it; empty: it is 1
+  std::string_view follows_from = {};
+  bool of_schedule = false;  // needed by one schedule; not a dimension of the ranks
 };
 
-// From the ranks that work most closely together outwards; experts are divided among ranks of the
-// others.
+// From the ranks that communicate most to those that communicate least. Experts are divided among
+// ranks of the other axes.
 inline constexpr std::array kAxes = {
     Axis{"tp", "layout.tp", &Layout::tp, 1e6, "8", "tensor parallel"},
     Axis{"cp", "layout.cp", &Layout::cp, 1e6, "1", "context parallel"},

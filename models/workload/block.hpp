@@ -1,9 +1,9 @@
-// What stands at a place of a model, and the parts that it has. A layer of most transformers is
-// attention and an MLP, each behind a norm and added to what it reads. Hybrid models list these
-// parts as layers of their own, in the letters of Megatron-LM's --hybrid-override-pattern
-// (Nemotron-H: arXiv 2504.03624), or mix whole layers of several kinds (Qwen3-Next, Kimi Linear:
-// arXiv 2510.26692; Llama 4 Maverick); blocks of diffusion transformers are not alike either
-// (Stable Diffusion 3: arXiv 2403.03206, figure 2; FLUX.1).
+// The kinds of blocks that make up a model, and their parts. A layer of most transformers is
+// attention and an MLP, each with a norm before and a residual connection. Hybrid models list these
+// parts as separate layers, in the letters of Megatron-LM's --hybrid-override-pattern (Nemotron-H:
+// arXiv 2504.03624), or mix whole layers of several kinds (Qwen3-Next, Kimi Linear: arXiv
+// 2510.26692; Llama 4 Maverick). Blocks of diffusion transformers differ too (Stable Diffusion 3:
+// arXiv 2403.03206, figure 2; FLUX.1).
 #pragma once
 
 #include <array>
@@ -13,15 +13,15 @@ namespace windtunnel {
 enum class Block {
   layer,      // attention and a dense MLP
   moe_layer,  // attention and experts
-  attention,  // alone, as the three that follow
-  mamba,      // Mamba-2, or another mixer that carries a state (scan_form.hpp)
+  attention,  // alone, like the next three
+  mamba,      // Mamba-2, or another mixer with a state (scan_form.hpp)
   mlp,        // dense
   experts,
   mamba_layer,         // such a mixer and a dense MLP
-  mamba_moe_layer,     // and experts
-  double_stream,       // weights for text and others for images, that attend to each other
-  last_double_stream,  // the last double-stream block, of whose text only keys and values are read
-  single_stream,       // attention and MLP beside each other, behind one norm
+  mamba_moe_layer,     // such a mixer and experts
+  double_stream,       // separate weights for text and images, which attend to each other
+  last_double_stream,  // the last double-stream block: only keys and values of its text are used
+  single_stream,       // attention and MLP in parallel after one norm
   embedding,
   head,
 };
@@ -43,7 +43,7 @@ constexpr bool has_mlp(Block block) {
   return block == Block::layer || block == Block::mlp || block == Block::mamba_layer ||
          block == Block::single_stream || has_two_streams(block);
 }
-// What mixes the tokens of a sequence, and what works on each of them.
+// The mixer combines the tokens of a sequence; the other half works on each token.
 constexpr bool has_mixer(Block block) {
   return has_attention(block) || has_mamba(block);
 }
@@ -57,7 +57,7 @@ constexpr bool is_layer(Block block) {
 constexpr bool shares_norm(Block block) {
   return block == Block::single_stream;
 }
-// Norms, and sums with what the layer reads.
+// Number of norms, and of residual additions.
 constexpr int halves(Block block) {
   if (shares_norm(block)) return 1;
   return (has_mixer(block) ? 1 : 0) + (has_feed_forward(block) ? 1 : 0);
@@ -76,7 +76,7 @@ inline constexpr std::array kBlockLetters{
     BlockLetter{'D', Block::double_stream}, BlockLetter{'d', Block::last_double_stream},
     BlockLetter{'S', Block::single_stream},
 };
-// All that a layer can be.
+// All kinds that a layer can have.
 inline constexpr std::array kLayerBlocks{Block::layer,         Block::moe_layer,
                                          Block::attention,     Block::mamba,
                                          Block::mlp,           Block::experts,

@@ -1,9 +1,9 @@
-// What a GPU sends in the attention of one layer where cp ranks share every sequence, per
-// micro-batch and direction, by the form of context parallelism: ring, ulysses, usp, burst,
-// token-ring, rsa, dsp or lasp.
+// What a GPU sends for the attention of one layer when cp ranks share every sequence, per
+// micro-batch and direction, by form of context parallelism: ring, ulysses, usp, burst, token-ring,
+// rsa, dsp or lasp.
 //
-// The bytes of each form, forward and backward, with sources, and what models with frames (video)
-// send: docs/physics/cost.md, "Context parallelism". What of it is exposed:
+// Bytes of each form, forward and backward, with sources, and the case of models with frames
+// (video): docs/physics/cost.md, "Context parallelism". How much of it is exposed:
 // models/cost/parallel/context_parallel.hpp.
 #pragma once
 
@@ -12,30 +12,32 @@
 
 namespace windtunnel {
 
-// Sizes on one GPU, after division by tp.
+// Sizes on one GPU, divided by tp.
 struct ContextTensors {
   double tokens = 0;                        // T
-  double q = 0, k = 0, v = 0, context = 0;  // bytes of a token
+  double q = 0, k = 0, v = 0, context = 0;  // bytes per token
   double heads = 0, kv_heads = 0;
-  double state = 0;    // bytes: of a linear attention's state, all heads and sequences
-  double earlier = 1;  // keys that pass on a ring, over those of T: a slice needs all before it
-  double between = 0;  // bytes of a token between layers
+  double state = 0;  // bytes of a linear attention's state, over all heads and sequences
+  // keys that travel on a ring, relative to those of T: a slice needs all earlier keys
+  double earlier = 1;
+  double between = 0;  // bytes per token between layers
 };
 
 struct ContextTraffic {
-  double all_to_all_bytes = 0;  // of the full buffers, own part included, all together
+  // of the full buffers, including the own part, summed over all-to-alls
+  double all_to_all_bytes = 0;
   int all_to_alls = 0;
-  double step_bytes = 0;  // to the neighbour, the busier direction of the link
-  double back_bytes = 0;  // and the other one
+  double step_bytes = 0;  // to the neighbour, in the busier direction of the link
+  double back_bytes = 0;  // in the other direction
   double steps = 0;
 };
 
-// Copies of each key head that Ulysses needs so that all of its ranks have one.
+// How often each key head is copied so that every Ulysses rank has one.
 double key_copies(double kv_heads, int ulysses);
 
 ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tensors, Pass pass);
 
-// Sent by a GPU in all, both directions of its link.
+// Total sent by a GPU, in both directions of its link.
 double wire_bytes(const ContextTraffic& traffic, const Layout& layout);
 
 }  // namespace windtunnel

@@ -1,13 +1,13 @@
-// How unevenly the router of a mixture of experts loads the ranks that share its experts. A
-// scenario states it (MixtureOfExperts::imbalance), or it follows from the popularity of the
-// experts: the i-th most visited one gets a share of all copies proportional to i^-zipf. Experts
-// lie on the ranks in an order that knows nothing of that: of several seeded random orders the one
-// whose fullest rank is nearest to their mean. It holds for all layers, micro-batches and groups of
-// a step; or each layer draws one (PopularityOrder::by_layer), for all micro-batches and groups.
-// That no expert can see a token twice is not counted.
+// How unevenly a router loads the ranks that share its experts. The scenario gives the imbalance
+// (MixtureOfExperts::imbalance), or it follows from the popularity of experts: the i-th most
+// popular one gets a share of all copies proportional to i^-zipf. Experts are assigned to ranks at
+// random: of several seeded random orders the one whose fullest rank is nearest to the average is
+// used. The order is the same for all layers, micro-batches and groups of a step, or each layer
+// draws its own (PopularityOrder::by_layer). That a token's experts are all different is ignored.
 //
-// Hot experts, the most visited ones, may lie on every rank (Hecate's fully sharded sparse data
-// parallelism: arXiv 2502.02581, as remembered): then their tokens stay where they are, evenly.
+// Hot experts, the most popular ones, may be replicated on every rank (Hecate's fully sharded
+// sparse data parallelism: arXiv 2502.02581, cited from memory); their tokens then stay local and
+// balanced.
 #pragma once
 
 #include <vector>
@@ -17,20 +17,21 @@
 namespace windtunnel {
 
 struct ExpertLoad {
-  double hot = 0;       // share of all copies whose expert lies on every rank
-  double received = 1;  // others: copies that the fullest rank gets, over the mean of all copies
-  // [rank] of the others, over their mean; empty: no rank is known to get more than another.
+  double hot = 0;  // share of all copies whose expert is on every rank
+  // copies of other experts that the fullest rank gets, over the mean of all copies
+  double received = 1;
+  // [rank] load by other experts over their mean; empty: not known by rank.
   std::vector<double> by_rank = {};
-  // Rows of the busiest rank's experts over the mean.
+  // Rows of the experts on the busiest rank, over the mean.
   double busiest() const { return hot + received; }
 };
 
-// Mean number of places that have an expert of a token. All experts lie on `places` equal places,
-// one after the other, and all experts of the token's groups are equally likely.
+// Expected number of places that hold at least one expert of a token. Experts are divided evenly
+// over `places` places in order, and all experts in the token's groups are equally likely.
 double places_met(const MixtureOfExperts& moe, int places);
 
-// The load of the ranks that experts are divided among, in MixtureOfExperts::layer; one rank has
-// them all.
+// The load of the ranks that share the experts of layer MixtureOfExperts::layer; with one rank, it
+// has them all.
 ExpertLoad expert_load(const MixtureOfExperts& moe, int ranks);
 
 }  // namespace windtunnel

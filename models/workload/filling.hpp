@@ -1,7 +1,7 @@
-// Work that runs only where a rank would idle (Job::filling): frozen encoders' forward passes for
-// the next step (DiffusionPipe, arXiv 2405.01248), evaluation, or another job's forward passes
-// (PipeFill, arXiv 2410.07192). It comes in pieces that run to their end once begun: layers, say.
-// Which piece runs where is decided in policies/filling; rules: docs/physics/idle-time.md.
+// Work that runs only while a rank would idle (Job::filling): forward passes of frozen encoders for
+// the next step (DiffusionPipe, arXiv 2405.01248), evaluation, or forward passes of another job
+// (PipeFill, arXiv 2410.07192). It consists of pieces that cannot be interrupted, such as layers.
+// policies/filling assigns pieces to idle times; rules: docs/physics/idle-time.md.
 #pragma once
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 
 namespace windtunnel {
 
-// How much of it a step of the job needs.
+// How much of it each step of the job requires.
 enum class FillingNeed {
-  nothing,     // nothing waits for it: as much is done as fits
+  nothing,     // none: as much is done as fits
   step,        // each step needs `units` of each replica
   microbatch,  // each micro-batch needs `units`
 };
@@ -27,35 +27,34 @@ inline constexpr Choice<FillingNeed> kChoices<FillingNeed>[] = {
     {"step", FillingNeed::step},
     {"micro-batch", FillingNeed::microbatch}};
 
-// The model whose forward pass is a unit.
+// The model whose forward pass is a unit of work.
 struct FillingModel {
   TransformerSpec transformer;
-  std::shared_ptr<const LayerTable> network;  // in its place
+  std::shared_ptr<const LayerTable> network;  // replaces `transformer`
 };
 
 struct FillingWork {
   std::string name;
   FillingNeed need = FillingNeed::nothing;
-  double units = 1;                           // what a step or a micro-batch needs
-  std::shared_ptr<const FillingModel> model;  // null: `piece_s` is stated
-  int samples = 1;                            // samples of the model in a unit
-  // On a GPU of the job that is not slow; 0: of the model, whose pieces are equal.
+  double units = 1;                           // required per step or micro-batch
+  std::shared_ptr<const FillingModel> model;  // null: `piece_s` is given
+  int samples = 1;                            // samples per unit
+  // On a GPU of normal speed; 0: computed from the model, with equal pieces.
   double piece_s = 0;
-  int pieces = 0;  // of a unit; 0: the layers of the model, or 1
-  // Beside training: as long as the job runs, and while a piece does; below 0: by the model.
+  int pieces = 0;  // per unit; 0: the model's layers, or 1
+  // Memory for the whole run, and while a piece runs; below 0: computed from the model.
   double resident_bytes = -1;
   double working_bytes = -1;
-  double switch_s = 0;  // to it and back, of each idle period that it uses
+  double switch_s = 0;  // time to switch to it and back, per idle period used
 };
 
 struct Filling {
-  std::vector<FillingWork> work;  // what comes first goes first, needed work before other
-  // The share of each idle period that stays free, as it may turn out shorter than the profile
-  // says.
+  std::vector<FillingWork> work;  // in order of priority; needed work goes before other work
+  // The share of each idle period that is left free, since it may be shorter than profiled.
   double margin = 0.05;
 };
 
-// Whether steps wait for some of it.
+// Whether steps wait for some of the work.
 inline bool is_needed(const Filling& filling) {
   return std::ranges::any_of(
       filling.work, [](const FillingWork& work) { return work.need != FillingNeed::nothing; });

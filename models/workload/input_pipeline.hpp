@@ -1,5 +1,5 @@
-// How samples reach a job (Job::input): one loader per replica reads them and prepares them on CPU
-// cores of the node, beside training. Rules: docs/physics/idle-time.md.
+// How samples are loaded (Job::input): one loader per replica reads and prepares them on CPU cores
+// of the node while training runs. Rules: docs/physics/idle-time.md.
 #pragma once
 
 #include "models/base/choice.hpp"
@@ -14,11 +14,11 @@ inline constexpr Choice<InputSource> kChoices<InputSource>[] = {
     {"memory", InputSource::memory}};
 
 struct InputPipeline {
-  double sample_bytes = 0;   // as they are read
-  double sample_core_s = 0;  // to decode and augment one on a core
-  int workers = 2;           // cores of a loader at most (PyTorch: num_workers)
+  double sample_bytes = 0;   // as read from storage
+  double sample_core_s = 0;  // CPU time to decode and augment a sample
+  int workers = 2;           // most cores that a loader uses (PyTorch: num_workers)
   InputSource source = InputSource::storage;
-  // Steps that the loader is ahead; 0: it begins with the step that needs the samples.
+  // Steps that the loader may be ahead; 0: it begins with the step that needs the samples.
   int prefetch = 1;
 };
 

@@ -1,6 +1,6 @@
-// A convolutional network as a list of layers, for data-parallel studies: the parameters of each,
-// its forward product as an implicit GEMM (Chetlur et al. 2014, arXiv 1410.0759: m output pixels,
-// n output channels, k inputs of one output), and the elements that it reads, writes and keeps.
+// A convolutional network as a list of layers, for data-parallel studies. Each has its parameters,
+// its forward product as an implicit GEMM (Chetlur et al. 2014, arXiv 1410.0759: m output pixels, n
+// output channels, k inputs per output), and the elements that it reads, writes and keeps.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +18,18 @@ struct NetworkLayer {
   std::string name;  // "layer3.0.conv2"
   LayerKind kind = LayerKind::convolution;
   double parameters = 0;
-  // The product of one sample in the forward pass; 0: there is none.
+  // The forward product of one sample; 0: none.
   double m = 0, n = 0, k = 0;
-  // Elements of one sample.
-  double input = 0;   // read; of both sides of an addition
+  // Elements per sample.
+  double input = 0;   // read; for an addition, both operands
   double output = 0;  // written
-  // Bytes of the output that are kept for the backward pass. 0: a ReLU or an addition overwrites
-  // it.
+  // Bytes of the output kept for the backward pass. 0: a ReLU or an addition overwrites it.
   double kept = 0;
-  double groups = 1;      // of a convolution: products of n / groups channels each
-  bool winograd = false;  // a convolution that Winograd's algorithm is for: 3 x 3, stride 1
+  double groups = 1;      // of a convolution: number of products, each with n / groups channels
+  bool winograd = false;  // a convolution for which Winograd's algorithm works: 3 x 3, stride 1
 
-  double weights() const { return n * k; }           // of its matrix; other parameters are vectors
-  double forward_macs() const { return m * n * k; }  // multiply-accumulate operations of a sample
+  double weights() const { return n * k; }           // of the matrix; other parameters are vectors
+  double forward_macs() const { return m * n * k; }  // multiply-accumulate operations per sample
 };
 
 struct LayerTable {
@@ -39,11 +38,11 @@ struct LayerTable {
   std::string source;
 
   double parameters() const;
-  double forward_macs() const;  // of one sample
+  double forward_macs() const;  // per sample
   double kept_elements() const;
 };
 
-// What a network is built from; the shape of the data follows from layer to layer.
+// Building blocks of networks; each layer's input shape is the output shape of the one before.
 struct ImageShape {
   int channels = 0, height = 0, width = 0;
 
@@ -58,38 +57,37 @@ struct Convolution {
   int channels = 0;  // of the output
   Window window;
   bool bias = true;
-  bool norm = false;  // batch normalisation after it
-  bool relu = true;   // in place, after that
-  int groups = 1;     // that the channels of input and output are divided into
+  bool norm = false;  // followed by batch normalisation
+  bool relu = true;   // followed by an in-place ReLU
+  int groups = 1;     // groups into which input and output channels are divided
 };
 
-// A residual block; `outputs` 0: as many as it usually has.
+// A residual block; `outputs` 0: the usual number.
 struct Residual {
   int channels = 0;
   int stride = 1;
   int outputs = 0;
-  int groups = 1;  // of the 3 x 3 convolution between two of 1 x 1
+  int groups = 1;  // of the 3 x 3 convolution between two 1 x 1 convolutions
 };
 
 class NetworkBuilder {
  public:
   explicit NetworkBuilder(ImageShape input) : shape_(input) {}
 
-  // Each throws Error where the window is larger than the image.
+  // These throw Error if the window is larger than the image.
   void convolution(const std::string& name, const Convolution& convolution);
   void pool(const std::string& name, LayerKind kind, const Window& window);
   void linear(const std::string& name, int outputs, bool relu, bool bias = true);
   void norm(const std::string& name);  // batch normalisation and ReLU
-  // Convolutions with batch normalisation, and the input added: through a 1 x 1 convolution where
-  // its shape differs (He et al. 2015, arXiv 1512.03385, figure 5). bottleneck: 1 x 1 to
-  // `channels`, 3 x 3 with the stride (as in torchvision, "ResNet v1.5"), 1 x 1 to four times that;
-  // in groups: ResNeXt (Xie et al. 2016, arXiv 1611.05431). basic: two of 3 x 3.
+  // Convolutions with batch normalisation, plus the input: through a 1 x 1 convolution if shapes
+  // differ (He et al. 2015, arXiv 1512.03385, figure 5). bottleneck: 1 x 1 to `channels`, 3 x 3
+  // with the stride (as in torchvision, "ResNet v1.5"), 1 x 1 to four times that; with groups:
+  // ResNeXt (Xie et al. 2016, arXiv 1611.05431). basic: two of 3 x 3.
   void bottleneck(const std::string& name, const Residual& block);
   void basic(const std::string& name, const Residual& block);
-  // A branch: goes on from an earlier shape().
+  // Starts a branch from an earlier shape().
   void resume(const ImageShape& shape) { shape_ = shape; }
-  // The outputs of branches beside each other, as channels. Throws Error where they are images of
-  // different sizes.
+  // Concatenates the outputs of branches as channels. Throws Error if their image sizes differ.
   void concat(const std::string& name, const std::vector<ImageShape>& outputs);
 
   const ImageShape& shape() const { return shape_; }
@@ -103,12 +101,12 @@ class NetworkBuilder {
   std::vector<NetworkLayer> layers_;
 };
 
-// The kernels of one GPU for `samples` of the whole network, last layer first in the backward
-// passes. Batch normalisation, ReLU, pools and additions are bound by memory; their backward pass
+// Kernels of one GPU for `samples` through the whole network; in backward passes the last layer
+// comes first. Batch normalisation, ReLU, pools and additions are memory-bound; their backward pass
 // belongs to backward_input.
 std::vector<Op> network_ops(const LayerTable& network, double samples, Precision precision,
                             Pass pass);
-// The kernel of one layer; nothing where it has nothing to do.
+// The kernel of one layer, if it has one in this pass.
 std::optional<Op> layer_op(const LayerTable& network, std::size_t layer, double samples,
                            Precision precision, Pass pass);
 

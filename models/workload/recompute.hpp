@@ -1,8 +1,7 @@
-// Which activations of a layer are dropped after the forward pass and computed again before the
-// layer's backward pass: a set of modules, in Megatron-Core's words (TransformerConfig,
-// recompute_modules: megatron/core/transformer/transformer_config.py), and the layers that do so.
-// Memory, time and hardware FLOPs all follow from the set: models/cost/chunk/activations.hpp,
-// models/cost/op/op.hpp.
+// Which activations of a layer are dropped after the forward pass and recomputed before the layer's
+// backward pass: a set of modules, in Megatron-Core's terms (TransformerConfig, recompute_modules:
+// megatron/core/transformer/transformer_config.py), and the layers that do so. Memory, time and
+// hardware FLOPs follow from it: models/cost/chunk/activations.hpp, models/cost/op/op.hpp.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +11,20 @@
 
 namespace windtunnel {
 
-// Those up to `moe` are Megatron-Core's (`shared_experts` since core_v0.14.0); a module is
-// recomputed together with what lies in it (`moe` with `moe_act`, `mlp` with `mlp_act`).
+// The modules up to `moe` are Megatron-Core's (`shared_experts` since core_v0.14.0). A module
+// includes the ones inside it (`moe` includes `moe_act`, `mlp` includes `mlp_act`).
 enum class RecomputeModule : std::uint8_t {
   core_attn,       // from queries, keys and values to attention's output, which is kept
   layernorm,       // outputs of a layer's norms
   moe_act,         // input of the experts' second product
-  mla_up_proj,     // latent attention: queries, keys and values from what they are compressed to
-  mlp,             // the MLP of dense layers, from the norm's output on
-  shared_experts,  // the MLP of experts that every token visits
-  moe,             // the MLP of a layer with experts, what ranks send each other included
+  mla_up_proj,     // latent attention: queries, keys and values from their compressed form
+  mlp,             // the MLP of dense layers, after the norm
+  shared_experts,  // the MLP of shared experts
+  moe,             // the MLP of a layer with experts, including communication
   mlp_act,         // input of the second product of a dense MLP or of shared experts
-  scores,          // of attention that is not fused
+  scores,          // scores of unfused attention
   matmuls,         // torchtitan's selective "op": norms, activations and every other product
-  layer,           // all but its input
+  layer,           // everything except the layer's input
 };
 template <>
 inline constexpr Choice<RecomputeModule> kChoices<RecomputeModule>[] = {
@@ -41,11 +40,11 @@ inline constexpr Choice<RecomputeModule> kChoices<RecomputeModule>[] = {
     {"op", RecomputeModule::matmuls},
     {"layer", RecomputeModule::layer}};
 
-// Which layers of a stage recompute; `layers` is the number that a method takes.
+// Which layers of a stage recompute. `layers` is the method's parameter.
 enum class RecomputeMethod : std::uint8_t {
-  all,      // each by itself
-  block,    // the first `layers`, each by itself (Megatron-LM's recompute_method)
-  uniform,  // all, `layers` at a time: only the input of the first of them is kept
+  all,      // every layer, individually
+  block,    // the first `layers`, individually (Megatron-LM's recompute_method)
+  uniform,  // all, in groups of `layers`: only the input of each group is kept
   every,    // one in `layers` (torchtitan to v0.2.2: selective_ac_option)
 };
 template <>
@@ -57,9 +56,9 @@ inline constexpr Choice<RecomputeMethod> kChoices<RecomputeMethod>[] = {
 
 struct Recompute {
   std::uint16_t modules = 0;  // bit 1 << RecomputeModule
-  bool searched = false;      // until policies/search/memory_search.hpp has found what costs least
+  bool searched = false;  // true until policies/search/memory_search.hpp has found the cheapest set
   RecomputeMethod method = RecomputeMethod::all;
-  int layers = 0;  // of `method`
+  int layers = 0;  // parameter of `method`
 
   template <class... Modules>
   static constexpr Recompute of(Modules... modules) {
@@ -68,7 +67,7 @@ struct Recompute {
   constexpr bool states(RecomputeModule module) const {
     return (modules >> static_cast<unsigned>(module) & 1U) != 0;
   }
-  // Itself, or as a part of another one.
+  // Whether the module is recomputed, itself or as part of another.
   constexpr bool has(RecomputeModule module) const {
     using enum RecomputeModule;
     if (states(module) || states(layer)) return true;
@@ -80,7 +79,7 @@ struct Recompute {
     more.modules |= static_cast<std::uint16_t>(1U << static_cast<unsigned>(module));
     return more;
   }
-  // Layers of a stage may differ in whether they recompute.
+  // Whether layers of one stage may differ in what they recompute.
   constexpr bool by_layer() const {
     return method == RecomputeMethod::block || method == RecomputeMethod::every;
   }
@@ -90,11 +89,11 @@ struct Recompute {
   }
   friend constexpr bool operator==(const Recompute&, const Recompute&) = default;
 
-  // Sets with a name.
+  // Named sets.
   static const Recompute none, selective, full, automatic;
 };
 inline constexpr Recompute Recompute::none{};
-// What takes no product of weights, nor fused attention, to compute again.
+// Everything that can be recomputed without weight products and fused attention.
 inline constexpr Recompute Recompute::selective =
     Recompute::of(RecomputeModule::layernorm, RecomputeModule::moe_act, RecomputeModule::mlp_act,
                   RecomputeModule::scores);
@@ -106,8 +105,7 @@ inline constexpr Choice<Recompute> kChoices<Recompute>[] = {{"none", Recompute::
                                                             {"full", Recompute::full},
                                                             {"auto", Recompute::automatic}};
 
-// As a scenario states it: "full", "[layernorm, moe_act]", "{modules: full, method: block, layers:
-// 4}".
+// As in a scenario: "full", "[layernorm, moe_act]", "{modules: full, method: block, layers: 4}".
 inline std::string to_string(const Recompute& recompute) {
   Recompute all = recompute;
   all.method = RecomputeMethod::all;
@@ -126,7 +124,7 @@ inline std::string to_string(const Recompute& recompute) {
          ", layers: " + std::to_string(recompute.layers) + "}";
 }
 
-// A set, or a module by itself; the name is one of them.
+// A named set, or a single module; the name must be valid.
 inline Recompute recompute_of(std::string_view name) {
   if (has_choice<Recompute>(name)) return value_of<Recompute>(name);
   return Recompute::of(value_of<RecomputeModule>(name));

@@ -1,4 +1,4 @@
-// Which modules of recomputation a model has.
+// Which modules of recomputation apply to a model.
 #pragma once
 
 #include "models/workload/recompute.hpp"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// Whether some layer has what the module drops and computes again.
+// Whether some layer of the model contains the module.
 inline bool has_module(const TransformerSpec& model, RecomputeModule module) {
   using enum RecomputeModule;
   const bool shared = model.moe.shared_ffn > 0;
