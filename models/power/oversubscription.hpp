@@ -1,11 +1,11 @@
-// More servers in a row of racks than its supply was planned for, and a cap that keeps them within
-// it (POLCA: Patel et al., arXiv 2308.12908): how many fit without ever being capped, and with more
-// of them how often and how deep the clocks of all fall, and what that costs in time.
+// More servers in a row of racks than its power supply was planned for, with a cap that keeps them
+// within it (POLCA: Patel et al., arXiv 2308.12908): how many fit without capping, and with more,
+// how often and how far all clocks are lowered, and how much time that costs.
 //
-// A supply is planned for what a server draws at its limit. Servers that train together are in the
-// same phase at the same time, so that their peaks add up; servers that answer requests are each in
-// a phase of their own, so that the sum keeps near its mean (here normal, as of many independent
-// ones).
+// A supply is planned for each server at its power limit. Servers that train together are in the
+// same phase at the same time, so their peaks add up. Servers that answer requests are in
+// independent phases, so the sum stays near its mean (modelled as normal, for many independent
+// servers).
 #pragma once
 
 #include <vector>
@@ -14,34 +14,35 @@
 
 namespace windtunnel {
 
-// The power of a server, and the share of the time that it lasts.
+// The power of a server in a phase, and the phase's share of time.
 struct LoadPhase {
   double share = 0;
   double W = 0;
-  double by_clock = 1;  // share of the phase's time that grows as the clock falls
+  double by_clock = 1;  // share of the phase's time that is inversely proportional to the clock
 };
 
 struct RowLoad {
-  double limit_W = 0;  // power of a server that the supply was planned for
-  double base_W = 0;   // power of a server at the lowest clock, which no cap removes
+  double limit_W = 0;  // the power per server that the supply was planned for
+  double base_W = 0;   // power of a server at the lowest clock, which capping cannot reduce
   std::vector<LoadPhase> phases;
-  bool aligned = true;  // all servers in one phase; otherwise each by itself
+  bool aligned = true;  // all servers in the same phase; otherwise independent
   double clock_power = 3;
 };
 
 struct RowReport {
-  double fitting = 0;       // servers that fit without a cap, over those planned for
-  double peak = 0;          // with as many as were planned for, over what was planned
-  double capped_share = 0;  // of the time
-  double clock = 1;         // the lowest: of servers that are not aligned, in all but 1 / 1,000
-  double slowdown = 1;      // of the work of a server, on average
-  bool holds = true;        // otherwise no clock is low enough
+  double fitting = 0;       // servers that fit without capping, relative to those planned for
+  double peak = 0;          // peak power with the planned number of servers, relative to the plan
+  double capped_share = 0;  // share of time with capping
+  // the lowest clock; for independent servers, exceeded in all but 1 / 1,000 of the time
+  double clock = 1;
+  double slowdown = 1;  // mean slowdown of a server's work
+  bool holds = true;    // false: no clock is low enough
 };
 
-// With `more` servers, as a share of the `planned` ones.
+// With additional servers, `more` being their share of the `planned` ones.
 RowReport oversubscribed(const RowLoad& load, int planned, double more);
 
-// Average power of one of `nodes` equal nodes, phase by phase, from a curve of all of them.
+// Mean power of one of `nodes` equal nodes, phase by phase, from the curve of all of them.
 std::vector<LoadPhase> phases_of(const PowerCurve& curve, double nodes, double from_s, double to_s);
 
 }  // namespace windtunnel

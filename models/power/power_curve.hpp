@@ -1,6 +1,6 @@
-// Watts over the time of a simulated step, read off its Timeline: of a GPU by what its tasks do,
-// and sums of such curves. A task draws its mean all along, as the order of kernels and collectives
-// inside of it is not known: peaks are those of a meter that is slower than a layer.
+// Power over the time of a simulated step, from its Timeline: of a GPU by what its tasks do, and
+// sums over GPUs. A task's power is constant at its mean, since the order of kernels and
+// collectives inside it is unknown: peaks are those of a meter slower than a layer.
 #pragma once
 
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace windtunnel {
 
-// Constant from each step on until the next; ascending, the first at 0 s.
+// Constant from each step until the next; ascending, the first at 0 s.
 struct PowerStep {
   double at_s = 0;
   double W = 0;
 };
 using PowerCurve = std::vector<PowerStep>;
 
-// Shares of a task's span in which kernels of the GPU compute, and move bytes between GPUs. What
-// the span has beyond the task's cost is of its category; a receive waits, copies and stores to
-// hosts are others' work.
+// Shares of a task's span in which the GPU's kernels compute, and in which they move data between
+// GPUs. Time of the span beyond the task's cost counts by its category. Receives wait; copies and
+// writes to storage do not use the GPU.
 struct Activity {
   double computing = 0;
   double communicating = 0;

@@ -1,7 +1,6 @@
-// Power and energy of a step: of the whole cluster, and of the node and the rack of the job that
-// draw most. A peak is the largest sum of what is drawn at one time, not a sum of peaks: data
-// parallel replicas compute and synchronise in phase, so the two come close (POLCA, Patel et al.,
-// arXiv 2308.12908).
+// Power and energy of a step: of the whole cluster, and of the job's node and rack with the highest
+// power. A peak is the largest sum at one time, not a sum of peaks. Data-parallel replicas compute
+// and synchronise in phase, so the two are close (POLCA, Patel et al., arXiv 2308.12908).
 #pragma once
 
 #include <optional>
@@ -14,7 +13,7 @@
 
 namespace windtunnel {
 
-// To train on all tokens, of the whole building.
+// For training on all tokens, for the whole building.
 struct RunEnergy {
   Estimate energy_J;
   Estimate usd;  // 0: no price is known
@@ -22,41 +21,41 @@ struct RunEnergy {
 
 struct PowerReport {
   PowerSpec spec;
-  double clock = 1;    // under the cap, over the one without; of pools the lowest
+  double clock = 1;    // clock with the cap relative to without; lowest over pools
   PowerRange cluster;  // over the step: nodes, switches and storage
   PowerRange node;     // the one with the highest peak
-  PowerRange rack;     // the same
+  PowerRange rack;     // the rack with the highest peak
   double idle_W = 0;   // power of the cluster while all GPUs idle
-  double aligned = 1;  // peak of all nodes together over the sum of the peak of each
-  double step_J = 0;   // of the whole building: with PUE
+  double aligned = 1;  // peak of all nodes together over the sum of the nodes' peaks
+  double step_J = 0;   // of the whole building: includes PUE
   double token_J = 0;
-  double undisturbed_J = 0;  // energy for all tokens if nothing fails; 0: their number is not known
-  // Mean power of the cluster over a campaign. While state is redone or iterations are longer, GPUs
-  // draw what they do in a step; while they wait, detect, restart or load, they idle.
+  // energy for all tokens without failures; 0: the number of tokens is unknown
+  double undisturbed_J = 0;
+  // Mean power of the cluster over a campaign. While state is recomputed or iterations are longer,
+  // GPUs draw as in a step; while they wait, detect, restart or load, they idle.
   std::optional<double> campaign_W;
   std::optional<RunEnergy> run;
-  // All nodes, spares too, and their network cost this; 0: no price of a node is known.
+  // Cost of all nodes, including spares, and their network; 0: the price of a node is unknown.
   double machines_usd = 0;
-  double network_usd = 0;            // of the network alone; 0: no price is known
-  NetworkParts network;              // the network that the job's nodes need, spares included
-  double network_W = 0;              // without that of spares
-  double owned_usd_per_s = 0;        // written off over PowerSpec::years
-  std::optional<RowReport> row;      // where it has more nodes than were planned for
-  std::vector<PowerReport> at_low;   // [number that is unsure]: the report with it at its low end
-  std::vector<PowerReport> at_high;  // the same
+  double network_usd = 0;            // only the network; 0: no price is known
+  NetworkParts network;              // needed by the job's nodes and spares
+  double network_W = 0;              // without the spares' part
+  double owned_usd_per_s = 0;        // depreciation over PowerSpec::years
+  std::optional<RowReport> row;      // if the row has more nodes than planned
+  std::vector<PowerReport> at_low;   // [uncertain number]: the report with it at its low end
+  std::vector<PowerReport> at_high;  // the same at its high end
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 
-// Power of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left
-// open.
+// Power of a timeline's ranks from `from_s` to `to_s`; cost, tokens and campaign are not set.
 PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
                          const Timeline& timeline, double from_s, double to_s);
-// Adds the cost of the machines, of which `spares` nodes idle.
+// Adds the cost of the machines; `spares` of the nodes are idle.
 void add_machines(PowerReport& report, const Cluster& cluster, double spares);
 // Adds the energy of steps of `step_s` and of `tokens` tokens, at the mean power of the simulated
 // step.
 void add_energy(PowerReport& report, double step_s, double tokens_per_step, double tokens);
-// Adds a campaign; `spares` are nodes that idle. It lasts report.job_days.
+// Adds a campaign of length report.job_days; `spares` nodes idle.
 void add_campaign(PowerReport& power, const CampaignReport& report, const Cluster& cluster,
                   double spares);
 

@@ -1,5 +1,5 @@
-// Puts together what a layer, the embedding or the loss head costs one GPU: its kernels, what the
-// host adds, and what its ranks send each other.
+// Computes the cost of a layer, the embedding or the loss head on one GPU from its kernels, the
+// host's overhead, and communication inside the replica.
 #pragma once
 
 #include <initializer_list>
@@ -16,8 +16,7 @@
 
 namespace windtunnel {
 
-// Costs of blocks in the part of training that the job looks at (Training::part). The job must
-// outlive it.
+// Costs of blocks in the part of training given by Training::part. The job must outlive it.
 class BlockCoster {
  public:
   explicit BlockCoster(const Job& job, const ChunkUnit& unit = {});
@@ -25,31 +24,31 @@ class BlockCoster {
   BlockCost layer(Block block) const;
   // The embedding or the loss head.
   BlockCost end(Block block) const;
-  // What a module of TransformerSpec::mtp_layers costs before its layer.
+  // Cost of a multi-token prediction module before its layer.
   BlockCost joining() const;
-  // Gathers what arrives at a stage in parts: its input, and backward the gradient of its output.
+  // Gathers a stage's input, and backward the gradient of its output, if they arrive in parts.
   BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;
 
  private:
-  // Whether gradients pass through the part that is looked at.
+  // Whether gradients pass through this part.
   bool goes_back() const;
   PassOps pass_ops(Block block) const;
   void add_tensor(Block block, const PassOps& ops, BlockCost& cost) const;
   void add_recomputed(Block block, const std::vector<Op>& recomputed, BlockCost& cost) const;
-  // Software::shard_copies, of a block with these parameters, which are gathered forward and, if
-  // so, again for the backward pass.
+  // Adds Software::shard_copies for a block with these parameters. They are gathered in the forward
+  // pass and, if `gathered_back`, again for the backward pass.
   void add_shard_copies(const LayerParameters& parameters, bool gathered_back,
                         BlockCost& cost) const;
-  // `shard_s`: CPU time of a gather or reduction, of which each pass has one.
+  // `shard_s`: CPU time of the gather or reduction in each pass.
   void add_host(const PassOps& ops, const std::vector<Op>& recomputed, double shard_s,
                 BlockCost& cost) const;
   double wait_s(const std::vector<Launched>& launched) const;
   double host_s(double launches) const;
   double host_s(const Op& op) const;
-  // Kernels of these passes.
+  // The kernels of these passes, as launched by the host.
   std::vector<Launched> launched(std::initializer_list<const std::vector<Op>*> passes) const;
-  // The collectives of a pass: `parts` has their exposed time, `rounds` the kernels beside them,
-  // and `spare_s` is host_spare_s() of all kernels that run beside a collective.
+  // Adds the collectives of a pass: `parts` is their exposed time, `rounds` contains the kernels
+  // that overlap them, and `spare_s` is host_spare_s() of these kernels.
   void add_launched(const std::vector<CostPart>& parts, const std::vector<InnerRound>& rounds,
                     double spare_s, std::vector<Launched>& launched) const;
   void add_op(const Op& op, Category category, std::vector<CostPart>& parts) const;
@@ -62,7 +61,7 @@ class BlockCoster {
   MeshShapes mesh_shapes_;
   ContextShapes cp_shapes_;
   GroupShape ep_shape_;
-  double contention_ = 1;  // by which a launch takes longer
+  double contention_ = 1;  // factor on the time of a launch
 };
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// What replicas send each other for a contrastive loss: embeddings of both sides, and their
+// Communication between replicas for a contrastive loss: embeddings of both sides, and their
 // gradients.
 #pragma once
 
@@ -6,9 +6,10 @@
 
 namespace windtunnel {
 
-// Whole and tiled: all embeddings are gathered, and the gradients of all reduced and scattered. On
-// a ring each rank's go round beside the products with them, backward with their gradients. Of a
-// micro-batch its share of the step's. The job's replicas are ranks in a row.
+// Whole and tiled: all embeddings are gathered, and their gradients reduce-scattered. Ring: each
+// rank's embeddings go round while products with them run, in the backward pass together with their
+// gradients. A micro-batch counts its share of the step's exchange. The job's replicas are
+// consecutive ranks.
 void add_contrastive_exchange(const BlockSetting& setting, BlockCost& head);
 
 }  // namespace windtunnel

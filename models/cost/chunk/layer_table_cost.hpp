@@ -1,7 +1,7 @@
-// What a job whose model is a table of layers (layer_table.hpp) costs one GPU per micro-batch, in
-// the terms of chunk_cost.hpp: data parallelism alone, one stage, every sample a sequence of one.
+// The cost of a job whose model is a table of layers (layer_table.hpp), on one GPU per micro-batch,
+// in the terms of chunk_cost.hpp: only data parallelism, one stage, every sample a sequence of one.
 // Convolutions are costed as implicit GEMMs (Chetlur et al. 2014, arXiv 1410.0759) by op_cost.hpp,
-// everything else by the bytes that it moves.
+// all other layers by the bytes that they move.
 #pragma once
 
 #include <memory>
@@ -13,21 +13,21 @@
 
 namespace windtunnel {
 
-// What Job::model is beside Job::network: its name, the table's number of layers, and sizes of one,
-// so that a sample counts as a token. Whoever asks a job for its layers therefore gets those that
-// its tensors are numbered by (StageTensor::layer), whichever kind the model is.
+// The value of Job::model for a Job::network: its name, the number of layers, and otherwise sizes
+// of one, so that a sample counts as a token. A job's number of layers is thus valid for both kinds
+// of model, and tensors are numbered by it (StageTensor::layer).
 TransformerSpec network_model(const LayerTable& network);
 
-// Stages that the model can be cut into: those of a table of layers run as one.
+// The largest number of stages; a table of layers is always one stage.
 inline int most_stages(const Job& job) {
   return job.network ? 1 : job.model.layers;
 }
 
-// Throws Error that names the key: a layout that is not data parallelism alone, a sequence, a
-// recomputation.
+// Throws Error that names the key if the layout has more than data parallelism, or there is a
+// sequence or recomputation.
 void check_network(const Job& job);
 
-// Of a micro-batch; 0 s where a layer has nothing to do in a pass.
+// Per micro-batch; 0 s if a layer has no work in a pass.
 struct LayerCost {
   OpCost forward;
   OpCost backward_input;
@@ -35,19 +35,20 @@ struct LayerCost {
 
   double backward_s() const { return backward_input.seconds + backward_weight.seconds; }
 };
-// [layer of the network] `fused`: ChunkUnit::fused.
+// Result: [layer of the network]. `fused`: ChunkUnit::fused.
 std::vector<LayerCost> network_layer_costs(const Job& job, int fused = 1);
 
-// One chunk. Throws Error as check_network() and peak_flops() do. A unit of it is the whole.
+// One chunk. Throws Error as check_network() and peak_flops() do. A unit must be a whole
+// micro-batch.
 std::vector<ChunkCost> network_chunk_costs(const Job& job, const ChunkUnit& unit);
 
-// The most that ZeRO-3 holds whole at a time: the largest two layers that follow each other.
+// Parameters that ZeRO-3 holds gathered at a time: the largest sum of two consecutive layers.
 double network_gathered_parameters(const LayerTable& network);
 
-// Two operations per multiplication and addition, forward and twice backward.
+// Two operations per multiply-add, forward, and twice that backward.
 double model_flops(const LayerTable& network, double samples);
-// The same of what the job trains: one of forward products, of those that gradients pass through
-// another, and a third of weights that are trained.
+// The same for what the job trains: the forward products, again for those that gradients pass
+// through, and again for trained weights.
 double step_flops(const Job& job, double samples);
 double trained_parameters(const Job& job);  // of its table
 

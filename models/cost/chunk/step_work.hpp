@@ -8,14 +8,14 @@
 
 namespace windtunnel {
 
-// Of a job whose sequences have unequal lengths, those of its iteration.
+// The sequence lengths of the iteration, for a job with unequal lengths.
 std::vector<int> step_lengths(const Job& job);
 
-double tokens_per_step(const Job& job);  // of networks: samples
-// Megatron's convention (model_flops()), each sequence by its own length; of what is trained.
+double tokens_per_step(const Job& job);  // networks: samples
+// Megatron's convention (model_flops()), with each sequence's own length, counting what is trained.
 double flops_per_step(const Job& job, AttentionCount count = AttentionCount::full);
 
-double mean_peak_flops(const Job& job);  // of a GPU, per second, in the job's precision
+double mean_peak_flops(const Job& job);  // per GPU and second, in the job's precision
 
 ParameterCounts parameter_counts(const Job& job);
 

@@ -1,16 +1,16 @@
-// The learner's weights to the engines. Each engine needs all that a step changes (the whole model,
-// or adapters alone), divided among its GPUs as its own tensor parallelism says; the learner's
-// ranks hold parts by its pipeline and tensor parallelism, and each of its replicas the same ones
-// (under ZeRO-3 a share of them). A GPU of an engine gets what its slice has in common with each of
-// theirs; replicas send equal shares.
+// Transfer of the learner's weights to the engines. Each engine needs everything that a step
+// changes (the whole model, or only adapters), divided among its GPUs by its own tensor
+// parallelism. The learner's ranks hold parts by pipeline and tensor parallelism, and its replicas
+// hold the same parts (under ZeRO-3 a share of them). A GPU of an engine gets the overlap of its
+// slice with each rank's part; replicas send equal shares.
 //
-// Pipelined in small pieces, a transfer takes what its busiest link takes for all that crosses it,
-// and the latency of the longest chain of hops.
+// A transfer is pipelined in small pieces: it takes the time of its busiest link, plus the latency
+// of the longest chain of hops.
 //
-// Gathered, as verl and NeMo RL do by default, every GPU of the learner gets each tensor whole
-// under the name that engines know it by, so that the whole model enters each GPU, and every tensor
-// is a collective and some Python of its own: Calibration::gathered_tensor_s. A model of experts
-// has tens of thousands of them. Engines on nodes of their own then get each tensor over the NICs.
+// With `gather`, the default in verl and NeMo RL, every GPU of the learner gets each whole tensor
+// under the engines' name for it. The whole model thus enters each GPU, and every tensor costs a
+// collective and Python code: Calibration::gathered_tensor_s. A model with experts has tens of
+// thousands of tensors. Engines on other nodes then get each tensor over the NICs.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,26 @@
 
 namespace windtunnel {
 
-// Where learner and engines stand: nodes of the learner first, those of the engines behind them,
-// or none where they are colocated.
+// The learner's nodes, followed by those of the engines unless they are colocated.
 struct RolloutMachine {
   Cluster cluster;    // of both
-  int first_gpu = 0;  // of the engines
+  int first_gpu = 0;  // first GPU of the engines
   int engines = 1;
-  // [engine] index into the learner's pools of the nodes that it stands on, of unlike ones that of
-  // the slowest; empty: all nodes are alike.
+  // [engine] index of its nodes' pool in the learner's pools, the slowest one if they differ;
+  // empty: all nodes are alike.
   std::vector<int> pools = {};
 };
 // Throws Error about the keys at fault.
 RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout);
 
-// Payloads from GPU to GPU of `machine.cluster`, each pair once or more.
+// Payloads from GPU to GPU of `machine.cluster`; a pair may occur several times.
 struct WeightFlows {
-  std::vector<std::int32_t> gpus;  // that take part; sources and destinations count in them
+  // GPUs that take part; sources and destinations are indices into it
+  std::vector<std::int32_t> gpus;
   std::vector<CollectiveEdge> edges;
-  int hops = 1;  // of the longest chain
+  int hops = 1;  // in the longest chain
 };
-// Matrices and vectors as checkpoints of Hugging Face name them, each expert's of its own.
+// Matrices and vectors as named in Hugging Face checkpoints, counting each expert's separately.
 double weight_tensors(const TransformerSpec& model);
 
 // Not for `weights: gather`, which has no flows between single GPUs.
@@ -50,10 +50,11 @@ WeightFlows weight_flows(const Job& learner, const RolloutSpec& rollout,
 
 struct WeightTransfer {
   double seconds = 0;
-  double transfer_s = 0;  // of them the busiest link's, at what transfers reach of its rate
-  double bound_s = 0;     // likewise at its nominal rate: no schedule of these bytes is faster
+  double transfer_s = 0;  // the busiest link's part of it, at the bandwidth that transfers reach
+  // the same at nominal bandwidth: a lower bound for any schedule of these bytes
+  double bound_s = 0;
   double model_bytes = 0;
-  double sent_bytes = 0;  // all payloads
+  double sent_bytes = 0;  // all payloads together
 };
 WeightTransfer weight_transfer(const Job& learner, const RolloutSpec& rollout,
                                const RolloutMachine& machine);

@@ -1,7 +1,7 @@
-// What one layer, the embedding or the loss head costs one GPU, and what the files that count its
-// parts share. Apart from add_costs() it is for those files alone: chunk_cost.cpp and
+// The cost of one layer, the embedding or the loss head on one GPU, and helpers for the files that
+// compute its parts. Apart from add_costs() they are internal to these files: chunk_cost.cpp and
 // layer_table_cost.cpp (kernels, host), tensor_parallel.hpp, tensor_mesh.hpp, context_parallel.hpp
-// and expert_parallel.hpp (what its ranks send each other).
+// and expert_parallel.hpp (communication inside the replica).
 #pragma once
 
 #include <initializer_list>
@@ -18,7 +18,7 @@
 
 namespace windtunnel {
 
-// Of groups of this shape, which takes them so long.
+// Describes a collective in groups of this shape, with its cost.
 InnerCollective inner_collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                                  double bytes, const CollectiveCost& cost);
 
@@ -35,8 +35,8 @@ struct BlockPass {
   std::vector<InnerRound>& rounds;
   std::vector<CostPart>& end;
 
-  // Charges what the round leaves exposed, what the end of a chunk adds to that, and the kernels
-  // of its collectives. Nothing for a round that sends nothing.
+  // Adds the round's exposed time, the additional exposed time at the end of a chunk, and the
+  // kernels of its collectives. Ignores a round without collectives.
   void add(InnerRound round) const;
 };
 
@@ -45,14 +45,14 @@ struct BlockCost {
   std::vector<CostPart> backward_input;
   std::vector<CostPart> backward_weight;
   std::vector<CostPart> recompute;
-  // What a chunk's last layer adds where its collectives would run beside the layer that follows
-  // (backward: the first one's, beside the layer before).
+  // Additional time of a chunk's last layer if its collectives would overlap the following layer
+  // (backward: of the first layer, which would overlap the one before).
   std::vector<CostPart> forward_end;
   std::vector<CostPart> backward_end;
-  PassRounds rounds;  // whose exposed time the parts hold
+  PassRounds rounds;  // their exposed time is part of the costs above
   double hardware_flops = 0;
-  double masked_flops = 0;   // of them, what fused attention leaves out under a causal mask
-  double forward_flops = 0;  // of both, the forward pass
+  double masked_flops = 0;   // the part that fused attention skips under a causal mask
+  double forward_flops = 0;  // the forward pass's part of hardware_flops and masked_flops
   double forward_masked_flops = 0;
 
   BlockPass of_forward() { return {forward, rounds.forward, forward_end}; }
@@ -60,7 +60,7 @@ struct BlockCost {
   BlockPass of_backward_weight() { return {backward_weight, rounds.backward_weight, backward_end}; }
 };
 
-// Keeps one part per category and origin; nothing for no time.
+// Adds to the part with this category and origin; zero time adds nothing.
 void add_cost(std::vector<CostPart>& parts, Category category, Origin origin, double seconds);
 void add_costs(std::vector<CostPart>& parts, const std::vector<CostPart>& more, double times);
 
@@ -74,23 +74,23 @@ struct BlockSetting {
   int fused = 1;    // ChunkUnit::fused
 
   OpCost cost(const Op& op) const;
-  // Of all rows at this width: as a tensor stands, and as a linear layer's GEMM reads it.
+  // Bytes of all rows at this width: as a tensor is stored, and as a linear layer's GEMM reads it.
   double activation_bytes(double width) const;
   double operand_bytes(double width) const;
-  // On groups of this shape.
+  // A collective in groups of this shape.
   InnerCollective collective(InnerGroup group, CollectiveKind kind, const GroupShape& shape,
                              double bytes) const;
-  // What becomes of a collective over `bytes` of activations, of `element_bytes` each, by the
-  // compressor of its axis: with the kernels that pack and unpack them; as it is where there is
-  // none.
+  // The collectives and kernels that replace one over `bytes` of activations, `element_bytes` each,
+  // with the compressor of its axis; unchanged without a compressor.
   std::vector<InnerCollective> exchanged(InnerGroup group, CollectiveKind kind,
                                          const GroupShape& shape, double bytes,
                                          double element_bytes) const;
-  // Of what groups of this shape send; nothing where it goes as it is, or packed is no smaller.
+  // The codec for messages in groups of this shape; empty if they are not compressed, or packing
+  // does not make them smaller.
   std::optional<ActivationCodec> codec(InnerGroup group, const GroupShape& shape,
                                        double element_bytes) const;
   void add_kernels(std::initializer_list<Op> kernels, InnerCollective& collective) const;
-  // Share by which kernels take longer beside a collective.
+  // Share by which kernels are slower while a collective runs.
   double slowdown() const { return job.calibration.overlap_slowdown.value; }
 };
 

@@ -1,9 +1,9 @@
-// The kernels between a layer's products, as Software::fusion has them: what each moves through HBM
-// and how many kernels it is on the GPU. For the op*.cpp files alone.
+// The kernels between a layer's products, by Software::fusion: the HBM bytes of each and its number
+// of kernels on the GPU. Internal to the op*.cpp files.
 //
 // Plain PyTorch (none, compiled) was measured kernel by kernel in training steps on one H200
 // (validate/harness/pytorch/measure_steps.py --profile; docs/results/validation-h200.md). Elements
-// are those of Shard::e bytes unless bytes are told.
+// have Shard::e bytes unless stated otherwise.
 #pragma once
 
 #include <string_view>
@@ -12,38 +12,38 @@
 
 namespace windtunnel {
 
-// Of a layer or the head. Forward reads x, writes y; backward reads x and dy, writes dx. PyTorch's
-// sums up the gradient of its scale in a further kernel, which reads x and dy once more. `joined`:
-// behind the sum of a residual, in whose kernel a compiler puts it; it writes only.
+// A norm of a layer or the head. Forward reads x, writes y; backward reads x and dy, writes dx.
+// PyTorch sums the gradient of the norm's scale in another kernel, which reads x and dy again.
+// `joined`: after a residual sum, into whose kernel a compiler fuses it; then it only writes.
 enum class NormPlace { alone, joined };
 Op norm_op(std::string_view name, Pass pass, const Shard& s, NormPlace place = NormPlace::alone);
-// The same of rows of another width, as latent vectors are.
+// The same for rows of another width, such as latent vectors.
 Op norm_op(std::string_view name, Pass pass, double width, const Shard& s,
            NormPlace place = NormPlace::alone);
 
-// Two reads and a write in both directions (backward: the branch's gradients are added), and the
-// dropout mask of one byte. Compiled, backward is one more operand of the norm's kernel.
+// Two reads and a write in both directions (backward adds the branches' gradients), and the
+// one-byte dropout mask. If compiled, backward is an additional operand of the norm's kernel.
 Op residual_op(std::string_view name, Pass pass, const TransformerSpec& model, const Shard& s);
 
-// The activation of `rows` rows between two matrices of an MLP of width `ffn`. Forward reads the up
-// projection, writes the product; backward reads both sides' inputs, writes the gradient of the up
-// projection. SwiGLU one kernel per operation: the gate's activation is written and read; backward
-// takes three kernels of two reads and a write and, where gate and up projection are one product,
-// joins their gradients.
+// The activation function between two matrices of an MLP of width `ffn`, for `rows` rows. Forward
+// reads the up projection and writes the product; backward reads the inputs of both sides and
+// writes the gradient of the up projection. SwiGLU with one kernel per operation also writes and
+// reads the gate's activation; its backward takes three kernels of two reads and a write and, if
+// gate and up projection are one product, concatenates their gradients.
 Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model, double rows,
                  double ffn, const Shard& s);
 
-// Turns queries and keys, in one kernel in place or as Software::rotary_bytes says.
+// Rotates queries and keys, in one kernel in place or as given by Software::rotary_bytes.
 Op rotary_op(const Shard& s);
 Op rotary_op(double elements, const Shard& s);
 
-// Key and value heads written once for each query head that reads them, or backward summed over
-// these (Software::repeated_keys). Twice the bytes, as its strided copies reach half of what others
-// do (1.1 and 1.9 TB/s on the H200).
+// Writes key and value heads once for each query head that reads them, or in the backward pass sums
+// over these (Software::repeated_keys). Counts twice the bytes, because its strided copies reach
+// half the bandwidth of other kernels (1.1 and 1.9 TB/s on the H200).
 Op repeat_op(const Shard& s);
 
-// Backward, the gradients of separate products of one input are summed up: a kernel for each after
-// the first, or one more operand of the norm behind it.
+// In the backward pass, sums the gradients of separate products with the same input: a kernel for
+// each after the first, or an additional operand of the preceding norm's kernel.
 Op gradient_sum_op(const Linear& linear, const Shard& s);
 
 }  // namespace windtunnel

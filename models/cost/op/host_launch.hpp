@@ -1,7 +1,7 @@
-// What the GPU waits for the host, which launches its kernels one after the other. With a queue
-// that never empties it waits only where the host takes longer for all of them than it does
-// itself; without one, for every kernel that is shorter than its launch. Frameworks are in between
-// (Calibration::host_run_ahead): here and there they synchronise (loss, messages, gradient hooks).
+// Time that the GPU waits for the host to launch kernels. With a launch queue that never drains, it
+// waits only if the host's total time exceeds its own; without a queue, before every kernel that is
+// shorter than its launch. Frameworks are in between (Calibration::host_run_ahead), because they
+// synchronise now and then (loss, messages, gradient hooks).
 #pragma once
 
 #include <span>
@@ -13,24 +13,24 @@ namespace windtunnel {
 
 struct Launched {
   double host_s = 0;  // CPU time
-  double gpu_s = 0;   // a collective: the part that no kernel covers
-  // A collective: by how much the kernels beside it last longer than their own launches. The host
-  // launches it in that time. The covered time would not do: a faster link leaves less of it.
+  double gpu_s = 0;   // for a collective: the part not covered by kernels
+  // For a collective: by how much the kernels that overlap it last longer than their own launches.
+  // The host launches it in that time. Covered time would be wrong: a faster link covers less.
   double beside_s = 0;
 };
 
-// CPU time of an operation of so many kernels, seconds. The first kernel costs what its module does
-// (Calibration::host_launch_s), each further one Calibration::host_kernel_s, but never more than
-// the first. A part of an operation (below 1) costs that part.
+// CPU time in seconds of an operation with `launches` kernels. The first kernel costs
+// Calibration::host_launch_s, each further one Calibration::host_kernel_s, but at most as much as
+// the first. A fraction of an operation (below 1) costs that fraction.
 double host_launch_s(const Calibration& calibration, const Software& software, double launches);
-// The same where the module has launched other kernels before, so that all of these are further
+// The same if the module has launched other kernels before, so that all of these count as further
 // ones.
 double further_launch_s(const Calibration& calibration, const Software& software, double launches);
 
-// By how much kernels last longer than their launches, all together.
+// Total time by which kernels last longer than their launches.
 double host_spare_s(std::span<const Launched> kernels);
 
-// `launched` between two synchronisations; `run_ahead`: 0 to 1.
+// `launched`: between two synchronisations; `run_ahead`: 0 to 1.
 double host_wait_s(std::span<const Launched> launched, double run_ahead);
 
 }  // namespace windtunnel

@@ -1,8 +1,7 @@
-// What the ranks of one replica send each other inside a pass over a layer: collectives of tensor,
-// context and expert parallelism, and the compute beside which they run. A closed form counts what
-// of them stays exposed; a Plan has each as a task of its own
-// (policies/lowering/action_steps.hpp). Both read the same rounds, so that they agree where the
-// network is idle.
+// Communication between the ranks of a replica inside a pass over a layer: collectives of tensor,
+// context and expert parallelism, and the compute that overlaps them. The closed form computes
+// their exposed time; a Plan has each as a separate task (policies/lowering/action_steps.hpp). Both
+// use the same rounds, so they agree on an idle network.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +13,11 @@
 
 namespace windtunnel {
 
-// Between which ranks of a replica (models/network/groups/parallel_groups.hpp).
+// The ranks of a replica in a group (models/network/groups/parallel_groups.hpp).
 enum class InnerGroup : std::uint8_t {
   tensor,
-  mesh_row,     // of a 2D mesh of tp
-  mesh_column,  // likewise
+  mesh_row,     // of tp's 2D mesh
+  mesh_column,  // the same
   context_ring,
   context_exchange,
   expert,
@@ -26,39 +25,40 @@ enum class InnerGroup : std::uint8_t {
 inline constexpr int kInnerGroups = 6;
 Category axis_of(InnerGroup group);  // tp, cp or ep
 
-// What the members of an all-to-all get.
+// How much the members of an all-to-all receive.
 enum class ExchangeWay : std::uint8_t {
-  even,  // all as much
+  even,  // all the same
   there,
-  back,  // each returns what it got
+  back,  // each returns what it received
 };
 
 struct InnerCollective {
   InnerGroup group = InnerGroup::tensor;
   CollectiveKind kind = CollectiveKind::all_reduce;
-  CollectiveChoice choice = {};  // what runs
-  double bytes = 0;              // as collective_cost() counts them
-  // In closed form, while all groups of its kind run it: in all, and of that on the busiest link.
+  CollectiveChoice choice = {};  // the algorithm that runs
+  double bytes = 0;              // in the convention of collective_cost()
+  // Closed-form time while all groups of its kind run concurrently: total, and its part on the
+  // busiest link.
   double seconds = 0;
   double transfer_s = 0;
   Origin origin = Origin::assumed;
-  // Of the kernels that pack what it carries and unpack it: compute of its pass.
+  // Time of the kernels that pack and unpack its data; they count as compute of its pass.
   double kernels_s = 0;
   Origin kernels_origin = Origin::assumed;
-  bool in_node = true;  // of all its groups
-  // Where experts get unlike amounts (expert_exchanges()): `bytes` are the mean that a rank sends,
-  // its seconds those of the busiest.
+  bool in_node = true;  // all its groups are inside nodes
+  // If experts receive unequal amounts (expert_exchanges()): `bytes` is the mean that a rank sends,
+  // and `seconds` is the busiest rank's time.
   ExchangeWay way = ExchangeWay::even;
-  int exchange = 0;  // which of expert_exchanges()
+  int exchange = 0;  // index into expert_exchanges()
 };
 
-// Whose kernels run beside the collectives of a round.
+// The compute that overlaps the collectives of a round.
 enum class BesideCompute : std::uint8_t {
-  pass,     // of the same pass
-  weights,  // of the weight gradients behind an input gradient
+  pass,     // kernels of the same pass
+  weights,  // weight gradients that follow an input gradient
 };
 
-// Collectives one after another, and compute that does not wait for them. What follows waits for
+// Consecutive collectives, and compute that does not depend on them. Whatever follows waits for
 // both.
 struct InnerRound {
   Category category = Category::tp;
@@ -66,26 +66,26 @@ struct InnerRound {
   std::vector<InnerCollective> collectives = {};
   double beside_s = 0;
   BesideCompute beside = BesideCompute::pass;
-  double slowdown = 0;  // kernels take this share longer while a collective runs beside them
-  // The compute beside it is of the layer that follows: behind a chunk's last layer there is none.
+  double slowdown = 0;  // share by which kernels are slower while a collective overlaps them
+  // The overlapping compute belongs to the next layer; after a chunk's last layer there is none.
   bool into_next_layer = false;
 };
 
-// Of collectives one after another.
+// Total time of consecutive collectives.
 double collectives_s(const std::vector<InnerCollective>& collectives);
-// Of the round's collectives together.
+// Total time of the round's collectives.
 double collectives_s(const InnerRound& round);
-// Of them what runs while the compute beside them does.
+// The part of it that overlaps the compute.
 double covered_s(const InnerRound& round);
-// By how much they lengthen that compute.
+// Time by which they lengthen that compute.
 double slowed_s(const InnerRound& round);
-// What the round adds to the compute of its pass.
+// Time that the round adds to the compute of its pass.
 double exposed_s(const InnerRound& round);
 
-// A share of each collective: of its bytes and of its time.
+// The same collectives with this share of their bytes and time.
 std::vector<InnerCollective> shares_of(std::vector<InnerCollective> collectives, double share);
 
-// Of a layer, in the order in which they run.
+// The rounds of a layer, in order.
 struct PassRounds {
   std::vector<InnerRound> forward;
   std::vector<InnerRound> backward_input;

@@ -1,11 +1,11 @@
-// What context parallelism adds to a layer's attention and nothing hides. Which bytes each form
-// sends, with sources: docs/physics/cost.md, "Context parallelism".
+// Exposed communication that context parallelism adds to a layer's attention. Bytes of each form,
+// with sources: docs/physics/cost.md, "Context parallelism".
 //
-// A ring (Megatron-Core's cp_comm_type p2p) sends step by step beside the attention over what the
-// last step brought; each rank has an early and a late part of the sequence, so that all do the
-// same work. RSA's rings run between its products, beside nothing. States of linear attention pass
-// on beside the products inside the blocks, which do not need them. The all-to-alls of Ulysses
-// stand between projection and attention, those of DSP between layers: all of them are exposed.
+// A ring (Megatron-Core's cp_comm_type p2p) sends step by step while attention processes what the
+// last step brought; each rank has an early and a late part of the sequence, so that all have equal
+// work. RSA's rings run between its products without overlap. States of linear attention are sent
+// while the products inside blocks run, which do not need them. The all-to-alls of Ulysses are
+// between projection and attention, those of DSP between layers: all are exposed.
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"
@@ -14,16 +14,16 @@
 
 namespace windtunnel {
 
-// context_ring_shape(), context_exchange_shape().
+// From context_ring_shape() and context_exchange_shape().
 struct ContextShapes {
   GroupShape ring;
   GroupShape exchange;
 };
 
-// Tensors of one layer's attention, as context_traffic() takes them.
+// Tensors of one layer's attention, for context_traffic().
 ContextTensors context_tensors(const BlockSetting& setting);
 
-// The rounds of one layer and direction, before any compute hides them.
+// The rounds of one layer and direction, without overlapping compute.
 struct ContextRounds {
   InnerRound exchange;  // all-to-alls
   InnerRound ring;

@@ -1,9 +1,9 @@
-// What expert parallelism adds to a layer with experts and no compute hides: an all-to-all of one
-// copy per token and expert to the experts and one back, forward and again backward. The busiest
-// rank decides (models/workload/expert_routing.hpp).
+// Exposed communication of expert parallelism in a layer with experts: an all-to-all of one copy
+// per token and expert to the experts and one back, in the forward and the backward pass. The
+// busiest rank determines the time (models/workload/expert_routing.hpp).
 //
-// Merged dispatch, locality, dropped duplicates (TED), hot experts (Hecate), and what is hidden
-// behind which compute: docs/physics/cost.md, "Expert parallelism".
+// Merged dispatch, locality, dropped duplicates (TED), hot experts (Hecate), and overlap with
+// compute: docs/physics/cost.md, "Expert parallelism".
 #pragma once
 
 #include <vector>
@@ -14,20 +14,20 @@
 
 namespace windtunnel {
 
-// `shape`: expert_group_shape(), tp_shape: tensor_group_shape(). `cost` holds the layer's compute
-// and its tp and cp parts: the other micro-batch has the same.
+// `shape`: expert_group_shape(), tp_shape: tensor_group_shape(). `cost` already has the layer's
+// compute and its tp and cp parts, which are the same for the other micro-batch.
 void add_expert_parallel(const BlockSetting& setting, const GroupShape& shape,
                          const GroupShape& tp_shape, const PassOps& ops, BlockCost& cost);
 
-// How the all-to-alls of a step divide their bytes where they are uneven
-// (InnerCollective::exchange): one entry for all layers, or one for each layer with experts. The
-// list is empty where all are even.
+// How the all-to-alls of a step divide their bytes if they are uneven (InnerCollective::exchange):
+// one entry for all layers, or one per layer with experts; empty if all are even.
 std::vector<UnevenExchange> expert_exchanges(const Job& job);
 
-// Copies of hot experts on a GPU, of one layer: weights, and in the backward pass their gradients.
+// Bytes per GPU of the copies of one layer's hot experts: weights, and in the backward pass
+// gradients.
 double hot_expert_bytes(const Job& job);
 
-// Throws Error, with the key first, for a routing that does not fit the model or its layout.
+// Throws Error, with the key first, if a routing does not fit the model or its layout.
 void check_expert_routing(const Job& job);
 
 }  // namespace windtunnel

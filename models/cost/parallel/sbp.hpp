@@ -1,7 +1,7 @@
-// How a tensor lies on a group of ranks, and what it costs to lie differently: OneFlow's signatures
-// split, broadcast, partial-value (Yuan et al. 2021, arXiv 2110.15032, section 3.1 and its tables
-// of matrix products and of boxing costs). The tensor parallelism of a layer is a chain of products
-// and such transitions: models/cost/parallel/tensor_parallel.cpp.
+// How a tensor is distributed over a group of ranks, and the cost of redistributing it: OneFlow's
+// signatures split, broadcast, partial-value (Yuan et al. 2021, arXiv 2110.15032, section 3.1 with
+// its tables of matrix products and boxing costs). The tensor parallelism of a layer is a chain of
+// products and such transitions: models/cost/parallel/tensor_parallel.cpp.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace windtunnel {
 enum class Spread {
   split,      // along an axis, a part on each rank
   broadcast,  // whole on every rank
-  partial,    // as large as the whole on every rank; the tensor is their sum
+  partial,    // full-size addends on every rank; the tensor is their sum
 };
 
 struct Signature {
@@ -28,11 +28,11 @@ constexpr Signature split_along(int axis) {
 inline constexpr Signature kBroadcast = {Spread::broadcast, 0};
 inline constexpr Signature kPartial = {Spread::partial, 0};
 
-// From one signature to another among the same ranks.
+// From one signature to another on the same ranks.
 struct Transition {
-  std::optional<CollectiveKind> collective;  // none: every rank has what it needs
-  double bytes = 0;                          // of the collective, as collective_cost() counts them
-  double moved_bytes = 0;                    // received by all ranks together
+  std::optional<CollectiveKind> collective;  // none: every rank already has what it needs
+  double bytes = 0;        // of the collective, in the convention of collective_cost()
+  double moved_bytes = 0;  // received by all ranks together
 };
 
 // A tensor of `bytes` on `members` ranks. Throws Error for a negative axis.

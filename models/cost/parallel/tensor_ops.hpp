@@ -1,10 +1,10 @@
-// The kernels of a block as tensor parallelism cuts them. In one dimension op.hpp's own; with
-// Software::tp_overlap domino or sub-pipelined those of one row slice of the micro-batch after the
-// other, and domino's row-parallel GEMM in pieces of its output (Wang et al. 2024, arXiv
-// 2409.15241, sections 3.2 and 3.3; its backward pass multiplies them whole). In two dimensions
-// (Layout::tensor) SUMMA on a mesh of q x q ranks (Xu et al. 2021, arXiv 2104.05343): each GEMM is
-// q GEMMs, all sides divided by q, and every activation is divided by q x q. Small GEMMs are
-// slower: op_cost.hpp.
+// The kernels of a block under tensor parallelism. In one dimension they are op.hpp's. With
+// Software::tp_overlap domino or sub-pipelined, row slices of the micro-batch follow each other,
+// and domino cuts the output of row-parallel GEMMs into pieces (Wang et al. 2024, arXiv 2409.15241,
+// sections 3.2 and 3.3; its backward pass does not cut them). In two dimensions (Layout::tensor),
+// SUMMA on a mesh of q x q ranks (Xu et al. 2021, arXiv 2104.05343): each GEMM becomes q GEMMs with
+// all sides divided by q, and activations are divided by q x q. Small GEMMs are less efficient:
+// op_cost.hpp.
 #pragma once
 
 #include <vector>
@@ -14,17 +14,17 @@
 
 namespace windtunnel {
 
-// Row slices of a micro-batch in a layer.
+// Number of row slices of a micro-batch in a layer.
 int tensor_slices(const Job& job);
-// Pieces of the row-parallel GEMM's output.
+// Number of pieces of a row-parallel GEMM's output.
 int tensor_columns(const Job& job);
 
-// One slice's ops after the other's, all slices alike.
+// The ops of all slices, one slice after the other; all slices are equal.
 PassOps tensor_parallel_ops(const Job& job, Block block, const SequenceSlice& slice);
-// Forward ops that recomputation repeats.
+// Forward ops that are recomputed.
 std::vector<Op> tensor_parallel_recomputed(const Job& job, Block block, const SequenceSlice& slice);
 
-// Throws Error that names the key where Software::tp_overlap does not go with the job.
+// Throws Error that names the key if Software::tp_overlap does not suit the job.
 void check_tensor_overlap(const Job& job);
 
 }  // namespace windtunnel

@@ -1,13 +1,13 @@
-// What the collectives of tensor parallelism add to a block and no kernel hides. How the weights of
-// its products lie (Layout::signatures) says how their operands must and their results do, and each
-// change between two is a collective (sbp.hpp). Megatron-LM's (Korthikanti et al. 2022, arXiv
-// 2205.05198, figure 5) come out as all-gathers and reduce-scatters, or all-reduces, around
-// attention and around the MLP. Some run beside a GEMM of the backward pass.
+// Exposed collectives of tensor parallelism in a block. The splits of its weights
+// (Layout::signatures) determine how operands and results of products are distributed, and each
+// change of distribution is a collective (sbp.hpp). Megatron-LM's splits (Korthikanti et al. 2022,
+// arXiv 2205.05198, figure 5) give all-gathers and reduce-scatters, or all-reduces, around
+// attention and around the MLP. Some overlap a GEMM of the backward pass.
 //
 // Software::tp_overlap hides more (pipelined, domino, sub-pipelined, fused, ladder, kraken). What
-// each hides behind what, with sources, and what is not counted: docs/physics/cost.md, "Tensor
-// parallelism". Two dimensions: tensor_mesh.hpp; kernels that are cut: tensor_ops.hpp; kernels that
-// are slowed down: Calibration::overlap_slowdown.
+// each overlaps, with sources, and what is not counted: docs/physics/cost.md, "Tensor parallelism".
+// Two dimensions: tensor_mesh.hpp; cut kernels: tensor_ops.hpp; slowdown of overlapped kernels:
+// Calibration::overlap_slowdown.
 #pragma once
 
 #include "models/cost/op/block_cost.hpp"

@@ -1,6 +1,6 @@
-// How each tensor of a transformer is divided among the ranks of tensor parallelism: what Redco
-// (arXiv 2310.16355) asks its user to write as rules, from the model's dimensions. Megatron-LM's
-// columns and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
+// How tensor parallelism divides each tensor of a transformer: the rules that Redco (arXiv
+// 2310.16355) asks its user to write, derived from the model's dimensions. Megatron-LM's columns
+// and rows (Shoeybi et al. 2019, arXiv 1909.08053, section 3).
 #pragma once
 
 #include <string>
@@ -17,23 +17,23 @@ struct TensorRule {
   double rows = 0;     // inputs
   double columns = 0;  // outputs; 1: a vector
   std::string split;   // "columns", "rows", "by expert" or "whole"
-  std::string why;     // empty: the rule of its kind
+  std::string why;     // reason for an exception; empty: the general rule of its kind
 
   double parameters() const { return count * rows * columns; }
 };
 
-// Without biases, which are divided as the columns of their matrix, or whole. The parameters of all
-// rules add up to those of the model, its biases apart.
+// Biases are left out; they are divided like their matrix's columns, or whole. The parameters of
+// all rules add up to those of the model without biases.
 std::vector<TensorRule> tensor_rules(const TransformerSpec& model);
 
-// Divisors of it are the ranks that tensor parallelism can have without copies: whole heads and
+// Tensor parallelism without copies is possible for divisors of this number: whole heads and whole
 // groups of keys and values.
 int most_tensor_ranks(const TransformerSpec& model);
 
-// Throws Error unless a model whose layers a pattern lists may lie so on its ranks: tp divides
-// heads and groups of Mamba layers, as Megatron-LM's mixer asserts (B and C of a group are not
-// copied to more ranks); under cp, on a ring or by ulysses, tp x cp the heads, and groups divide or
-// are copied evenly; and nothing is asked for that no framework has for such layers.
+// Throws Error unless a model with a pattern of layers can have this layout: tp divides heads and
+// groups of Mamba layers, as Megatron-LM's mixer asserts (B and C of a group are not copied to more
+// ranks); with cp, by ring or ulysses, tp x cp divides the heads, and groups are divided or copied
+// evenly; and no option is set that no framework has for such layers.
 void check_pattern_layout(const TransformerSpec& model, const Layout& layout);
 
 }  // namespace windtunnel

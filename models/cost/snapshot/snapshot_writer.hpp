@@ -1,6 +1,6 @@
-// How fast the programs are that write and read snapshots. A process that serialises tensors does
-// so at a pace of its own, whatever the storage: torch.save is one thread that copies, checks and
-// writes one tensor after the other. Which ranks do it decides how much each has to do.
+// Speed of the programs that write and read snapshots. A process that serialises tensors has its
+// own limit, independent of storage: torch.save copies, checks and writes one tensor after the
+// other in one thread. The work per process depends on which ranks write.
 #pragma once
 
 #include <span>
@@ -12,23 +12,23 @@
 
 namespace windtunnel {
 
-// Per process, of bytes per second; 0: as fast as what it writes to. Fitted on published times as
-// what remains of them beside the copy between GPU and host; `source` says of which rows.
+// Bytes per second and process; 0: not limiting. Fitted on published times, after subtracting the
+// copy between GPU and host; `source` names the rows.
 struct NamedWriter {
   std::string_view name;
   Parameter write_Bps;
   Parameter read_Bps;
   Parameter copy_Bps;
   Parameter start_s;
-  WritingRanks ranks;  // usually
-  WhenBusy when_busy;  // of the software that saves with it
+  WritingRanks ranks;  // default
+  WhenBusy when_busy;  // behaviour of the software that saves with it
 };
 std::span<const NamedWriter> snapshot_writers();
 
-// With the origin of what it writes at.
+// The writer's rates, with their origin.
 SnapshotWriter usual_writer(const NamedWriter& named);
 
-// Of a process that writes: what it handles over what a rank would with WritingRanks::all.
+// Bytes that a writing process handles, relative to a rank with WritingRanks::all.
 double writer_parts(const SnapshotWriter& writer, const Layout& layout);
 
 }  // namespace windtunnel

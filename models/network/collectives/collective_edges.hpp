@@ -1,4 +1,4 @@
-// The transfers of a collective, edge by edge, from what it does (collective_steps.hpp).
+// The transfers of a collective, edge by edge, derived from its steps (collective_steps.hpp).
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace windtunnel {
 
-// What the steps put on links: payload / the law's efficiency. Where nodes have different numbers
-// of members, as many lanes as the fewest have.
+// Edges with their load on links: payload / the law's efficiency. If nodes have different numbers
+// of members, the smallest number determines the number of lanes.
 std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const LawTerms& law,
                                              std::span<const std::int32_t> gpus,
                                              const Cluster& cluster);
 
-// From every member to every other one directly, whatever the rails.
+// From every member directly to every other one, even across rails.
 std::vector<CollectiveEdge> pair_edges(double payload, const LawTerms& law,
                                        std::span<const std::int32_t> gpus, const Cluster& cluster);
 
-// bytes[from * n + to] from every member to every other one, first to the receiver's rail inside
-// the node (PXN).
+// bytes[from * n + to] from every member to every other one, first inside the node to the GPU on
+// the receiver's rail (PXN).
 std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const LawTerms& law,
                                          std::span<const std::int32_t> gpus,
                                          const Cluster& cluster);
 
-// Time of the link that takes longest for all its traffic, at its nominal bandwidth.
+// The longest time that any link needs for all its traffic at nominal bandwidth.
 double busiest_link_s(std::span<const CollectiveEdge> edges, std::span<const std::int32_t> gpus,
                       const LinkTable& links);
 
-// Copies over PCIe and traffic of the hosts' memory, each node's in equal parts by its members.
+// Copies over PCIe and host memory traffic; each node's is divided evenly among its members.
 std::vector<CollectiveDemand> collective_demands(const CollectiveSteps& steps,
                                                  std::span<const std::int32_t> gpus,
                                                  const Cluster& cluster,

@@ -1,12 +1,12 @@
-// Names of collectives: what is asked for, by which algorithm, in which of NCCL's wire formats.
+// Names of collectives, algorithms and NCCL's wire formats (protocols).
 #pragma once
 
 #include <cstdint>
 
 namespace windtunnel {
 
-// nccl-tests' names. send_recv: every member sends S bytes to the next one of a ring, as
-// sendrecv_perf does. gather, reduce: to member 0.
+// As in nccl-tests. send_recv: every member sends S bytes to the next in a ring, as in
+// sendrecv_perf. gather, reduce: to member 0.
 enum class CollectiveKind : std::uint8_t {
   all_reduce,
   reduce_scatter,
@@ -23,22 +23,22 @@ enum class CollectiveAlgorithm : std::uint8_t {
   ring,
   tree,                // double binary tree
   hierarchical,        // scatter in the node, a ring per rail, gather in the node
-  recursive_doubling,  // log2 n exchanges of everything
-  halving_doubling,    // Rabenseifner: vector halving with distance doubling, and back
+  recursive_doubling,  // log2 n exchanges of the whole buffer
+  halving_doubling,    // Rabenseifner: vector halving with distance doubling, then the reverse
   nvls,                // reduced in the NVSwitch; between nodes a ring per rail
-  nvls_tree,           // the same; between nodes a double tree
-  collnet_direct,      // reduced in the network's switches (SHARP), every GPU with its rail
-  collnet_chain,       // the same, a chain in the node
+  nvls_tree,           // as nvls, but between nodes a double tree
+  collnet_direct,      // reduced in the network's switches (SHARP), every GPU on its own rail
+  collnet_chain,       // as collnet_direct, but with a chain inside the node
   pat,                 // parallel aggregated trees
-  pairwise,            // n - 1 exchanges
-  direct,              // all pairs at once
+  pairwise,            // n - 1 exchanges in sequence
+  direct,              // all pairs concurrently
   hfreduce,            // on the hosts' CPUs (Fire-Flyer, arXiv 2408.14158)
-  torus,               // rings both ways along every dimension of a torus at once, as XLA's on TPUs
-  one_sided,           // all pairs at once, written by the GPUs themselves (DeepEP)
+  torus,      // rings both ways along every torus dimension concurrently, as in XLA on TPUs
+  one_sided,  // all pairs concurrently, written by GPUs directly (DeepEP)
 };
 inline constexpr int kCollectiveAlgorithms = static_cast<int>(CollectiveAlgorithm::one_sided) + 1;
 
-// NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain with fences.
+// NCCL's wire formats: 8-byte lines with flags, 128-byte lines, plain data with fences.
 enum class Protocol : std::uint8_t { automatic, ll, ll128, simple };
 
 struct CollectiveChoice {

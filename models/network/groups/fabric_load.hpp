@@ -1,11 +1,10 @@
-// The load of a group's patterns (pattern.hpp) on the links between the NICs, for the closed form
-// of collectives: FabricLoad (group_shape.hpp).
+// The load of a group's patterns (pattern.hpp) on the links between NICs, for the closed form of
+// collectives: FabricLoad (group_shape.hpp).
 //
-// Trees under ideal spraying are counted by arithmetic, O(N log N) for N nodes. Everything else is
-// routed edge by edge, with the ways that PathChooser takes: the load that the flows put on the
-// links too, collisions included. Of more pairs than kMostPairs only some are routed, whole
-// permutations of the nodes (i to i + d for some distances d, evenly apart), and their load is
-// scaled to all.
+// Trees under ideal spraying are computed by arithmetic, O(N log N) for N nodes. In all other cases
+// every edge is routed on the paths of PathChooser, so that the load, collisions included, equals
+// that of the flows. Of more than kMostPairs pairs only some are routed: whole permutations of the
+// nodes (i to i + d for evenly spaced distances d), with their load scaled up.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace windtunnel {
 
 inline constexpr int kMostPairs = 1 << 15;
 
-// The GPUs that talk across nodes: lane j has the j-th member of every node.
+// The GPUs that communicate across nodes: lane j has the j-th member of every node.
 struct Lanes {
   int lanes = 1;
   std::vector<std::int32_t> gpus;  // [node * lanes + lane], nodes in the order of the pattern
@@ -29,20 +28,20 @@ struct Lanes {
   int gpu(size_t node, int lane) const { return gpus[node * lanes + lane]; }
 };
 
-// That the nodes fill; nothing: they fill none, or the fabric is no torus.
+// The box that the nodes fill; none if they do not fill one, or the fabric is no torus.
 std::optional<TorusBox> torus_box(const Lanes& lanes, const Cluster& cluster);
 
-// Whether the load on this fabric is the same for groups moved by whole pods: by arithmetic.
+// Whether groups that differ only by a shift of whole pods load this fabric equally.
 bool is_even_tree(const FabricSpec& fabric);
 
 FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links);
 
-// By routing, whatever the fabric.
+// By routing edge by edge, on any fabric.
 FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links);
 
 FabricLoad scaled(FabricLoad load, double lanes);
 
-// Between the members of a lane on two nodes, the longest of any two.
+// The longest path between the members of a lane on two nodes.
 struct LongestWay {
   int hops = 1;
   double extra_latency_s = 0;

@@ -1,5 +1,5 @@
-// How the members of a communicator lie on the machine: all that the closed form of a collective
-// (collective.hpp) needs to know, so that it costs O(1) per call.
+// How the members of a communicator are placed on the machine: everything that the closed form of a
+// collective (collective.hpp) needs, so that it costs O(1) per call.
 #pragma once
 
 #include <array>
@@ -11,25 +11,25 @@
 
 namespace windtunnel {
 
-// What a group's patterns across nodes ask of the links between the NICs: the time of the busiest
-// one, at nominal capacities, when all lanes run the pattern (lane j: the j-th members of the
-// nodes, j < members_per_node), in seconds per byte of a lane's payload. See
+// Load of a group's patterns across nodes on the links between NICs: the time on the busiest one at
+// nominal capacity, when all lanes run the pattern (lane j: the j-th members of the nodes, j <
+// members_per_node), in seconds per byte of a lane's payload. See
 // models/network/groups/fabric_load.hpp.
 struct FabricLoad {
-  double ring = 0;      // every node a byte to the next
-  double tree = 0;      // double tree: half a byte each way over every edge of both trees
-  double pairs = 0;     // every ordered pair of N nodes 1/N byte
-  double halving = 0;   // exchanges at distance 2^k of 1/2^(k+1) byte, one after the other
-  double doubling = 0;  // the same of a whole byte each
+  double ring = 0;      // every node sends a byte to the next
+  double tree = 0;      // double tree: half a byte in each direction over every edge of both trees
+  double pairs = 0;     // every ordered pair of N nodes exchanges 1/N byte
+  double halving = 0;   // sequential exchanges at distance 2^k of 1/2^(k+1) byte
+  double doubling = 0;  // the same with a whole byte each
   double shifts = 0;    // as Pattern::shifts
-  double to_first = 0;  // every other node a byte to the first
-  double torus = 0;     // the edges of TorusBox (torus_box.hpp), of a group that fills one
-  // The links above the NICs are each of one rail: lanes of different rails share none, so that
-  // concurrent_per_nic groups share one, not concurrent_per_node.
+  double to_first = 0;  // every other node sends a byte to the first
+  double torus = 0;     // the edges of TorusBox (torus_box.hpp), for a group that fills one
+  // Each link above the NICs belongs to one rail, so lanes of different rails share none: only
+  // concurrent_per_nic groups share a link, not concurrent_per_node.
   bool by_rail = false;
-  // Where lanes change rails groups beside this one meet on its links after all. On all GPUs of its
-  // nodes they load every rail of a pod alike: with this share of the busiest link's load, ring,
-  // for each of concurrent_per_node groups. 0: no lane does.
+  // If lanes change rails, concurrent groups do share links. On all GPUs of their nodes they load
+  // every rail of a pod equally: each of concurrent_per_node groups adds this share of the busiest
+  // link's load, in the ring pattern. 0: no lane changes rails.
   double even_share = 0;
 
   bool operator==(const FabricLoad&) const = default;
@@ -39,8 +39,8 @@ inline constexpr std::array<double FabricLoad::*, 8> kFabricLoads = {
     &FabricLoad::ring,     &FabricLoad::tree,   &FabricLoad::pairs,    &FabricLoad::halving,
     &FabricLoad::doubling, &FabricLoad::shifts, &FabricLoad::to_first, &FabricLoad::torus};
 
-// What a pattern among the members of a node puts on the busiest port to GPUs of the same package
-// (NodeSpec::package_gpus) and on the busiest to others, as port_share() of all alike.
+// Load of a pattern inside a node on the busiest port to GPUs of the same package
+// (NodeSpec::package_gpus) and on the busiest port to others, in the unit of port_share().
 struct PortShares {
   double package = 0;
   double node = 0;
@@ -50,23 +50,23 @@ using NodePorts = std::array<PortShares, 10>;  // by Pattern (models/network/gro
 
 struct GroupShape {
   int members = 1;
-  int members_per_node = 1;  // the fewest in any node; n = this * nodes for a regular group
+  int members_per_node = 1;  // smallest number in any node; regular group: members = this * nodes
   int nodes = 1;
-  int fabric_hops = 1;      // switches between two nodes' members, the most of any pair
-  int members_per_nic = 1;  // the most of this group behind one NIC
-  int pool = -1;            // of all members; -1: of several, or all nodes are alike
-  double nic_factor = 1;    // of the slowest NIC among the members', of one of their pool's
-  // Where networks differ: of pairs of nodes the share that crosses, of the node with the most, and
-  // nic_factor of those pairs that do not.
+  int fabric_hops = 1;      // switches between members on two nodes; the maximum over pairs
+  int members_per_nic = 1;  // largest number of this group's members behind one NIC
+  int pool = -1;            // of all members; -1: several pools, or all nodes are alike
+  double nic_factor = 1;    // of the members' slowest NIC, relative to one of their pool
+  // If networks differ: the share of node pairs that cross networks, for the node with most; and
+  // nic_factor of the pairs that do not cross.
   double crossing_pairs = 0;
   double own_nic_factor = 1;
   int concurrent_per_nic = 1;   // groups that share the member's NIC at the same time
-  int concurrent_per_node = 1;  // and that share its node, hence the pod's uplinks
+  int concurrent_per_node = 1;  // groups that share its node, hence the pod's uplinks
   FabricLoad load;
-  double extra_latency_s = 0;  // of the longest cable between sites, beyond fabric_hops
-  NodePorts ports;             // the most of any node; zero in nodes without packages
-  // Of a group that fills a box of a torus: steps of its rings one after the other, and the most
-  // cables of a step. 0: it fills none.
+  double extra_latency_s = 0;  // of the longest cable between sites, in addition to fabric_hops
+  NodePorts ports;             // maximum over nodes; zero in nodes without packages
+  // For a group that fills a box of a torus: sequential steps of its rings, and the largest number
+  // of cables in a step. 0: it fills none.
   int torus_steps = 0;
   int torus_hops = 0;
 
@@ -74,24 +74,24 @@ struct GroupShape {
   bool operator==(const GroupShape&) const = default;
 };
 
-// In trees O(n log n); elsewhere edge by edge. `concurrent_*` are left at 1: one group does not
-// know the others.
+// O(n log n) in trees, otherwise edge by edge. `concurrent_*` are left at 1, since other groups are
+// not known here.
 GroupShape group_shape(std::span<const std::int32_t> gpus, const LinkTable& links);
 GroupShape group_shape(std::span<const std::int32_t> gpus, const Cluster& cluster);
 
-// What the slowest NIC among the members' gives, as a share of one of their pool's nodes; across
-// networks, of what the node has of the common one.
+// Bandwidth of the members' slowest NIC as a share of a NIC of their pool; across networks, as a
+// share of the node's access to the common network.
 double worst_nic_factor(std::span<const std::int32_t> gpus, int pool, const Cluster& cluster);
 
-// Sets nic_factor, and what tells pairs of nodes that cross networks from those that do not; needs
-// the pool and the number of nodes.
+// Sets nic_factor, and the members about node pairs that cross networks; needs the pool and the
+// number of nodes.
 void set_nic_factors(std::span<const std::int32_t> gpus, const Cluster& cluster, GroupShape& shape);
 
-// The ports of the members of the node at this place in its group, in their order.
+// The ports of a node's members, in their order; `place`: the node's position in the group.
 NodePorts node_ports(std::span<const std::int32_t> members, int place, const Cluster& cluster);
 
-// The shape when groups like this one run at once on all GPUs of its nodes, as the replica groups
-// of all tp ranks do: sets `concurrent_*`, rounded up.
+// The shape if groups like this one run concurrently on all GPUs of its nodes, as the replica
+// groups of all tp ranks do: sets `concurrent_*`, rounded up.
 GroupShape among_concurrent(GroupShape shape, const Cluster& cluster);
 
 // Takes for every field the value that makes a collective slower: an upper bound for both groups.

@@ -1,5 +1,5 @@
-// Shapes of many groups of one machine: those that lie on it as another one does are recognised,
-// in O(n), instead of measured again.
+// Shapes of many groups on one machine. A group placed like an earlier one is recognised in O(n)
+// instead of being measured again.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// As group_shape() of each group.
+// Computes group_shape() of each group.
 class GroupShapes {
  public:
   explicit GroupShapes(const Cluster& cluster);  // keeps a reference
@@ -28,11 +28,11 @@ class GroupShapes {
   bool on_same_nodes(std::span<const std::int32_t> known, std::span<const std::int32_t> gpus) const;
 
   LinkTable links_;
-  std::vector<Measured> measured_;  // the last few
+  std::vector<Measured> measured_;  // the most recent ones
   std::size_t oldest_ = 0;
 };
 
-// The worst of many groups.
+// The worst shape over many groups.
 class WorstShape {
  public:
   explicit WorstShape(const Cluster& cluster) : shapes_(cluster) {}  // keeps a reference

@@ -1,6 +1,6 @@
-// How the tp, cp and ep groups of a layout lie on the machine: of each kind the worst one, because
-// a stage waits for the slowest. Cheap for tens of thousands of ranks: groups of consecutive ranks
-// repeat when the place in the pod does.
+// How the tp, cp and ep groups of a layout are placed on the machine: the worst group of each kind,
+// because a stage waits for the slowest. Cheap for tens of thousands of ranks: shapes repeat when
+// groups of consecutive ranks have the same position in a pod.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@
 
 namespace windtunnel {
 
-// Shapes when all groups of a kind run at once. Each has one member where the layout does not
-// divide.
+// Shapes with all groups of a kind running concurrently. They have one member if the layout does
+// not divide.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
-// The rows, or the columns, of the meshes of tp consecutive ranks among `ranks`, as
-// Layout::mesh_block lays them.
+// The rows, or the columns, of the meshes of tp consecutive ranks among `ranks`, arranged by
+// Layout::mesh_block.
 std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks);
 struct MeshShapes {
   GroupShape row;
@@ -27,11 +27,11 @@ MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster);
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 
 // The shape of the ranks that exchange heads for tokens (Ulysses), or one dimension for another
-// (DSP): neighbours of cp.
+// (DSP): neighbouring cp ranks.
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
 
-// For CollectiveAlgorithm::ring: neighbours send to each other, so that of a node's members one
-// crosses to the next node, with everything.
+// For CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's members sends
+// everything to the next node.
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster);
 
 }  // namespace windtunnel

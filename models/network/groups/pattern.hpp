@@ -1,11 +1,11 @@
-// The edges of a pattern among n places (members of a node or nodes of a group): which place sends
-// to which, and the share of bytes at the busiest place. Both forms of a collective
-// (collective_steps.hpp) and the load on a fabric count from here.
+// The edges of a communication pattern among n places (members of a node, or nodes of a group):
+// which place sends to which, and the share of bytes at the busiest place. Both forms of a
+// collective (collective_steps.hpp) and the load on a fabric use these definitions.
 //
-// Double trees: Sanders et al. 2009. Doubling and halving: Thakur et al. 2005; where n is no power
-// of two, of each of the first pairs one sends all to the other, sits out, and gets all back.
-// Shifts: NCCL's PAT, a binomial tree per place whose far edges come first and carry the fewest
-// blocks.
+// Double trees: Sanders et al. 2009. Doubling and halving: Thakur et al. 2005; if n is no power of
+// two, one place of each of the first pairs sends everything to the other, sits out, and receives
+// the result. Shifts: NCCL's PAT, a binomial tree per place whose far edges come first and carry
+// the fewest blocks.
 #pragma once
 
 #include <algorithm>
@@ -17,16 +17,16 @@ namespace windtunnel {
 
 enum class Pattern : std::uint8_t {
   none,
-  ring,         // each to the next, the last to the first
+  ring,         // each place to the next, the last to the first
   chain,        // from the first to the last
   back_chain,   // from the last to the first
   double_tree,  // half of the bytes on every edge of either tree, both ways
   pairs,        // each to each
   to_first,
-  doubling,  // each with the one at distance 1, 2, 4, ..., all of the bytes
-  halving,   // the same, half of the bytes, a quarter, ...
-  shifts,    // to the one 1, 2, 4, ... further: of n blocks fewer the further
-  torus,     // rings both ways along each dimension of a box: edges by place, torus_box.hpp
+  doubling,  // each with the place at distance 1, 2, 4, ..., all bytes every time
+  halving,   // the same, with half of the bytes, a quarter, ...
+  shifts,    // to the place 1, 2, 4, ... further: of n blocks fewer at larger distance
+  torus,     // rings both ways along each dimension of a box: edges are given by torus_box.hpp
 };
 
 // Double binary tree (Sanders et al. 2009): two trees over the same nodes, each carrying half of
@@ -38,13 +38,13 @@ inline std::size_t tree_parent(std::size_t node, std::size_t n) {
   return above < n ? above : node ^ bit;
 }
 
-// The node in whose place a node stands in the second tree, which makes leaves of the first one's
-// inner nodes: mirrored for an even number of nodes, shifted by one for an odd number.
+// The place that a node takes in the second tree, where inner nodes of the first are leaves:
+// mirrored for an even number of nodes, shifted by one for an odd number.
 inline std::size_t tree_twin(std::size_t node, std::size_t n) {
   return n % 2 == 0 ? n - 1 - node : (node + 1) % n;
 }
 
-// Calls add(from, to, share): of the pattern's bytes.
+// Calls add(from, to, share of the pattern's bytes).
 template <class Add>
 void for_each_edge(Pattern pattern, std::size_t n, const Add& add) {
   if (n <= 1) return;
@@ -107,7 +107,7 @@ void for_each_edge(Pattern pattern, std::size_t n, const Add& add) {
   }
 }
 
-// What the busiest place sends or receives, whichever is more, per byte of the pattern. O(1).
+// Bytes sent or received by the busiest place, whichever is more, per byte of the pattern. O(1).
 inline double port_share(Pattern pattern, int n) {
   if (n <= 1) return 0;
   const auto active = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));
@@ -121,8 +121,8 @@ inline double port_share(Pattern pattern, int n) {
     case Pattern::torus:
       return 1;
     case Pattern::double_tree:
-      // An inner node of one tree is a leaf of the other: three edges and one, both ways; with two
-      // and three nodes the busiest has two and three.
+      // An inner node of one tree is a leaf of the other: three edges and one, in both directions;
+      // with two and three nodes the busiest node has two and three edges.
       return std::min(n, 4) / 2.0;
     case Pattern::pairs:
     case Pattern::to_first:
@@ -137,7 +137,7 @@ inline double port_share(Pattern pattern, int n) {
   return 0;
 }
 
-// The share of bytes that all places send together.
+// Bytes that all places send together, per byte of the pattern.
 inline double total_share(Pattern pattern, int n) {
   if (n <= 1) return 0;
   const auto active = static_cast<int>(std::bit_floor(static_cast<unsigned>(n)));

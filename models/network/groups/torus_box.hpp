@@ -1,11 +1,10 @@
-// Groups whose nodes fill a box of a torus: of each dimension some places, in all combinations.
-// XLA's collectives on TPUs run along all dimensions of such a box at once, both ways round: of the
-// bytes each dimension gets a part, and each part passes the dimensions in an order of its own, so
-// that in the end every node has sent on its cables in proportion to what they carry (Jain and
-// Sabharwal 2010, "Optimal bucket algorithms for large MPI collectives on torus interconnects";
-// Austin et al. 2025, "How to Scale Your Model", section 3). A dimension of which the box has all
-// places is a ring and has two cables of each node; of a part of it, a line, the node at the end
-// has one.
+// Groups whose nodes fill a box of a torus: some coordinates of each dimension, in all
+// combinations. XLA's collectives on TPUs use all dimensions of such a box concurrently, in both
+// directions: the data is split into a part per dimension, and each part passes the dimensions in a
+// different order, so that every cable is used in proportion to its bandwidth (Jain and Sabharwal
+// 2010, "Optimal bucket algorithms for large MPI collectives on torus interconnects"; Austin et al.
+// 2025, "How to Scale Your Model", section 3). If the box covers a dimension completely, it is a
+// ring and each node has two cables; otherwise it is a line, whose end nodes have one.
 #pragma once
 
 #include <optional>
@@ -18,14 +17,14 @@ namespace windtunnel {
 
 class TorusBox {
  public:
-  // The box that distinct nodes of the machine fill; nothing: they fill no box.
+  // The box that these distinct nodes of the machine fill; none if they fill no box.
   static std::optional<TorusBox> of(std::span<const int> places, const Cluster& cluster);
 
-  // Steps of rings that pass on what each node has, one dimension after the other.
+  // Sequential ring steps in which each node passes on what it has, one dimension after the other.
   int steps() const;
-  int hops() const;  // the most cables of a step
+  int hops() const;  // largest number of cables in a step
 
-  // add(from, to, share): indices into the places, and the part of the bytes that one node sends.
+  // add(from, to, share): indices into the places, and the part of the bytes of one node.
   template <class Add>
   void for_each_edge(const Add& add) const {
     int stride = 1;
@@ -42,16 +41,17 @@ class TorusBox {
   }
 
  private:
-  // A dimension in which the box has several places.
+  // A dimension in which the box has more than one coordinate.
   struct Axis {
     int count = 1;
     bool ring = false;
-    int gap = 1;  // the largest number of cables between two neighbours
+    int gap = 1;  // largest number of cables between two neighbours
     double share = 0;
   };
 
   std::vector<Axis> axes_;
-  std::vector<std::size_t> members_;  // [cell, the first axis fastest] -> index into the places
+  // [cell, with the first axis fastest] -> index into the places
+  std::vector<std::size_t> members_;
 };
 
 }  // namespace windtunnel

@@ -1,7 +1,7 @@
-// All-to-alls whose members do not all get the same: what tokens bring to experts of unequal
-// popularity (models/workload/expert_routing.hpp), and routers that prefer experts of their node
-// (LocMoE's locality). Every member sends as much, spread over the others in the same way; on the
-// way back each returns what it got.
+// All-to-alls in which members receive unequal amounts: tokens for experts of unequal popularity
+// (models/workload/expert_routing.hpp), and routers that prefer experts of their own node (LocMoE's
+// locality). Every member sends the same amount with the same distribution over the others; on the
+// way back each returns what it received.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@
 namespace windtunnel {
 
 struct UnevenExchange {
-  // [member of the group] what it gets over the mean of all; empty: all get as much.
+  // [member of the group] received bytes over the mean; empty: all receive the same.
   std::vector<double> received = {};
-  // Share of what a member sends that stays in its node; nothing: what falls there by chance.
+  // Share of a member's data that stays in its node; none: as by chance.
   std::optional<double> locality = {};
   bool operator==(const UnevenExchange&) const = default;
 
-  double most() const;  // of `received`
+  double most() const;  // maximum of `received`
 };
 
-// Even all-to-alls of so many bytes a member that take as long, in closed form: what stays in a
-// node on the ports of the fullest member, and what leaves it on the fullest NIC, which others may
-// share and even out. Where a locality is stated both go at once; otherwise what leaves is taken
-// along by the ports' owners (PXN), so that they carry all of it.
+// Even all-to-alls that take as long as the uneven one, in closed form: traffic inside nodes on the
+// ports of the fullest member, and traffic between nodes on the fullest NIC, whose load other
+// members may share. With a given locality both phases run concurrently. Otherwise members forward
+// the traffic between nodes over their ports (PXN), so the ports carry everything.
 struct ExchangePhase {
   GroupShape shape;
-  double bytes = 0;  // 0: it has none
+  double bytes = 0;  // 0: there is no such phase
 };
 struct ExchangePhases {
   ExchangePhase inside;
   ExchangePhase across;
 };
-// `bytes`: the mean of what the members of a group of this shape send.
+// `bytes`: mean bytes that a member of a group of this shape sends.
 ExchangePhases exchange_phases(const UnevenExchange& exchange, const GroupShape& shape,
                                double bytes);
 
-// [from * n + to] for members on these GPUs, n of them; `bytes`: what each sends, its own part
-// included. `returns`: the way back.
+// Bytes [from * n + to] for n members on these GPUs; `bytes`: sent by each, including its own part.
+// `returns`: the way back.
 std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns, double bytes,
                                    std::span<const std::int32_t> gpus, const Cluster& cluster);
 

@@ -1,6 +1,6 @@
-// NCCL's own latencies by algorithm and protocol, in microseconds: of a collective, and of a step
+// NCCL's own latencies by algorithm and protocol, in microseconds: per collective, and per step
 // over NVLink, PCIe and the network. Its tuner chooses by them
-// (models/network/nccl/nccl_tuner.hpp); the law of a machine scales them
+// (models/network/nccl/nccl_tuner.hpp); a machine's law scales them
 // (models/calibration/interconnect_law.hpp).
 //
 // Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc.
@@ -22,10 +22,10 @@ struct NcclLatencies {
   ByProtocol net_us;
 };
 
-// nullptr for algorithms that are not NCCL's.
+// nullptr: not an algorithm of NCCL.
 const NcclLatencies* find_nccl_latencies(CollectiveAlgorithm algorithm);
 
-// Into ByProtocol; the protocol is chosen.
+// Index into ByProtocol; the protocol must not be automatic.
 std::size_t protocol_index(Protocol protocol);
 
 }  // namespace windtunnel

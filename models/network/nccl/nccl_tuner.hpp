@@ -1,9 +1,9 @@
-// Which algorithm and protocol NCCL picks: its own table of latencies and bandwidths from the
-// hardware's nominal numbers. The tuner is often wrong about the time; what it picks is what runs.
-// The channels that it counts with: models/network/nccl/nccl_channels.hpp.
+// Which algorithm and protocol NCCL picks, by its own table of latencies and bandwidths from the
+// hardware's nominal numbers. The tuner's times are often wrong, but its choice is what runs. Its
+// channels: models/network/nccl/nccl_channels.hpp.
 //
-// Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc: latencies, caps, corrections;
-// what differs in older releases, from theirs, Blackwell's caps apart.
+// Source: NCCL 2.28.9 (github.com/NVIDIA/nccl), src/graph/tuning.cc: latencies, caps, corrections.
+// Older releases' differences are from their sources, except Blackwell's caps.
 #pragma once
 
 #include <array>
@@ -21,33 +21,35 @@ namespace windtunnel {
 enum class HostCpu : std::uint8_t { intel, amd, arm };
 
 struct TunerSettings {
-  bool nvls = true;           // NVLink SHARP, where there are NVSwitches of Hopper or later
-  bool collnet = false;       // SHARP in the network's switches
-  bool ll128_between = true;  // LL128 across nodes: off where the wire may tear 128-byte lines, as
-                              // when a NIC is behind the host's bridge (NCCL's PHB paths)
-  bool pat = true;            // parallel aggregated trees
-  int minor_version = 28;     // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
-  HostCpu cpu = HostCpu::intel;  // of the nodes, but for superchips
-  // Of the NICs' bandwidth, what rings are thought to get, and trees over three nodes and more; 0:
-  // what the channels give. NCCL's search sees links of the host that a cluster does not state.
+  bool nvls = true;      // NVLink SHARP, if there are NVSwitches of Hopper or later
+  bool collnet = false;  // SHARP in the network's switches
+  // LL128 across nodes: off if the path may tear 128-byte lines, as when a NIC is behind the host's
+  // bridge (NCCL's PHB paths)
+  bool ll128_between = true;
+  bool pat = true;               // parallel aggregated trees
+  int minor_version = 28;        // of NCCL 2: 2.19, 2.23 (also PAT) and 2.28 changed the model
+  HostCpu cpu = HostCpu::intel;  // of the nodes, except superchips
+  // Share of the NICs' bandwidth that rings, and trees over at least three nodes, are assumed to
+  // get; 0: the channels' bandwidth. NCCL's search sees host links that a cluster does not specify.
   double net_share = 0;
-  double net_latency_s = 0;  // what the network plugin says of itself; InfiniBand's says 0
+  double net_latency_s = 0;  // as reported by the network plugin; InfiniBand's reports 0
 };
 
-// One pair: time = latency + bytes / bandwidth.
+// One algorithm and protocol: time = latency + bytes / bandwidth.
 struct TunerEntry {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   Protocol protocol = Protocol::simple;
   double latency_s = 0;
   double bandwidth_Bps = 0;
   int corrected_below = 0;  // bandwidth corrected for sizes below 2^this * 64 bytes
-  double plateau_bytes = std::numeric_limits<double>::infinity();  // from here on latency * plateau
+  // from this size on the latency is multiplied by `plateau`
+  double plateau_bytes = std::numeric_limits<double>::infinity();
   double plateau = 1;
-  bool by_default = true;  // or only where the protocol is asked for
+  bool by_default = true;  // false: used only if the protocol is requested
 };
 
-// All pairs of one kind and group. Costs a fraction of a microsecond to make: keep it where many
-// sizes are asked for.
+// All algorithms and protocols for one kind and group. Building it takes a fraction of a
+// microsecond: reuse it for many sizes.
 struct TunerTable {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int members = 1;
@@ -62,15 +64,15 @@ struct TunerTable {
 TunerTable make_tuner_table(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                             const TunerSettings& settings);
 
-// Nominal time by NCCL's model; infinite where the pair is not in the table. The correction of
-// trees jumps at powers of two, so a tree's time may fall there.
+// Time by NCCL's model; infinite if the pair is not in the table. The correction of trees jumps at
+// powers of two, so a tree's time may fall there.
 double nccl_nominal_s(const TunerTable& table, CollectiveAlgorithm algorithm, Protocol protocol,
                       double bytes);
 
-// The pair of the least nominal time; `wanted` restricts it (NCCL_ALGO, NCCL_PROTO), and a pair
-// that does not apply falls back to ring. What NCCL has no choice of algorithms for (all-to-all,
-// gather, send-receive) goes directly, in LL up to 16 KiB per peer; algorithms that are not NCCL's
-// are returned as they are wanted.
+// The pair with the least time in the model. `wanted` restricts it (NCCL_ALGO, NCCL_PROTO); a pair
+// that does not apply falls back to ring. Kinds for which NCCL has no choice (all-to-all, gather,
+// send-receive) are sent directly, in LL up to 16 KiB per peer. Algorithms that are not NCCL's are
+// returned unchanged.
 CollectiveChoice nccl_choice(const TunerTable& table, CollectiveChoice wanted, double bytes);
 
 }  // namespace windtunnel
