@@ -1,7 +1,8 @@
-// What no execution of a Plan beats: the bytes that have to enter and leave a GPU, a node or a part
-// of the fabric over the bandwidth of all links that join it, those of a single link that all their
-// ways cross, and the kernels of the busiest GPU. Counted from what each collective must move
-// whatever its routes, not from the flows of a simulation, so that it can contradict one.
+// A lower bound for any execution of a Plan: bytes that must enter and leave a GPU, a node or a
+// part of the fabric, over the bandwidth of all links that join it; bytes of transfers whose paths
+// all cross one link, over its bandwidth; and the kernels of the busiest GPU. It is computed from
+// what each collective must move on any route, not from a simulation's flows, so it can contradict
+// a simulation.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@ struct PlanBound {
 
 PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers counted);
 
-// Throws InternalError where a simulation of the Plan beats what it counts as flows.
+// Throws InternalError if a simulation of the Plan is faster than the bound of its flows.
 void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline);
 
 }  // namespace windtunnel

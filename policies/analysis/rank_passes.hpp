@@ -1,5 +1,5 @@
-// The passes of one rank in a step as it was simulated: when each began and ended, and how long its
-// kernels run. What a profiler's trace has of a real step stands beside them task by task.
+// The passes of one rank in a simulated step: when each began and ended, and how long its kernels
+// ran, in a form that can be compared with a profiler's trace of a real step.
 #pragma once
 
 #include <optional>
@@ -15,18 +15,18 @@ struct RankPass {
   std::string name;                  // "F0.3": forward of stage 0, micro-batch 3; "optimizer"
   std::optional<ActionKind> action;  // F, B, I, W; none: the optimizer
   int stage = -1;
-  int microbatch = -1;  // or its unit, where micro-batches are cut (Schedule::slices)
-  bool paired = false;  // with another: a forward and a full backward as one
-  double start_s = 0;   // since the first of them began
+  int microbatch = -1;  // or its unit, if micro-batches are sliced (Schedule::slices)
+  bool paired = false;  // runs together with another: a forward and a full backward as one
+  double start_s = 0;   // since the start of the first pass
   double end_s = 0;
-  // the part of it in which kernels run: without waits for the host and for other ranks, and
-  // without communication inside
+  // the part in which kernels run: excludes waits for the host and for other ranks, and
+  // communication inside the pass
   double busy_s = 0;
 };
 
-// In order of their start, the optimizer last. Pieces of a pass are one; what a recomputation of
-// its own recomputes is part of the backward behind it. Of the last reported iteration; `plan` and
-// `timeline` are of the job.
+// In order of start times, the optimizer last. Pieces of a pass are merged, and a separate
+// recomputation is merged into the following backward. From the last reported iteration; `plan` and
+// `timeline` belong to the job.
 std::vector<RankPass> rank_passes(const Job& job, const Plan& plan, const Timeline& timeline,
                                   RankId rank);
 

@@ -1,6 +1,5 @@
-// Where a step of one rank goes as it was simulated, in the same terms as a profiler's trace has
-// it: kernels by class, communication that nothing hides, idle time. So the two can stand side by
-// side.
+// Where a simulated step of one rank goes, in the terms of a profiler's trace (kernels by class,
+// exposed communication, idle time), so that both can be compared.
 #pragma once
 
 #include "models/cost/chunk/kernel_seconds.hpp"
@@ -11,18 +10,18 @@ namespace windtunnel {
 
 struct RankStep {
   double step_s = 0;
-  KernelSeconds kernels = {};  // of all its micro-batches, isolated
+  KernelSeconds kernels = {};  // of all its micro-batches, as if kernels ran alone
   double optimizer_s = 0;
-  // These sum up to the step.
+  // The following members except hidden_s add up to the step.
   double compute_s = 0;  // kernels as they run in the step
-  double inside_s = 0;   // communication inside of passes (tp, cp, ep) that nothing hides
-  double outside_s = 0;  // other communication, and waiting for messages, beside no kernel
+  double inside_s = 0;   // exposed communication inside passes (tp, cp, ep)
+  double outside_s = 0;  // other exposed communication, and waits for messages
   double host_s = 0;     // the GPU waits for the host
-  double idle_s = 0;     // nothing
-  double hidden_s = 0;   // communication beside kernels
+  double idle_s = 0;     // nothing runs
+  double hidden_s = 0;   // communication that overlaps kernels
 };
 
-// The step of the last reported iteration. `plan` and `timeline` are the job's.
+// For the last reported iteration. `plan` and `timeline` belong to the job.
 RankStep rank_step(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
                    RankId rank);
 

@@ -1,6 +1,6 @@
-// A schedule as a graph of actions and messages, of which each waits for others and then takes its
-// time: what an analysis walks where the evaluator only plays. Playing it gives the evaluator's
-// times; it can be played again with other durations (jitter, a slow rank), at 10 ns per node.
+// A schedule as a graph of actions and messages, each of which waits for others and then takes its
+// time. The evaluator only computes times; analyses need this graph. play() gives the evaluator's
+// times, and can be repeated with other durations (jitter, a slow rank) at 10 ns per node.
 #pragma once
 
 #include <array>
@@ -18,24 +18,24 @@ enum class Work { forward, backward_input, backward_weight, recompute };
 constexpr int kWorks = 4;
 using WorkSeconds = std::array<double, kWorks>;
 
-// What an action consists of; a recomputation that is in no action of its own belongs to the
+// The components of an action; a recomputation without an action of its own belongs to the
 // backward.
 WorkSeconds work_of(const Schedule& schedule, const std::vector<StageCost>& costs,
                     const Action& action);
 
 struct ScheduleGraph {
   struct Node {
-    std::int32_t rank = 0;  // of a message: the sender
-    // In the rank's list; of an overlapped pair the forward's, of a message that of the action that
-    // makes it.
+    std::int32_t rank = 0;  // of a message: the sender's
+    // In the rank's list; for an overlapped pair that of the forward, for a message that of the
+    // action that sends it.
     std::int32_t position = 0;
     std::int32_t receiver = -1;  // >= 0: a message
     bool is_message() const { return receiver >= 0; }
   };
-  std::vector<Node> nodes;                         // each behind those that it waits for
+  std::vector<Node> nodes;                         // in topological order
   std::vector<std::vector<std::int32_t>> node_of;  // [rank][position]; a pair has one node
-  // Those that node n waits for are before[first_before[n]] to before[first_before[n + 1]], one of
-  // its own rank first.
+  // The predecessors of node n are before[first_before[n]] to before[first_before[n + 1]], with one
+  // of its own rank first.
   std::vector<std::int32_t> first_before;
   std::vector<std::int32_t> before;
 
@@ -44,12 +44,12 @@ struct ScheduleGraph {
   }
 };
 
-// The graph of a schedule that passes validate_schedule and holds no messages. Throws Error when
-// the order deadlocks.
+// The schedule must pass validate_schedule and contain no messages. Throws Error if its order
+// deadlocks.
 ScheduleGraph schedule_graph(const Schedule& schedule, const std::vector<StageCost>& costs,
                              const Messages& messages);
 
-// [node] seconds; a pair lasts overlapped_s.
+// [node] seconds; a pair takes overlapped_s().
 std::vector<double> node_durations(const ScheduleGraph& graph, const Schedule& schedule,
                                    const std::vector<StageCost>& costs,
                                    const MessageTimes& messages);
@@ -58,11 +58,11 @@ struct GraphTimes {
   std::vector<double> start_s;  // [node]
   std::vector<double> end_s;
 };
-// Every node starts when the last one that it waits for ends. Overwrites `times`.
+// Starts every node when its last predecessor ends. Overwrites `times`.
 void play(const ScheduleGraph& graph, const std::vector<double>& duration_s, GraphTimes& times);
 
-// The node whose end lets this one start; -1: it could always start. Among equals one of the same
-// rank.
+// The predecessor whose end determines the node's start; -1: it has none. Among equals one of the
+// same rank is preferred.
 std::int32_t last_before(const ScheduleGraph& graph, const GraphTimes& times, std::int32_t node);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Activations alive on each rank while it runs a schedule, without a network or an allocator: the
-// evaluator's rule, kept as a timeline.
+// Activations alive on each rank over time while it runs a schedule, by the evaluator's rule,
+// without a network or an allocator.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ namespace windtunnel {
 
 struct ActivationPoint {
   double time_s = 0;
-  double activation = 0;  // from then on; in the unit of the costs
+  double activation = 0;  // after this time; in the unit of the costs
 };
 
 struct RankActivations {
@@ -22,7 +22,7 @@ struct RankActivations {
   int peak_position = -1;  // index of the action that first reaches the peak; -1: nothing is kept
 };
 
-// [rank] A forward and a recomputation allocate when they start; a backward frees when it ends.
+// [rank] A forward or recomputation allocates when it starts; a backward frees when it ends.
 std::vector<RankActivations> schedule_activations(const Schedule& schedule,
                                                   const std::vector<StageCost>& costs,
                                                   const ScheduleSpans& spans);

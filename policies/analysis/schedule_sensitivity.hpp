@@ -1,4 +1,4 @@
-// How a schedule's step changes with what it was not made for.
+// How a schedule's step changes when times differ from those it was made for.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +15,31 @@ struct SensitivityOptions {
   double jitter = 0.05;  // standard deviation of the logarithm of an action's duration
   int draws = 200;
   std::uint64_t seed = 1;
-  double slowness = 0.1;  // of the slow rank: its actions take 1 + this times as long
+  // relative slowdown of the slow rank: its actions take 1 + this times as long
+  double slowness = 0.1;
 };
 
-// Each action's duration times a draw from a log-normal distribution of mean 1: the work stays the
-// same on average, and what the step grows by is waiting. Messages do not jitter.
+// Each action's duration is multiplied by a draw from a log-normal distribution of mean 1: total
+// work stays the same on average, so growth of the step is waiting. Messages have no jitter.
 struct JitterEffect {
   double mean_s = 0;  // growth of the step
   double p95_s = 0;
 };
 
-// Every rank in turn.
+// Each rank in turn is the slow one.
 struct SlowRankEffect {
   std::vector<double> growth_s;  // [rank] of the step
   int worst = 0;
 };
 
-// One part of the times at zero and twice as long.
+// The step when one part of the times is zero, and when it is doubled.
 struct WhatIf {
   std::string_view part;  // "forward", "backward_input", "backward_weight", "recompute", "message"
-  double without_s = 0;   // change of the step
+  double without_s = 0;   // change of the step if the part takes no time
   double doubled_s = 0;
 };
 
-// The step under each way to send; none where the order deadlocks.
+// The step with each kind of send; empty if the order deadlocks.
 struct SendsEffect {
   Sends sends = Sends::asynchronous;
   std::optional<double> step_s;
@@ -48,9 +49,9 @@ std::string_view to_string(Sends sends);
 struct ScheduleSensitivity {
   JitterEffect jitter;
   SlowRankEffect slow_rank;
-  std::vector<WhatIf> what_ifs;  // of the parts that the schedule has
+  std::vector<WhatIf> what_ifs;  // for the parts that the schedule has
   std::vector<SendsEffect> sends;
-  // Where all ranks wait for the gradients' norm, and under post-validation.
+  // If all ranks wait for the gradients' norm, and with post-validation.
   double step_with_norm_s = 0;
   double step_post_validated_s = 0;
 };

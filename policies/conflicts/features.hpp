@@ -1,4 +1,4 @@
-// What rows of the table of conflicts are about: each feature of a job once, with its key.
+// The features of jobs that rows of the table of conflicts name: each has a key and a predicate.
 #pragma once
 
 #include <algorithm>
@@ -184,7 +184,7 @@ inline constexpr Feature kSmallShards = {
       const Layout& layout = of.job.layout;
       return has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp;
     }};
-// A list of them becomes the layout's once it is known that it can.
+// The list of shares is stored in the layout only after it has been checked.
 inline constexpr Feature kUnevenState = {
     "uneven shares of the training state", "layout.shard_shares", [](const Asked& of) {
       return of.job.layout.state != StateShares::even || states(of, "layout.shard_shares.0");
@@ -205,7 +205,7 @@ inline constexpr Feature kMemoryToFind = {
       return of.job.recompute == Recompute::automatic || leaves_open(of.offload);
     },
     "offload"};
-// A pipeline rank's, by pool.
+// Whether a pipeline rank, given its number of ranks by pool, uses several pools.
 inline bool stands_on_several(const std::vector<int>& ranks) {
   return std::ranges::count(ranks, 0) < std::ssize(ranks) - 1;
 }
@@ -376,7 +376,7 @@ inline constexpr Feature kMonna = {"the rule monna", "communication.robust", [](
                                             of.job.communication.robust->rule == RobustRule::monna;
                                    }};
 
-// Empty: there are enough of them.
+// Empty: there are enough.
 inline std::string why_few_replicas(const Job& job) {
   if (!job.communication.robust) return "";
   return why_not(*job.communication.robust, job.layout.island_dp());
@@ -384,7 +384,7 @@ inline std::string why_few_replicas(const Job& job) {
 inline constexpr Feature kFewReplicas = {
     "fewer replicas than a rule bears", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
-// Places on unlike nodes may be stated as those that ranks have anyway: one after the other.
+// On unlike nodes, places may be given only if they are the default order.
 inline bool stand_in_order(const Cluster& cluster) {
   if (cluster.pools.empty()) return cluster.is_whole();
   for (std::size_t node = 0; node < cluster.places.size(); ++node) {
@@ -440,7 +440,7 @@ inline constexpr Feature kAcross = {"compression between places only", kCompress
 inline constexpr Feature kHops = {
     "a compressor that reduces inside nodes first", kCompressor,
     [](const Asked& of) {
-      // A recipe costs more to make than all else that is asked here.
+      // Building a recipe costs more than all other predicates, so it comes last.
       if (!kCompressed.in(of) || !kExperts.in(of)) return false;
       if (compresses_across(of.job)) return !kSharded.in(of);
       const TensorShape matrix{.rows = 4096, .columns = 4096};
@@ -548,7 +548,7 @@ inline constexpr Feature kContrastive = {
     "a contrastive loss", "train.loss.kind",
     [](const Asked& of) { return is_contrastive(of.job.training.get()); }};
 
-// ---- What stands beside a step, of which a job does not hold all.
+// ---- Features outside the step, which a job holds only in part.
 
 inline constexpr Feature kFilling = {"filling", "filling", [](const Asked& of) {
                                        return of.job.filling != nullptr || states(of, "filling");
@@ -563,7 +563,7 @@ inline constexpr Feature kVolunteers = {"volunteers", "volunteers",
 inline constexpr Feature kFusedJobs = {"fused jobs", "fuse",
                                        [](const Asked& of) { return states(of, "fuse"); }};
 
-// ---- Schedules that are made.
+// ---- Generated schedules.
 
 inline constexpr Feature kPlacedRecompute = {
     "a schedule that places recomputation", "schedule",

@@ -1,5 +1,5 @@
-// The streams of collectives beside the compute streams of a pipeline's ranks, and what ends their
-// iterations, while a schedule is evaluated.
+// During evaluation of a schedule: the streams of collectives in parallel to the compute streams of
+// a pipeline's ranks, and the ends of their iterations.
 #pragma once
 
 #include <vector>
@@ -10,39 +10,39 @@ namespace windtunnel {
 
 class CollectiveStreams {
  public:
-  // Keeps references; without collectives and end there is nothing to ask for.
+  // Keeps references. Unused if there are neither collectives nor an iteration end.
   CollectiveStreams(const Schedule& schedule, const SideStreams& beside);
 
-  // An unshard or reduce_grad action when what computes before it ends at `now_s`.
+  // Runs an unshard or reduce_grad action; earlier compute ends at `now_s`.
   void transfer_weights(const Action& action, int rank, double now_s);
 
-  // The end of an action (with `second`, if given, as one) that could start at `start_s`; the one
-  // before it ended at `previous_s`.
+  // Returns the end of an action (together with `second`, if given) that could start at `start_s`;
+  // the previous one ended at `previous_s`.
   double run(const Action& action, const Action* second, int rank, double start_s,
              double previous_s);
 
-  // The iteration of the rank that has not ended, and the place after its last action.
+  // The rank's current iteration, and the position after its last action.
   int iteration(int rank) const { return ranks_[rank].iteration; }
   const Action* end_of_iteration(int rank) const {
     return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);
   }
-  // That iteration's own gradients are reduced, all else when the rank computes from `now_s` on;
-  // false: they were before.
+  // Issues the remaining reductions of the current iteration's own gradients, when the rank's compute
+  // has ended at `now_s`; false: it was done before.
   bool arrive(int rank, double now_s);
-  // When the rank computes on, kPending if its partner has not arrived.
+  // When the rank resumes computing; kPending if its partner has not arrived.
   static constexpr double kPending = -1;
   double end_iteration(int rank);
 
-  // [rank] with its partner's gradients; of the last reported iteration.
+  // [rank] including its partner's gradients; for the last reported iteration.
   std::vector<double> ends_s() const;
 
  private:
   struct RankStream {
-    double before_s = 0;   // end of the last segment but one
-    double channel_s = 0;  // end of the last collective that was issued
-    double reduce_s = 0;   // of the reduction that is to be issued next
-    double gathers_s = 0;  // when the gathers of the iteration were issued
-    int iteration = 0;     // that has not ended
+    double before_s = 0;   // end of the second to last segment
+    double channel_s = 0;  // end of the most recently issued collective
+    double reduce_s = 0;   // time of the reduction to be issued next
+    double gathers_s = 0;  // when the iteration's gathers were issued
+    int iteration = 0;     // the current one
   };
 
   std::size_t cell_of(const Action& action) const {
@@ -66,11 +66,11 @@ class CollectiveStreams {
   std::vector<RankStream> ranks_;
   std::vector<IterationMarks> marks_;
   std::size_t stages_ = 0;
-  std::vector<const Action*> first_forward_;  // [iteration * stages + stage], of marks_
+  std::vector<const Action*> first_forward_;  // [iteration * stages + stage], taken from marks_
   std::vector<const Action*> last_backward_;  // the same
-  std::vector<double> unsharded_s_;           // [stage]; empty: by no action
-  std::vector<double> arrived_s_;             // [iteration * ranks + rank] own gradients reduced
-  std::vector<double> complete_s_;            // the same, with the partner's
+  std::vector<double> unsharded_s_;           // [stage] end of its unshard; empty: no such actions
+  std::vector<double> arrived_s_;   // [iteration * ranks + rank] when its own gradients are reduced
+  std::vector<double> complete_s_;  // the same, including the partner's
 };
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Whether the ranks of a lowered schedule (policies/evaluation/schedule_lowering.hpp) can talk to
-// each other.
+// Whether the messages between ranks of a lowered schedule
+// (policies/evaluation/schedule_lowering.hpp) match.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,12 @@ struct ScheduleFault {
   std::string what;
 };
 
-// Under torch's runtime: actions are issued in order, messages do not block, a result is waited for
-// before it is used, and the messages from one rank to another match in the order in which they are
-// issued. Every receive needs its send and every result of another rank its receive; weights that
-// are gathered at all are gathered before use, once; gradients are reduced once, after the last
-// weight gradient; nobody waits forever. A schedule without messages implies them: only the last is
-// asked of it. `schedule` passes validate_schedule.
+// Checks a schedule under torch's runtime: actions are issued in order, messages do not block, a
+// result is waited for before it is used, and messages from one rank to another match in the order
+// of issue. Every receive needs its send, and every result of another rank its receive; weights
+// that are gathered at all must be gathered once, before use; gradients are reduced once, after the
+// last weight gradient; no rank waits forever. In a schedule without messages these are implied,
+// and only deadlock is checked. `schedule` must pass validate_schedule.
 std::optional<ScheduleFault> find_message_fault(const Schedule& schedule);
 
 // Throws Error that names rank and action.

@@ -1,11 +1,11 @@
-// A Plan executed without contention and in this process: what the engine (sim/engine) does on an
-// idle network, for one member of every class. Streams, joins, messages and collectives follow
-// models/plan/plan.hpp; messages share a NIC only with messages of the same class
-// (policies/exchange/stage_message.hpp), a collective takes the closed form's time that its tasks
-// carry, and a class is as slow as its slowest member, jitter of the Plan's draw included. O(n log
-// n) in the tasks.
+// Executes a Plan without contention and without the engine (sim/engine), with the same result as
+// the engine on an idle network, for one member of every class. Streams, joins, messages and
+// collectives follow models/plan/plan.hpp; messages share a NIC only with messages of the same
+// class (policies/exchange/stage_message.hpp); a collective takes its tasks' closed-form time; and
+// a class is as slow as its slowest member, including jitter of the Plan's draw. O(n log n) in the
+// number of tasks.
 //
-// That is exact where the members of a class stay in step: their collectives join them.
+// It is exact if collectives keep the members of a class in step.
 #pragma once
 
 #include <span>
@@ -16,11 +16,11 @@
 
 namespace windtunnel {
 
-// The Timeline records the first member of every class. The Plan must satisfy validate_plan, have
-// collectives in closed form (Fidelity::closed) and no demand on shared resources. Throws
-// InternalError when it deadlocks.
+// The Timeline records the first member of every class. The Plan must pass validate_plan, have
+// closed-form collectives (Fidelity::closed) and no demands on shared resources. Throws
+// InternalError if it deadlocks.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster);
-// With other factors by which the kernels of each class are slower.
+// With other slowdown factors for the kernels of each class.
 Timeline evaluate_plan(const Plan& plan, const Cluster& cluster, std::span<const double> slowdowns);
 
 }  // namespace windtunnel

@@ -1,7 +1,7 @@
-// List order to makespan and memory, without a network: each rank runs its actions in order, a
-// message between different ranks is a pure delay. The form that searches use (100 million
-// actions/s) and against which the engine is checked. A second form, an order slower, knows the
-// collectives beside the actions.
+// Makespan and memory of a schedule, without a network: each rank runs its actions in order, and a
+// message between ranks is a pure delay. Searches use this form (100 million actions/s), and the
+// engine is checked against it. A second form, ten times slower, includes collectives that overlap
+// actions.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@
 
 namespace windtunnel {
 
-// Of an iteration; under an asynchronous schedule makespan and longest stage are the period of its
-// steady state (steady_window()), and the busy times those of a period.
+// Results for an iteration. For an asynchronous schedule, makespan and longest stage are the period
+// in steady state (steady_window()), and busy times are those of a period.
 struct ScheduleEvaluation {
   double makespan_s = 0;
   double longest_stage_s = 0;           // max over ranks of last end - first start
@@ -26,8 +26,7 @@ struct ScheduleEvaluation {
   std::vector<double> peak_activation;  // [rank]
 
   double max_busy_s() const;
-  // The bubbles of the three definitions, see models/results/iteration_report.hpp; 0 where there is
-  // no work.
+  // Bubbles by the three definitions of models/results/iteration_report.hpp; 0 without work.
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
   double bubble_longest_stage_rate() const;  // the same / longest stage
@@ -40,40 +39,40 @@ struct ActionSpan {
 };
 using ScheduleSpans = std::vector<std::vector<ActionSpan>>;  // [rank][position in its list]
 
-// Of a schedule that passes validate_schedule and holds no messages. `stages`: [stage of the model
-// * slices + slice]; `message_s`: of one unit; `spans` is filled if given, an overlapped pair gives
-// two equal ones. Unshard, reshard and reduce take no time. Throws Error naming rank and action
-// when the order deadlocks.
+// The schedule must pass validate_schedule and contain no messages. `stages`: [stage of the model *
+// slices + slice]; `message_s`: per unit; `spans` is filled if given, with two equal entries for an
+// overlapped pair. Unshard, reshard and reduce take no time. Throws Error naming rank and action if
+// the order deadlocks.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      double message_s, ScheduleSpans* spans = nullptr);
 
-// Messages between ranks. Those that one rank sends leave one after the other, except synchronous
-// ones: these are through `message time` after both ends are ready, the receiver when it has ended
-// the action before the one that uses the message, and the sender computes on when they are.
-// Posting a receive does not wait for the rank's own messages, so neighbours that send to each
-// other do not block each other.
+// Messages between ranks. A rank's messages leave one after the other, except synchronous ones:
+// these pass `message time` after both ends are ready. The receiver is ready when it has ended the
+// action before the one that uses the message, and the sender computes again when its messages have
+// passed. A receive can be posted regardless of the rank's own messages, so neighbours that send to
+// each other do not deadlock.
 struct Messages {
   MessageTimes times;
   Sends sends = Sends::asynchronous;
 };
 
-// An action that is cut into segments with collectives beside them, seen from outside. The segments
-// run one after another on the compute stream and the collectives on one stream of theirs, so every
-// time in it is a maximum of sums: in max-plus algebra (Baccelli et al. 1992, "Synchronization and
-// Linearity") the action is a matrix, whatever the number of its segments.
+// External view of an action that is cut into segments, with collectives in parallel. Segments run
+// one after another on the compute stream and collectives on their own stream, so every time is a
+// maximum of sums: in max-plus algebra (Baccelli et al. 1992, "Synchronization and Linearity") the
+// action is a matrix, regardless of the number of segments.
 struct ActionMap {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
-  // What goes in and, except for kFixed, comes out.
+  // Inputs and, except for kFixed, outputs.
   enum Time {
-    kBefore,   // in: end of the last segment before the action; out: of its last segment but one
+    kBefore,   // in: end of the last segment before the action; out: of its second to last segment
     kCompute,  // in: start of its first segment; out: end of its last
-    kChannel,  // end of the last collective that was issued
-    kFixed,    // in: when the gathers of the iteration were issued
+    kChannel,  // end of the most recently issued collective
+    kFixed,    // in: when the iteration's gathers were issued
   };
   double gather_s = 0;                             // before the first segment
   std::array<std::array<double, 4>, 3> later_s{};  // [out][in]
-  double reduce_s = 0;                             // behind the last segment
-  // One segment: nothing but the end of the compute is later, and by that alone.
+  double reduce_s = 0;                             // after the last segment
+  // One segment without collectives: only the end of the compute changes.
   bool whole = false;
 };
 
@@ -87,7 +86,7 @@ struct StageMaps {
   ActionMap recompute;
 };
 
-// A forward and a backward as one.
+// A forward and a backward that run as one.
 struct PairMaps {
   // [first forward][last backward]
   std::array<std::array<ActionMap, 2>, 2> maps;
@@ -95,39 +94,39 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
-  std::vector<ActionMap> first_forwards;          // the same
-  std::map<std::pair<int, int>, PairMaps> pairs;  // by the indices of forward and backward
-  // [rank] How long the gathers take that it issues when an iteration starts.
+  std::vector<ActionMap> first_forwards;          // the same index
+  std::map<std::pair<int, int>, PairMaps> pairs;  // by indices of forward and backward
+  // [rank] Duration of the gathers that it issues at the start of an iteration.
   std::vector<double> gathers_s;
-  // A gather waits for the last segment but one and goes before the reduction of the last segment;
-  // otherwise both wait for the last segment and the next one for them.
+  // true: a gather waits for the second to last segment and goes before the last segment's
+  // reduction. false: both wait for the last segment, and the next segment waits for both.
   bool overlap = true;
-  // [stage] Of unshard and reduce_grad actions: they start when what computes before them in the
-  // list has ended, and the stage's later actions wait for the unshard. Empty: they take no time.
+  // [stage] Durations of unshard and reduce_grad actions. They start when earlier compute in the
+  // list has ended, and later actions of the stage wait for the unshard. Empty: they take no time.
   std::vector<double> unshard_s = {};
   std::vector<double> reduce_grad_s = {};
 };
 
-// What a rank does behind the last backward of an iteration and the collectives beside it.
+// What a rank does after the last backward of an iteration and its overlapped collectives.
 struct IterationEnd {
   std::vector<double> reductions_s;  // [rank]
-  std::vector<int> partner;          // [rank] with which it then sums gradients; itself: none
-  std::vector<double> partner_s;     // [rank] how long that takes from when both are there
-  std::vector<double> optimizer_s;   // [rank]
-  // Of all ranks, before the optimizer; where iterations follow one another without a flush, no
-  // rank waits for all others.
+  std::vector<int> partner;       // [rank] the rank with which it then sums gradients; itself: none
+  std::vector<double> partner_s;  // [rank] duration of that once both have arrived
+  std::vector<double> optimizer_s;  // [rank]
+  // All-reduce of the norm over all ranks, before the optimizer; 0 if iterations follow without a
+  // flush.
   double norm_s = 0;
 };
 
 struct SideStreams {
   Messages messages;
-  std::vector<double> slowdown = {};               // [rank], of its kernels; empty: none
+  std::vector<double> slowdown = {};               // [rank] of its kernels; empty: none
   const CollectivesBeside* collectives = nullptr;  // null: none
-  const IterationEnd* end = nullptr;               // null: nothing
+  const IterationEnd* end = nullptr;               // null: none
 };
 
 // The same with side streams. `busy_s` counts the actions' costs; `ends_s` is filled if given:
-// [rank] where its share of the iteration's gradients is there, before the norm.
+// [rank] when its share of the iteration's gradients is ready, before the norm.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const SideStreams& beside,
                                      std::vector<double>* ends_s = nullptr);

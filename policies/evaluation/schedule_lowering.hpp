@@ -1,41 +1,44 @@
-// From the order of compute to what a runtime executes, as torch.distributed.pipelining does it
-// (schedules.py, pytorch 00722e64: _add_unshard_reshard, _add_reduce_grad, _add_send_recv), in this
-// order: weights gathered ahead of their use, gradients reduced, messages placed.
+// Lowers a schedule of compute actions to what a runtime executes, as torch.distributed.pipelining
+// does (schedules.py, pytorch 00722e64: _add_unshard_reshard, _add_reduce_grad, _add_send_recv), in
+// this order: weights are gathered before use, gradients reduced, messages placed.
 #pragma once
 
 #include "models/plan/schedule.hpp"
 
 namespace windtunnel {
 
-// Torch's: one stage in its forward, one in its backward, one that is being gathered.
+// Torch's value: one stage in forward, one in backward, one being gathered.
 inline constexpr int kMaxActiveStages = 3;
 
 struct LoweringOptions {
-  bool sharded = false;  // weights are gathered and dropped (FSDP); gradients are always reduced
+  // weights are gathered and dropped (FSDP); gradients are reduced in any case
+  bool sharded = false;
   int max_active_stages = kMaxActiveStages;
 };
 
-// `schedule` holds compute alone. Throws Error that names rank and action when the order deadlocks.
+// `schedule` must contain only compute. Throws Error that names rank and action if the order
+// deadlocks.
 Schedule lowered(const Schedule& schedule, const LoweringOptions& options = {});
 
-// Before each action the next `max_active_stages` different stages of its rank are gathered, and
-// those gathered before that are not among them are dropped, lowest first; all at the end. (Torch
-// drops in the order of a Python set, which for stages below 8 is the same.)
+// Before each action, the next `max_active_stages` different stages of its rank are gathered, and
+// other gathered stages are dropped, lowest first; at the end all are dropped. (Torch drops in the
+// order of a Python set, which is the same for stages below 8.)
 Schedule with_unshards(Schedule schedule, int max_active_stages = kMaxActiveStages);
 
-// After the last weight gradient of a stage (of each iteration) its reduction.
+// Appends a stage's gradient reduction after its last weight gradient in each iteration.
 Schedule with_gradient_reductions(Schedule schedule);
 
-// A message for every result that another rank needs: ranks take turns, each emits its next action,
-// the sends of its results behind it, and at once the receive in the list of the other rank. An
-// action whose receive is not in its list yet ends the rank's turn. So the messages between two
-// ranks stand in the same order on both.
+// Inserts a message for every result that another rank needs. Ranks take turns: each emits its next
+// action and after it the sends of its results, each with a receive appended to the other rank's
+// list. A rank's turn ends at an action whose receive is not in its list yet. The messages between
+// two ranks thus have the same order on both.
 Schedule with_messages(const Schedule& schedule);
 
-// An input gradient with its weight gradient right behind it is one full backward (_merge_bw).
+// Merges an input gradient that is directly followed by its weight gradient into a full backward
+// (_merge_bw).
 Schedule with_full_backwards(Schedule schedule);
 
-// The schedule without sends and receives, as the evaluator and the plan take it.
+// The schedule without sends and receives, as required by the evaluator and the Plan.
 Schedule without_messages(Schedule schedule);
 
 // The schedule without messages, gathers and reductions.

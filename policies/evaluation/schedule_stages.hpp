@@ -1,5 +1,5 @@
-// A schedule made ready to be evaluated: what the actions of a stage take on its rank, where their
-// results go, and which actions are special in an iteration.
+// A schedule prepared for evaluation: times of a stage's actions on its rank, destinations of their
+// results, and which actions are special in an iteration.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace windtunnel {
 
-// Messages by the stage that sends: [stage of the schedule * slices + slice]; one number: of all.
+// Message times by sending stage: [stage of the schedule * slices + slice]; a single number holds
+// for all.
 struct MessageTimes {
   std::vector<double> forward_s;   // to the next stage
-  std::vector<double> backward_s;  // to the stage before
-  // Of each, the part on its way, during which the sender's next one leaves. Analyses that take
-  // times apart (policies/analysis) count it as part of the sending.
+  std::vector<double> backward_s;  // to the previous stage
+  // The part of each message time in which the sender's next message can already leave. Analyses
+  // that split times (policies/analysis) count it as sending.
   double latency_s = 0;
 };
 
-// A stage as the inner loop reads it.
+// A stage's values for the inner loop.
 struct StageTimes {
   double forward_s;
   double backward_s;
@@ -29,7 +30,7 @@ struct StageTimes {
   double activation;
   double weight_activation;
   double recomputed;
-  double delay_to_previous_s;  // of a message between ranks, 0 within one
+  double delay_to_previous_s;  // of a message between ranks, 0 within a rank
   double delay_to_next_s;
   std::int32_t previous_rank;  // -1 at the ends
   std::int32_t next_rank;
@@ -57,14 +58,15 @@ std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<
                                     const MessageTimes& messages,
                                     const std::vector<double>& slowdown);
 
-// [stage] Whether it has recompute actions.
+// [stage] Whether it has separate recompute actions.
 std::vector<bool> recomputing_stages(const Schedule& schedule);
 
-// Positions in the lists of ranks, -1: nowhere.
+// Positions in the lists of ranks, -1: none.
 struct IterationMarks {
-  std::vector<int> first_forward;  // [stage] the first one after the iteration before has ended
+  // [stage] the first forward after the previous iteration has ended
+  std::vector<int> first_forward;
   std::vector<int> last_backward;  // [stage] the action that completes the gradients
-  std::vector<int> end;            // [rank] its last backward of it, and what settles that
+  std::vector<int> end;            // [rank] its last backward of the iteration
 };
 
 // [iteration].

@@ -1,5 +1,4 @@
-// What a stage of the model costs one rank per unit of a schedule, as searches and generators see
-// it.
+// Costs of a stage of the model on one rank per unit of a schedule, for searches and generators.
 #pragma once
 
 #include <vector>
@@ -13,32 +12,32 @@ struct StageCost {
   double forward_s = 0;
   double backward_input_s = 0;
   double backward_weight_s = 0;
-  double activation = 0;         // + when F starts; - when B ends
-  double weight_activation = 0;  // when the backward is split: this part of it stays until W ends
-  double recompute_s = 0;        // before the input gradient, or in an action of its own
-  double recomputed = 0;         // what such an action brings until the backward (B, I) ends
+  double activation = 0;         // allocated when F starts, freed when B ends
+  double weight_activation = 0;  // the part that stays until W ends if the backward is split
+  double recompute_s = 0;        // before the input gradient, or as a separate action
+  double recomputed = 0;         // allocated by such an action until the backward (B, I) ends
   // Communication within the times above that an overlapped pair hides behind the other's kernels.
   double forward_hideable_s = 0;
   double backward_hideable_s = 0;
-  // What a slow node does not lengthen within the times above (slowed_by_node()).
+  // Parts of the times above that a slow node does not lengthen (slowed_by_node()).
   double forward_apart_s = 0;
   double backward_input_apart_s = 0;
   double backward_weight_apart_s = 0;
   double recompute_apart_s = 0;
 
-  // All but an explicit recomputation.
+  // Without a separate recomputation.
   double backward_s() const { return backward_input_s + backward_weight_s; }
 };
 
-// Costs of one chunk, or of each, by action; activations in bytes.
+// Costs of one chunk, or of several, by action; activations in bytes.
 StageCost stage_cost(const ChunkCost& chunk);
 std::vector<StageCost> stage_costs(const std::vector<ChunkCost>& chunks);
 
 // On a node whose kernels take `slowdown` times as long.
 StageCost slowed(StageCost cost, double slowdown);
 
-// How long a forward and a full backward, with its recomputation where it `recomputes`, last as
-// one: each hides its communication behind the other's kernels. A slow node hides as much of it.
+// Duration of a forward and a full backward that run as one: each hides its communication behind
+// the other's kernels. `recomputes`: includes the recomputation. A slow node hides equally much.
 inline double overlapped_s(const StageCost& forward, const StageCost& backward, bool recomputes,
                            double slowdown = 1) {
   const double backward_s = backward.backward_s() + (recomputes ? backward.recompute_s : 0);

@@ -1,11 +1,11 @@
-// What one bucket of gradients becomes: a row of transfers, each with its kernels and a collective,
-// that reduces the bucket as it is, compressed (models/compression/recipe.hpp), or by way of
-// parameter servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a recipe
-// is a transfer whose kernels wait for the transfer before; kernels take the compute stream and
-// neither slow collectives down nor are slowed down by them. Sums are scattered where the training
-// state is sharded; what is no sum goes among all replicas, and each takes its shard.
+// Turns one bucket of gradients into a sequence of transfers, each with its kernels and a
+// collective: reduced as it is, compressed (models/compression/recipe.hpp), or through parameter
+// servers (Li et al., OSDI 2014; BytePS, Jiang et al., OSDI 2020). Each step of a recipe is a
+// transfer whose kernels wait for the previous transfer; kernels run on the compute stream and
+// neither slow collectives nor are slowed by them. Sums are scattered if the training state is
+// sharded; other results go to all replicas, and each takes its shard.
 //
-// What servers send, and which overlaps, compressors and shardings go together:
+// What servers send, and which overlaps, compressors and shardings can be combined:
 // docs/physics/gradients.md.
 #pragma once
 
@@ -18,17 +18,17 @@
 
 namespace windtunnel {
 
-// Gradients of one iteration reach the weights in the next one's forward pass: no rank waits for
+// Whether gradients of one iteration reach the weights in the next forward pass: no rank waits for
 // all gradients, and there is no common norm.
 bool crosses_iterations(GradientOverlap overlap);
 
-// Whether gradients are not simply summed, because of a compressor or a robust rule.
+// Whether a compressor or a robust rule replaces the plain sum of gradients.
 bool has_recipe(const Job& job);
 
-// Bytes on one GPU beside gradients and buckets.
+// Bytes on one GPU in addition to gradients and buckets.
 struct CompressorMemory {
-  double state = 0;    // kept from step to step: errors, factors
-  double buffers = 0;  // while all tensors are under way at once
+  double state = 0;    // kept between steps: errors, factors
+  double buffers = 0;  // while all tensors are in flight
 };
 
 class GradientExchange {
@@ -38,31 +38,32 @@ class GradientExchange {
 
   const CollectiveCosts& collective_costs() const { return costs_; }
 
-  // [tensor] Bytes that buckets are sized by: compressed ones, where the compressor's buffers can
-  // be fused, else those of the gradients.
+  // [tensor] Bytes that determine bucket sizes: compressed bytes if the compressor's buffers can be
+  // fused, otherwise those of the gradients.
   std::vector<double> sizes(const std::vector<StageTensor>& tensors, int pp) const;
   // Buckets of bucket_bytes of gradients each, the first of first_bucket_bytes. Compressed buckets
-  // hold as many gradients, on average.
+  // hold the same amount of gradients on average.
   std::vector<GradientBucket> buckets(const std::vector<StageTensor>& tensors, int pp) const;
-  // The time to reduce a bucket by its bytes. With a compressor: an all-reduce of what it sends.
+  // Time to reduce a bucket by its bytes. With a compressor: an all-reduce of the compressed bytes.
   ReductionLaw law(int pp, bool expert) const;
   // Whether an embedding is sent as rows, because a step touches few of them
   // (models/cost/chunk/embedding_exchange.hpp).
   bool goes_as_rows(const StageTensor& tensor) const;
-  // The parameters of these tensors whose weights are gathered where the training state is sharded;
-  // a table whose columns are looked up at their owners (EmbRace) is not.
+  // Parameters of these tensors whose weights are gathered if the training state is sharded;
+  // excludes a table whose columns are looked up at their owners (EmbRace).
   double gathered_parameters(const std::vector<StageTensor>& tensors,
                              const std::vector<int>& of_them) const;
   double gathered_parameters(const StageTensor& tensor) const;
 
   CompressorMemory memory(const std::vector<StageTensor>& tensors, int pp) const;
 
-  // `share`: of the bucket's tensors, a partition. Behind what `to` has already, a row of its own.
+  // Appends the bucket's transfers to `to` as a new sequence. `share`: the part of the bucket's
+  // tensors, a partition.
   void append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
               std::vector<Transfer>& to, double share = 1,
               StageAction action = StageAction::last_backward) const;
-  // DeAR's halves (Zhang et al. 2023, arXiv 2302.12445); what is scattered over shards, and rows of
-  // embeddings, have none but the first.
+  // The halves of DeAR (Zhang et al. 2023, arXiv 2302.12445). Gradients scattered over shards, and
+  // rows of embeddings, have only the first.
   void append_scatter(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
                       std::vector<Transfer>& to) const;
   void append_gather(const std::vector<StageTensor>& tensors, const GradientBucket& bucket, int pp,
@@ -72,7 +73,8 @@ class GradientExchange {
   struct Axes;
   // `whole`: nothing is scattered over shards.
   Axes axes(int pp, bool expert, bool whole) const;
-  bool is_halved(const Transfer& first) const;  // a row that begins with it, by DeAR
+  // whether DeAR halves a sequence that begins with `first`
+  bool is_halved(const Transfer& first) const;
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                             int pp, double share,
                             StageAction action = StageAction::last_backward) const;
@@ -103,9 +105,9 @@ class GradientExchange {
   const ReplicaNetwork& network_;
   const CollectiveCosts costs_;
   const bool compresses_;
-  const bool across_;  // between places only
-  const bool whole_;   // what is compressed is not scattered
-  const bool copies_;  // into buckets and back
+  const bool across_;  // compresses only between places
+  const bool whole_;   // compressed data is not scattered
+  const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
 };
 

@@ -1,6 +1,6 @@
-// What runs beside something else takes longer. Kernels of an action's segments take longer because
-// collectives take SMs and memory bandwidth from them (Segment::slowdown, by the factor `slowdown`
-// of overlapped_slowdown(job)). Collectives take longer because others take bandwidth from them
+// Slowdown of work that overlaps. Kernels of an action's segments are slower because collectives
+// use SMs and memory bandwidth (Segment::slowdown, by the factor `slowdown` of
+// overlapped_slowdown(job)). Collectives are slower because other collectives use bandwidth
 // (Transfer::longer_s).
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace windtunnel {
 
-// In the middle of a row of actions: beside a segment run the gather of the next one and the
-// reduction of the one before, with the kernels that stand on their stream.
+// In steady state: a segment overlaps the next one's gather and the previous one's reduction,
+// including the kernels on their stream.
 void slow_down_units(Segments& segments, double action_s, double slowdown);
 
-// Beside a segment run the reductions of those before it that are not through.
+// A segment overlaps unfinished reductions of earlier segments.
 void slow_down_buckets(Segments& segments, double action_s, double slowdown);
 
 // Gathers run until `end_s`, those of the segments from `channel_s` on; the action can start at
@@ -20,11 +20,11 @@ void slow_down_buckets(Segments& segments, double action_s, double slowdown);
 void slow_down_gathered(Segments& segments, double action_s, double now_s, double channel_s,
                         double end_s, double slowdown);
 
-// Rows of reductions on two streams, each on the one that is free first. Two of s bytes at once
-// take a + 1.5 b s where one takes a + b s (ASC-WFBP, Shi, Chu, Li, INFOCOM 2021): while both run,
-// either gets on at 1 / 1.5 of its pace, so that each takes longer by half of what the shorter one
-// had left when they met. Reckoned as if the backward, of `action_s`, had no other collectives
-// beside it.
+// Sequences of reductions on two streams, each on the stream that is free first. Two of s bytes
+// that overlap take a + 1.5 b s where one takes a + b s (ASC-WFBP, Shi, Chu, Li, INFOCOM 2021):
+// during overlap each runs at 1 / 1.5 of its pace, so each is delayed by half of the remaining time
+// of the shorter one. Computed as if no other collectives overlapped the backward, which takes
+// `action_s`.
 void run_two_at_once(Segments& segments, double action_s, double alpha_s);
 
 }  // namespace windtunnel

@@ -1,9 +1,8 @@
-// Pipeline ranks that hold the same parameters and therefore sum their gradients, beside the
-// data-parallel replicas of each: the two that hold the same stages when a pipeline runs in both
-// directions (Chimera, DualPipe), and those of the first and the last stage, which tie their
-// embeddings (not where one rank holds both). They meet when all other reductions of both are
-// through: Chimera's and DualPipe's codes do so too; what an eager reduction would hide is not
-// counted.
+// Pipeline ranks that hold the same parameters and therefore sum their gradients, in addition to
+// the data-parallel replicas of each: the two ranks with the same stages when a pipeline runs in
+// both directions (Chimera, DualPipe), and the first and the last stage with tied embeddings
+// (unless one rank holds both). They start when all other reductions of both are complete, as in
+// Chimera's and DualPipe's code; an earlier reduction, which could be hidden, is not modelled.
 #pragma once
 
 #include <vector>
@@ -16,16 +15,16 @@
 namespace windtunnel {
 
 struct GradientPartner {
-  int rank = -1;           // pipeline rank; its own: none
-  bool embedding = false;  // the embedding only
-  double bytes = 0;        // bytes of a GPU's gradients that are left after its reductions
-  // Groups of one GPU of each of the two ranks, by the lower rank.
+  int rank = -1;           // pipeline rank; itself: none
+  bool embedding = false;  // only the embedding is shared
+  double bytes = 0;        // gradient bytes of a GPU that remain after its reductions
+  // Groups of one GPU from each of the two ranks; held by the lower rank.
   StridedGroups groups;
   GroupShape shape;
 };
 
-// [pipeline rank]. Throws Error where a stage has more than two ranks, or a rank shares its stages
-// with several.
+// [pipeline rank]. Throws Error if a stage is on more than two ranks, or a rank shares its stages
+// with several ranks.
 std::vector<GradientPartner> gradient_partners(const Job& job, const Schedule& schedule,
                                                const DataParallel& data);
 

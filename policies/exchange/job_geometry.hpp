@@ -1,7 +1,7 @@
-// How the ranks of a job lie on its machine: the shapes of its groups and the ways of its messages,
-// measured once and handed to whoever prepares, lowers or estimates an iteration. It follows from
-// layout and cluster, and from which axes gradients take: jobs that differ in their schedule, their
-// batch or what things cost share it.
+// Placement of a job's ranks on its machine: the shapes of its groups and the paths of its
+// messages. It is computed once and shared by everything that prepares, lowers or estimates an
+// iteration. It depends on layout, cluster and the axes of gradients, so jobs that differ only in
+// schedule, batch or costs share it.
 #pragma once
 
 #include <memory>
@@ -21,17 +21,17 @@ class JobGeometry {
   JobGeometry(const JobGeometry&) = delete;
   JobGeometry& operator=(const JobGeometry&) = delete;
 
-  // Whether it would come out the same for the job.
+  // Whether this geometry is valid for the job.
   bool is_of(const Job& job) const;
 
   const LinkTable& links() const { return links_; }
   const ReplicaNetwork& network() const { return network_; }
   // All GPUs in one group: world_shape().
   const GroupShape& world() const { return world_; }
-  // Between the ranks of two stages: message_way().
+  // Path of messages between the ranks of two stages: message_way().
   MessageWay way(int from_pp, int to_pp) const;
-  // The groups of the first stage's ranks with those of the last, which sum the gradients of tied
-  // embeddings. Not measured for other models.
+  // Groups of the first stage's ranks with those of the last stage, which sum the gradients of tied
+  // embeddings. Empty for other models.
   const std::optional<GroupShape>& ends() const { return ends_; }
 
  private:
@@ -41,13 +41,13 @@ class JobGeometry {
   const ReplicaNetwork network_;
   const GroupShape world_;
   const std::optional<GroupShape> ends_;
-  std::vector<MessageWay> up_;    // [pipeline rank] to the next one, the last one to the first
-  std::vector<MessageWay> down_;  // the same to the stage before
+  std::vector<MessageWay> up_;    // [pipeline rank] to the next one, from the last to the first
+  std::vector<MessageWay> down_;  // the same to the previous stage
 };
 
 using SharedGeometry = std::shared_ptr<const JobGeometry>;
 
-// `known` if it is of the job, otherwise a new one.
+// Returns `known` if it is valid for the job, otherwise a new one.
 SharedGeometry geometry_of(const Job& job, SharedGeometry known = nullptr);
 
 }  // namespace windtunnel

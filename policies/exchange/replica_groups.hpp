@@ -1,10 +1,9 @@
-// Which ranks hold the same parameters, and how they lie on the machine. The ranks of a stage are
-// consecutive, so every family of groups is strided (lane, stride, count), which makes the worst
-// shape of thousands of groups cheap.
+// Which ranks hold the same parameters, and how they are placed on the machine. The ranks of a
+// stage are consecutive, so every family of groups is strided (lane, stride, count), which makes
+// the worst shape of thousands of groups cheap.
 //
 // Which ranks share dense parameters, experts, shards (FSDP's HYBRID_SHARD, Zhao et al. 2023, arXiv
-// 2304.11277, section 3.2.2) and the parts of a shard is told in docs/physics/gradients.md, "Which
-// ranks".
+// 2304.11277, section 3.2.2) and parts of a shard: docs/physics/gradients.md, "Which ranks".
 #pragma once
 
 #include <map>
@@ -20,22 +19,23 @@
 namespace windtunnel {
 
 enum class ReplicaAxis {
-  dense_shard,      // consecutive ranks among which a copy of the dense parameters is divided
-  dense_across,     // ranks with equal shards of them; without sharding all replicas
-  expert_shard,     // the same for the experts
-  expert_across,    // the same
-  node_part,        // of the group that reduces dense gradients first: its members in one node
-  node_peers,       // and those of equal place in their nodes
-  weight_part,      // of a shard: ranks that together hold a copy of the weights
-  weight_peers,     // and those of equal place in their parts
-  gradient_part,    // the same for the gradients
-  gradient_peers,   // the same
-  secondary_part,   // the same for the second copy of the weights
-  island_peers,     // ranks of equal place in the islands of a region (Layout::sync_groups)
-  region_peers,     // the same in the regions
-  path_near,        // of island_peers those with the same module of the first block of layers
-  path_far,         // and of the second block (Layout::path_modules)
-  dense_replicas,   // dense_shard times dense_across: all of an island with the same parameters
+  dense_shard,     // consecutive ranks that share one copy of the dense parameters
+  dense_across,    // ranks with the same shard of them; without sharding all replicas
+  expert_shard,    // the same for the experts
+  expert_across,   // as dense_across, for the experts
+  node_part,       // of the first group that reduces dense gradients: its members in one node
+  node_peers,      // and members with the same position in their nodes
+  weight_part,     // part of a shard group that together holds a copy of the weights
+  weight_peers,    // and ranks with the same position in their parts
+  gradient_part,   // the same for the gradients
+  gradient_peers,  // the same
+  secondary_part,  // the same for the second copy of the weights
+  island_peers,    // ranks with the same position in the islands of a region (Layout::sync_groups)
+  region_peers,    // the same in the regions
+  path_near,       // island_peers with the same module of the first block of layers
+  path_far,        // and of the second block (Layout::path_modules)
+  // dense_shard times dense_across: all ranks of an island with the same parameters
+  dense_replicas,
   expert_replicas,  // the same for the experts
 };
 inline constexpr int kReplicaAxes = 17;
@@ -44,8 +44,8 @@ inline bool is_of_experts(ReplicaAxis axis) {
          axis == ReplicaAxis::expert_replicas;
 }
 
-// Members first + block * stride * count + lane + i * stride, i < count: one group per block and
-// lane < lanes.
+// The members of a group are first + block * stride * count + lane + i * stride, i < count; there
+// is one group per block and lane < lanes.
 struct StridedGroups {
   int stride = 1;
   int count = 1;
@@ -59,31 +59,31 @@ struct StridedGroups {
   bool operator==(const StridedGroups&) const = default;
 };
 
-// The groups of the ranks of one stage. Only parts and peers need the GPUs of a node, or of a site
-// in its place.
+// The groups of one stage's ranks. Only axes named *_part and *_peers depend on the GPUs per node,
+// or per site.
 StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_per_node = 1);
-// GPUs of the places that node_part and node_peers tell apart: nodes; sites, where the fabric has
-// such of equal size and gradients are compressed across them only. Where ranks are out
-// of order it is the number of consecutive ones that always stand in one place.
+// Number of GPUs per place, the unit of node_part and node_peers: a node; or a site, if the fabric
+// has sites of equal size and gradients are compressed only between them. If ranks are out of
+// order: the number of consecutive ranks that are always in one place.
 int gpus_per_place(const Job& job);
-// Whether a job compresses its gradients across places, or across copies of their shards, only.
+// Whether gradients are compressed only between places, or only between copies of their shards.
 bool compresses_across(const Job& job);
-// Shards have copies (layout.shard_ranks).
+// Whether shards have copies (layout.shard_ranks).
 bool has_shard_copies(const Layout& layout);
-// Whether what a job exchanges of gradients is no sum that can be scattered over shards, or of
-// whole matrices: a compressor's, or a robust rule's.
+// Whether the exchanged gradients are no sum that can be scattered over shards, or consist of whole
+// matrices: by a compressor or a robust rule.
 bool is_unscattered(const Job& job);
 
-// Each rank of a stage on pipeline rank `low` with its equal on `high`; they start where `low`
-// does.
+// Groups of each rank of a stage on pipeline rank `low` with its counterpart on `high`; `low` has
+// the first members.
 StridedGroups stage_pairs(const Layout& layout, int low, int high);
 
-// The whole copies of a stage's state, dense parameters and experts: `count` of them, each on
-// `stride` consecutive ranks. One alone: what is lost with a rank, no other rank holds.
+// The complete copies of a stage's state, dense parameters and experts: `count` of them, each on
+// `stride` consecutive ranks. With count 1, what is lost with a rank exists nowhere else.
 StridedGroups state_copies(const Layout& layout);
 
-// The worst shapes (WorstShape) of groups of a machine when all of a kind run at once. Groups of
-// other stages that lie on the machine alike are measured once.
+// The worst shapes (WorstShape) of groups on a machine when all of a kind run concurrently. Groups
+// of other stages with the same placement are measured once.
 class StridedShapes {
  public:
   explicit StridedShapes(LinkTable links) : links_(std::move(links)) {}
@@ -100,23 +100,23 @@ class StridedShapes {
   std::map<std::tuple<int, int, int>, GroupShape> known_;  // place in a pod, nodes, step
 };
 
-// The shape of one group of all GPUs that wait for a common norm of the gradients. It exchanges a
-// few bytes, so uplinks are not considered. With several islands: the GPUs of the first.
+// The shape of the group of all GPUs that wait for a common gradient norm. It exchanges a few
+// bytes, so uplinks are ignored. With several islands: the GPUs of the first.
 GroupShape world_shape(const Layout& layout, const LinkTable& links);
-// [island] Its ranks, ascending.
+// [island] its ranks, ascending.
 std::vector<std::vector<std::int32_t>> island_ranks(const Layout& layout);
 
-// The way of the messages from the ranks of one stage to those of another: where some cross nodes
-// and some do not, the longer one.
+// The path of messages from the ranks of one stage to those of another; the longer one if only some
+// cross nodes.
 struct MessageWay {
   bool in_node = true;
   bool in_package = true;
   int hops = 0;
   double extra_latency_s = 0;  // of a cable between sites
   double nic_factor = 1;       // of the slowest NIC at either end
-  int pool = -1;               // the pool of all ends; -1: of several pools, or all nodes are alike
-  bool apart = false;          // some take the common network
-  int at_one_port = 1;         // ranks that leave their node by one NIC at a time
+  int pool = -1;               // of all ends; -1: several pools, or all nodes are alike
+  bool apart = false;          // some messages take the common network
+  int at_one_port = 1;  // number of ranks that send through one NIC of their node concurrently
   bool operator==(const MessageWay&) const = default;
 };
 MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp, int to_pp);

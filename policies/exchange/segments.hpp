@@ -1,5 +1,5 @@
-// An action of a schedule cut into segments, at the points where collectives of data parallelism
-// begin or end; each segment knows what is gathered before it and reduced behind it.
+// An action of a schedule, cut into segments where collectives of data parallelism begin or end;
+// each segment knows what is gathered before it and reduced after it.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,7 @@
 
 namespace windtunnel {
 
-// What a segment has on its way between the GPU and the tiers beside it, in bytes
-// (Job::offload).
+// Bytes of a segment moved between the GPU and the tiers outside it (Job::offload).
 struct HostCopies {
   double weights = 0;
   double gradients = 0;
@@ -18,27 +17,27 @@ struct HostCopies {
   bool any() const { return weights + gradients + activations > 0; }
 };
 
-// Part of an action: `share` of its cost, times `slowdown` because collectives run beside it and
-// take SMs and memory bandwidth from it.
+// A part of an action: `share` of its cost, times `slowdown` because overlapping collectives take
+// SMs and memory bandwidth from it.
 struct Segment {
   double share = 1;
   double slowdown = 1;
   std::vector<Transfer> gathers;
   std::vector<Transfer> reductions;
-  HostCopies fetched = {};  // before it, and before its gathers
-  HostCopies evicted = {};  // behind it; gradients behind its reductions
-  // Parameters that the host, and not the GPU, updates when the gathers have brought their
-  // gradients: where gradients arrive in the next step.
+  HostCopies fetched = {};  // before the segment, and before its gathers
+  HostCopies evicted = {};  // after it; gradients after its reductions
+  // Parameters that the host updates instead of the GPU once the segment's gathers have brought
+  // their gradients: if gradients arrive in the next step.
   double on_host_parameters = 0;
 };
 using Segments = std::vector<Segment>;
 
-// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` apart:
-// one behind the other; where they meet, one segment if no collective stands between them.
+// Segments of a forward and a backward that run as one and take `forward_s` and `backward_s` alone:
+// one after the other, merged where they meet if no collective is between them.
 Segments joined(const Segments& forward, double forward_s, const Segments& backward,
                 double backward_s);
 
-// The same segments, cut besides at these shares of the action, ascending.
+// The same segments, also cut at these shares of the action, ascending.
 Segments cut_at(const Segments& segments, const std::vector<double>& shares);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Weights in chunks of one size, which move between GPU and host as wholes (PatrickStar): which
-// tensors they hold, and which of them the layers need when.
+// Weights in chunks of equal size, which move between GPU and host as a whole (PatrickStar): which
+// tensors they hold, and which chunks each layer needs.
 #pragma once
 
 #include <vector>
@@ -10,21 +10,20 @@
 
 namespace windtunnel {
 
-// Chunks of a GPU that a piece of a stage uses: from `first` up to `end`.
+// The chunks of a GPU that a piece of a stage uses: from `first` up to, excluding, `end`.
 struct ChunkRange {
   int first = 0;
   int end = 0;
 };
 
-// Bytes of a chunk: what the job states, or else the size, at least that of the largest tensor,
-// whose chunks leave the least room unused. Throws Error about offload.chunk where the largest
-// tensor does not fit into the stated size.
+// Bytes of a chunk: set by the job, otherwise the size, at least that of the largest tensor, that
+// wastes the least room. Throws Error about offload.chunk if the largest tensor does not fit into
+// the given size.
 double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
 
-// [piece] in the order of the backward pass. Tensors stand in the order of the forward pass, each
-// whole in one chunk. Ranks that share the weights take turns: each holds every n-th chunk, n the
-// number of ranks, and n consecutive chunks are gathered together. `piece_of`: [tensor] whose
-// piece it belongs to.
+// Result: [piece] in the order of the backward pass. Tensors are packed in the order of the forward
+// pass, each in a single chunk. Of n ranks that share weights each holds every n-th chunk, and n
+// consecutive chunks are gathered together. `piece_of`: [tensor] the piece that it belongs to.
 std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
                                       const std::vector<int>& piece_of);
 

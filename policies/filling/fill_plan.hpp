@@ -1,8 +1,8 @@
-// Idle time put to use: from a Plan and the Timeline that it was executed in to the Plan with work
-// of Job::filling where its ranks idled. As DiffusionPipe does (arXiv 2405.01248) it profiles
-// first: every idle period of the stream that kernels run on takes as many pieces as end in it,
-// less the margin. So nothing that is hidden makes a step longer. What a step needs and no idle
-// period has room for runs at the end of the iteration, exposed. Rules: docs/physics/idle-time.md.
+// Fills idle time: from a Plan and the Timeline of its execution, makes a Plan with work of
+// Job::filling in the idle periods of its ranks. Like DiffusionPipe (arXiv 2405.01248) it profiles
+// first: every idle period of the compute stream gets as many pieces as fit, less a margin, so
+// hidden work never lengthens a step. Needed work that does not fit into idle periods runs at the
+// end of the iteration, exposed. Rules: docs/physics/idle-time.md.
 #pragma once
 
 #include <span>
@@ -17,11 +17,11 @@ namespace windtunnel {
 
 struct FilledPlan {
   Plan plan;
-  FillingReport report;  // without the steps' times
+  FillingReport report;  // without step times
 };
 
-// `memory`: [pipeline rank] beside which the work must fit; empty: any does. `slowdowns`: [class]
-// by how much its kernels take longer; empty: as the machine says. Of a job with filling.
+// `memory`: [pipeline rank] used by training; the work must fit in the rest; empty: unlimited.
+// `slowdowns`: [class] of kernels; empty: by the machine. The job must have filling.
 FilledPlan fill_plan(const Job& job, const std::vector<GpuMemory>& memory, const Plan& plan,
                      const Timeline& timeline, std::span<const double> slowdowns = {});
 

@@ -1,4 +1,4 @@
-// Assignments say who computes which sequences of the batch; these are lowered and evaluated.
+// Candidate assignments of a batch's sequences to GPUs, which are then lowered and evaluated.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// [one of pools_in_use()] what packs cost on its GPUs.
+// [pool in pools_in_use()] cost of packs on its GPUs.
 using PoolCosts = std::map<int, LengthCosts>;
 
 struct Assignment {
@@ -19,12 +19,12 @@ struct Assignment {
   LengthPlan plan;
 };
 
-// The only one that LengthPolicy::fixed has.
+// The only assignment of LengthPolicy::fixed.
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths);
 
-// What a policy that chooses tries, the most promising first: packs as large as memory has room
-// for, and where more of them balance the GPUs or fill a pipeline, halves of that, quarters and so
-// on. These are unlike. The last one is the fixed assignment, if there is room for it.
+// The distinct candidates of a policy that chooses, most promising first: packs as large as memory
+// allows, and if more packs balance GPUs or fill a pipeline, halves, quarters and so on. The fixed
+// assignment comes last, if it fits.
 std::vector<Assignment> assignments(const Job& job, const std::vector<int>& lengths);
 
 }  // namespace windtunnel

@@ -1,8 +1,8 @@
-// Who computes which sequences of a global batch when their lengths differ, by
+// Assigns the sequences of a global batch to GPUs when their lengths differ, by
 // layout.length_policy: one degree of context parallelism for all (fixed), groups of different
 // degrees in each micro-batch (FlexSP: Wang et al. 2024, arXiv 2412.01523), or as many GPUs for
 // each sequence as it needs (hdp; ByteScale: Ge et al. 2025, arXiv 2502.21231). How each packs and
-// deals out, and where it departs from its paper: docs/physics/lengths.md.
+// distributes, and how it differs from its paper: docs/physics/lengths.md.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ namespace windtunnel {
 // Sequences that a group of GPUs computes together.
 struct LengthPack {
   std::size_t degree = 0;  // index
-  int first = 0;           // of its `ranks` GPUs, which are consecutive
+  int first = 0;           // of its `ranks` consecutive GPUs
   int ranks = 1;
   std::vector<int> sequences;  // indices
   double tokens = 0;
@@ -23,17 +23,18 @@ struct LengthPack {
   double seconds = 0;
 };
 
-// Every GPU computes its packs in their order.
+// Every GPU computes its packs in order.
 struct LengthPlan {
-  std::vector<std::vector<LengthPack>> rounds;  // flexsp: one after the other; others: one round
+  // flexsp: one after the other; others: a single round
+  std::vector<std::vector<LengthPack>> rounds;
   double seconds = 0;
 };
 
-// Assignments that are worth a closer look. `longest`: that may come, for fixed. Throws Error when
-// a sequence does not fit all GPUs.
+// Promising assignments. `longest`: the maximum length, for fixed. Throws Error if a sequence does
+// not fit on all GPUs together.
 std::vector<LengthPlan> length_plans(LengthPolicy policy, const std::vector<int>& lengths,
                                      double longest, const LengthCosts& costs);
-// It is the one of length_plans() whose LengthPlan::seconds are fewest.
+// The one of length_plans() with the smallest LengthPlan::seconds.
 LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
                            const LengthCosts& costs);
 

@@ -1,9 +1,9 @@
-// What sequences of unlike lengths cost a group of GPUs that shares each of them (context
-// parallelism of that degree): the job's own chunk costs. Sequences of a pack stand behind each
-// other without padding; attention does not cross their ends.
+// Cost of sequences of different lengths on a group of GPUs that shares each of them (context
+// parallelism of that degree), from the job's chunk costs. The sequences of a pack are concatenated
+// without padding; attention does not cross their ends.
 //
 // seconds(pack) = a + b tokens + sum of attention(length) + exposed communication of all its
-// tokens. a and b: all kernels but attention, from packs of two sizes.
+// tokens. a and b describe all kernels except attention; they are fitted to packs of two sizes.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ struct Line {
   double at(double x) const { return fixed + slope * x; }
 };
 
-// What attention takes in all layers, in one direction each, on every GPU of a group; in a pipeline
-// on all its ranks together.
+// Time of attention over all layers, by direction, on every GPU of a group; in a pipeline summed
+// over its ranks.
 struct AttentionSeconds {
   double forward_s = 0;
   double backward_s = 0;
@@ -36,11 +36,12 @@ struct AttentionSeconds {
   AttentionSeconds of_share(double share) const { return {share * forward_s, share * backward_s}; }
 };
 
-// Context parallelism, by the tokens of a pack: all-to-alls, exposed, and a ring beside attention.
+// Context parallelism by the tokens of a pack: exposed all-to-alls, and a ring that overlaps
+// attention.
 struct ContextCost {
   Line exchange;
   Line ring;
-  double beside_share = 0;  // share of the attention that the ring may hide behind
+  double beside_share = 0;  // share of the attention that can hide the ring
 
   double ring_s(double tokens, double attention_s) const {
     return std::max(0.0, ring.at(tokens) - beside_share * attention_s);
@@ -52,50 +53,50 @@ struct ContextCost {
 
 struct DegreeCost {
   int ranks = 1;
-  double capacity = 0;  // tokens of a pack that fit
-  int stages = 1;       // pipeline ranks, which divide what follows
-  Line other;           // all but attention and context parallelism
+  double capacity = 0;  // largest number of tokens in a pack
+  int stages = 1;       // pipeline ranks, which divide the following costs
+  Line other;           // everything except attention and context parallelism
   ContextCost forward;
   ContextCost backward;
-  // How often attention, and its communication, run forward: 2 where they are recomputed.
+  // How often attention, and its communication, run forward: 2 if recomputed.
   double attention_runs = 1;
   double context_runs = 1;
 
-  // What it takes on a pipeline rank, on average.
+  // Mean time on a pipeline rank.
   double pack_s(double tokens, const AttentionSeconds& attention) const;
 };
 
 class LengthCosts {
  public:
-  // `job`: transformer, its cp x dp GPUs to be divided into groups. `degrees` ascending;
-  // `tokens_per_gpu`: what a GPU's memory holds of a pack. Costs are taken at packs of
-  // `measured_per_gpu` tokens, and of half as many; 0: tokens_per_gpu.
+  // `job`: its transformer, and its cp x dp GPUs, which are divided into groups. `degrees`
+  // ascending; `tokens_per_gpu`: tokens of a pack that fit in a GPU's memory. Costs are computed at
+  // packs of `measured_per_gpu` tokens and of half as many; 0: tokens_per_gpu.
   LengthCosts(const Job& job, const std::vector<int>& degrees, double tokens_per_gpu,
               double measured_per_gpu = 0);
 
-  int gpus() const { return gpus_; }  // ranks of tp together count as one
+  int gpus() const { return gpus_; }  // a tp group counts as one
   const std::vector<DegreeCost>& degrees() const { return degrees_; }
-  // Where nodes are unlike, [GPU] its time over what is said here.
+  // For unlike nodes: [GPU] factor on the times of this class.
   void set_paces(std::vector<double> paces) { paces_ = std::move(paces); }
   double pace(int first, int ranks) const {
     if (paces_.empty()) return 1;
     return *std::max_element(paces_.begin() + first, paces_.begin() + first + ranks);
   }
-  // What each sequence takes.
+  // Attention time of each sequence.
   std::vector<AttentionSeconds> attention(std::size_t degree,
                                           const std::vector<int>& lengths) const;
-  // Index of the smallest degree whose packs hold such a sequence. Throws Error if none does.
+  // Index of the smallest degree whose packs can hold a sequence of this length. Throws Error if
+  // none can.
   std::size_t least_degree(double length) const;
-  // [stage] What a pack costs and keeps on one GPU: its sequences' attention, `squares` the sum of
-  // their lengths' squares. Seconds are together those of pack_s() on all pipeline ranks.
+  // [stage] Cost and memory of a pack on one GPU: `attention` of its sequences, `squares` the sum
+  // of their squared lengths. The seconds add up to pack_s() over all pipeline ranks.
   std::vector<ChunkCost> pack(std::size_t degree, double tokens, double squares,
                               const AttentionSeconds& attention) const;
-  // Adds to a stage's cost the compute of its experts for `tokens` more tokens on a GPU; negative:
-  // fewer.
+  // Adds to a stage's cost the expert compute of `tokens` more tokens on a GPU; negative: fewer.
   void add_expert_tokens(std::size_t degree, std::size_t stage, double tokens,
                          ChunkCost& chunk) const;
-  // The same with this room for packs in place of the other, but on the widest groups, which take
-  // what fits no narrower one.
+  // The same costs with another limit for packs, except on the widest groups, which take what fits
+  // on no narrower one.
   LengthCosts with_room(double tokens_per_gpu) const;
 
  private:
@@ -108,10 +109,10 @@ class LengthCosts {
   };
   struct StageParts {
     std::array<std::vector<PartLine>, kPasses> passes;
-    std::array<std::vector<CostPart>, kPasses> routed;  // by the experts, per token of a GPU
-    double layers = 1;                                  // share of the model's
+    std::array<std::vector<CostPart>, kPasses> routed;  // of experts, per token of a GPU
+    double layers = 1;                                  // the stage's share of the model's layers
     double token_flops = 0, square_flops = 0;           // hardware_flops of a GPU
-    ChunkCost whole;                                    // a pack of Parts::tokens
+    ChunkCost whole;                                    // for a pack of Parts::tokens
   };
   struct Parts {
     std::vector<StageParts> stages;
@@ -138,7 +139,7 @@ class LengthCosts {
   std::vector<Parts> parts_;  // [degree]
 };
 
-// The job with its GPUs in groups of `ranks`, one sequence of `length` tokens in a micro-batch.
+// The job with its GPUs in groups of `ranks`, and one sequence of `length` tokens per micro-batch.
 Job job_of_degree(const Job& job, int ranks, double length);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// How one micro-batch of unequal sequences is best shared: into which groups of GPUs, and which
-// group computes which sequence, so that the slowest ends early.
+// Divides one micro-batch of unequal sequences among groups of GPUs: which groups, and which group
+// computes which sequence, so that the slowest ends early.
 #pragma once
 
 #include <limits>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Lengths with what they cost each degree, longest first.
+// Sequence lengths with their cost at each degree, longest first.
 struct Lengths {
   const std::vector<int>& lengths;
   const LengthCosts& costs;
@@ -25,8 +25,9 @@ struct SequenceGroup {
 };
 
 struct SharedRound {
-  double seconds = std::numeric_limits<double>::infinity();  // without groups: does not fit
-  std::vector<SequenceGroup> groups;                         // widest first
+  // infinite without groups: does not fit
+  double seconds = std::numeric_limits<double>::infinity();
+  std::vector<SequenceGroup> groups;  // widest first
 };
 
 // `sequences`: longest first.

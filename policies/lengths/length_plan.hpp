@@ -1,9 +1,9 @@
 // An iteration over sequences of unequal length (Job::lengths): which ranks compute which of them
-// (length_balance.hpp). Each GPU has the list of its packs in place of micro-batches, units with
-// costs of their own that policies/lowering makes a Plan of as of any job's; the ranks of a pack
-// begin its passes together.
+// (length_balance.hpp). Each GPU has a list of packs instead of micro-batches; these units have
+// individual costs, and policies/lowering makes a Plan from them as for any job. The ranks of a
+// pack start its passes together.
 //
-// What a pack holds under each policy, and when ranks make empty passes: docs/physics/lengths.md.
+// Contents of a pack under each policy, and when ranks make empty passes: docs/physics/lengths.md.
 #pragma once
 
 #include <memory>
@@ -16,24 +16,25 @@
 namespace windtunnel {
 
 struct BalancedBatch {
-  int gpus = 1;  // of the pool; ranks of tp together count as one
+  int gpus = 1;  // of the pool; a tp group counts as one
   LengthPlan plan;
 };
 
-// Throws Error that starts with the key where the job's lengths do not go with the rest of it, or
-// the longest sequence fits nowhere.
+// Throws Error that starts with the key if the job's lengths do not suit the rest of it, or the
+// longest sequence does not fit anywhere.
 void check_lengths(const Job& job);
 
-// Tokens of a pack for which the memory of a GPU has room; 0: not even for the training state.
+// Largest number of tokens in a pack by a GPU's memory; 0: even the training state does not fit.
 double tokens_per_gpu(const Job& job);
 
-// The strategy of policies/iteration.hpp for such jobs. prepare_lengths(): of one that
-// check_lengths() finds nothing wrong with. A policy that chooses takes of its own assignments and
-// the fixed one that whose iteration, lowered and evaluated, ends first.
+// Implements policies/iteration.hpp for such jobs. prepare_lengths() requires check_lengths() to
+// have passed. A policy that chooses takes, among its own assignments and the fixed one, the one
+// whose iteration, lowered and evaluated, ends first.
 PreparedIteration prepare_lengths(const Job& job);
-// Whether it is of a job with as many GPUs in its pool: otherwise packs go elsewhere.
+// Whether `prepared` is for a job with equally many GPUs in its pool; otherwise packs are assigned
+// differently.
 bool is_of_pool(const Job& job, const PreparedIteration& prepared);
-// The training state alone: what packs add, and how long they take, only their balance says.
+// Only the training state: memory and time of packs are unknown before they are balanced.
 LeastIteration least_lengths(const Job& job);
 double lengths_step_s(const Job& job, const PreparedIteration& prepared);
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);

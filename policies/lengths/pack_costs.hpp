@@ -1,4 +1,4 @@
-// What passes over packs of unequal sequences cost.
+// Costs of passes over packs of unequal sequences.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@
 
 namespace windtunnel {
 
-// What each pass over a pack of a LengthPlan costs on the GPUs that LengthCosts is made for.
+// Costs of each pass over a pack of a LengthPlan, on the GPUs of the given LengthCosts.
 class PackCosts {
  public:
   // Keeps references to `costs` and `plan`.
   PackCosts(const Job& job, const LengthCosts& costs, const LengthPlan& plan,
             const std::vector<int>& lengths);
 
-  // Its elements are [stage of the model * slices + slice].
+  // Result: [stage of the model * slices + slice].
   std::vector<ChunkCost> of(const PackPass& pass) const;
-  // [stage of the model] It stands for all packs: it takes their mean time and holds what the
-  // fullest one does.
+  // [stage of the model] The average over packs: it has their mean time, and the memory of the
+  // fullest.
   const std::vector<ChunkCost>& mean() const { return means_; }
 
  private:
@@ -33,7 +33,7 @@ class PackCosts {
   const LengthPlan& plan_;
   const int slices_;
   std::vector<std::vector<std::vector<ChunkCost>>> packs_;  // [round][pack]
-  std::vector<ChunkCost> idle_;                             // a pass without sequences
+  std::vector<ChunkCost> idle_;                             // of a pass without sequences
   std::vector<ChunkCost> means_;
 };
 

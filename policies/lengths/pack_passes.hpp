@@ -1,5 +1,5 @@
-// Which passes over the pipeline each GPU makes under a LengthPlan, and which GPUs it meets in
-// each.
+// Which passes over the pipeline each GPU makes under a LengthPlan, and with which GPUs it
+// synchronises in each.
 #pragma once
 
 #include <compare>
@@ -13,15 +13,16 @@ namespace windtunnel {
 
 struct PackPass {
   int round = 0;
-  int pack = -1;  // of the round; -1: the pass has no tokens
+  int pack = -1;  // index in the round; -1: the pass has no tokens
   std::vector<MeetingGpus> meets = {};
-  double expert_tokens = 0;  // tokens that its experts get beyond those of its own pack
+  // additional tokens that its experts receive beyond those of its own pack
+  double expert_tokens = 0;
 
   auto operator<=>(const PackPass&) const = default;
 };
 using PackPasses = std::vector<PackPass>;
 
-// [GPU of the pool] its passes in their order, at least one.
+// [GPU of the pool] its passes in order, at least one.
 std::vector<PackPasses> passes_of(const Job& job, const LengthPlan& plan);
 
 }  // namespace windtunnel

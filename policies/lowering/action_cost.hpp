@@ -1,6 +1,6 @@
-// What the actions of a schedule cost and keep on their rank, in parts by category and origin: what
-// a Plan's tasks and a closed estimate charge. The evaluator (schedule_stages.hpp) has the same in
-// plain seconds.
+// Time and memory of a schedule's actions on their rank, by category and origin, as charged by a
+// Plan's tasks and by the closed estimate. The evaluator (schedule_stages.hpp) has the same costs
+// as plain seconds.
 #pragma once
 
 #include <vector>
@@ -21,21 +21,21 @@ class ActionCosts {
 
   std::vector<bool> passes_gradient() const;  // [stage of the model] ChunkCost::passes_gradient
 
-  // The parts of an action that computes.
+  // The cost of a compute action, by part.
   std::vector<CostPart> parts(const Action& action) const;
-  // The parts of a forward and the full backward after it as one (overlapped_s). Hidden time is
-  // subtracted from their expert-parallel communication.
+  // The cost of a forward and the following full backward that run as one (overlapped_s()), by
+  // part. Hidden time is subtracted from their expert-parallel communication.
   std::vector<CostPart> pair_parts(const Action& forward, const Action& backward) const;
 
   double allocated_bytes(const Action& action) const;  // when it starts
   double freed_bytes(const Action& action) const;      // when it ends
 
  private:
-  bool keeps_all(const Action& action) const;  // although others are recomputed
+  bool keeps_all(const Action& action) const;  // although other stages recompute
 
   const Schedule& schedule_;
   const std::vector<ChunkCost>& units_;
-  std::vector<bool> recomputed_;  // [stage]; empty: by no action of its own
+  std::vector<bool> recomputed_;  // [stage]; empty: no separate recomputation
 };
 
 }  // namespace windtunnel

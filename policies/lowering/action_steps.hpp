@@ -1,8 +1,7 @@
-// An action of a schedule taken apart where its ranks send each other something: compute, then
-// collectives beside more compute, and so on. Of it a Plan gets a task for each
-// (policies/lowering/step_tasks.hpp). On an idle network the steps take as long as the action has
-// in closed form (action_cost.hpp), because both count the same rounds
-// (models/cost/op/inner_round.hpp).
+// Splits an action of a schedule at the communication inside its replica: compute, then collectives
+// in parallel to more compute, and so on. A Plan gets a task for each
+// (policies/lowering/step_tasks.hpp). On an idle network the steps take the action's closed-form
+// time (action_cost.hpp), because both use the same rounds (models/cost/op/inner_round.hpp).
 #pragma once
 
 #include <array>
@@ -18,7 +17,7 @@
 
 namespace windtunnel {
 
-// Which categories of collectives inside a replica are tasks of the Plan.
+// Which categories of collectives inside a replica become tasks of the Plan.
 struct InnerTasks {
   bool tp = false;
   bool cp = false;
@@ -28,19 +27,19 @@ struct InnerTasks {
   bool of(Category category) const;
 };
 
-// As communication.inner says. Automatic: those that leave a node, or share links inside it with
-// others, and all where nodes are slow, whose kernels hide more; otherwise, inside an NVSwitch
-// domain, each GPU has its port for itself, so that their time in closed form is exact. `units`:
-// unit_rounds().
+// By communication.inner. Automatic: collectives that leave a node or share links inside it, and
+// all of them on slow nodes, whose kernels hide more. Inside an NVSwitch domain each GPU has its
+// own port, so the closed form is exact and no tasks are needed. `units`: unit_rounds().
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
 
 struct ActionStep {
   double compute_s = 0;  // first
   Category category = Category::tp;
-  std::vector<InnerCollective> collectives = {};  // then, one after another
-  // Issued with them, but awaited only when the rank's next action ends: other passes hide them.
+  std::vector<InnerCollective> collectives = {};  // then, in sequence
+  // Issued at the same time, but awaited only when the rank's next action ends: other passes hide
+  // them.
   std::vector<InnerCollective> later = {};
-  // Meanwhile: compute of the action, or steps of the one that it is paired with.
+  // In parallel: compute of the action, or steps of the action it is paired with.
   double beside_s = 0;
   std::vector<ActionStep> beside = {};
 };
@@ -53,7 +52,8 @@ double seconds_of(std::span<const ActionStep> steps);
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {
-  std::vector<CostPart> compute;  // what the steps compute, with collectives that are no tasks
+  // total compute of the steps, and collectives that do not become tasks
+  std::vector<CostPart> compute;
   std::vector<ActionStep> steps;
 };
 
@@ -65,14 +65,14 @@ class ActionSteps {
 
   bool active() const { return tasks_.any(); }
   SteppedAction of(const Action& action) const;
-  // The steps of a forward and the full backward after it as one: each hides the other's expert
-  // exchange behind its own kernels (Schedule, Action::with_next).
+  // The steps of a forward and the following full backward that run as one: each hides the other's
+  // expert exchange behind its own kernels (Schedule, Action::with_next).
   SteppedAction of_pair(const Action& forward, const Action& backward) const;
 
  private:
   // The rounds that become tasks.
   struct Rounds {
-    std::vector<InnerRound> repeated;  // by recomputation, which no pair hides
+    std::vector<InnerRound> repeated;  // by recomputation, which overlapped pairs do not hide
     std::vector<InnerRound> own;
   };
   Rounds rounds_of(const Action& action) const;

@@ -1,5 +1,5 @@
-// How much longer the kernels of each pipeline rank take in the closed form: on slow nodes, and by
-// what ranks are expected to wait for the slowest where the machine jitters.
+// Slowdown of each pipeline rank's kernels in the closed form: by slow nodes, and by the expected
+// wait for the slowest rank if the machine has jitter.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// [pipeline rank] Of its slowest GPU. With jitter the iteration is taken to be that of the pipeline
-// in which the slowest of all groups in step has its rank, while the other ranks are like most.
+// [pipeline rank] For its slowest GPU. With jitter the iteration is assumed to be that of the
+// pipeline whose rank is in the slowest of all groups in step, while its other ranks are typical.
 std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
                                        const std::vector<StageCost>& costs,
                                        const DataParallel& data);

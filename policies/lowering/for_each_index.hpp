@@ -1,4 +1,5 @@
-// Independent parts of a work on several threads, with results that do not depend on how many.
+// Runs independent parts of a computation on several threads; results do not depend on the number
+// of threads.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +7,9 @@
 
 namespace windtunnel {
 
-// work(i) for each i below `count`, in any order; every i writes its own results. `threads` 0: all
-// cores. Where one throws, no more are begun, and what the first i that failed threw is thrown.
+// Calls work(i) for each i below `count`, in any order; every i must write its own results.
+// `threads` 0: all cores. After an exception no more are started, and the exception of the lowest
+// failed i is thrown.
 void for_each_index(size_t count, int threads, const std::function<void(size_t)>& work);
 
 }  // namespace windtunnel

@@ -11,13 +11,12 @@
 
 namespace windtunnel {
 
-// What the fullest GPU has left for activations, bytes; at most 0: nothing. Stages in a loop.
+// Bytes that the fullest GPU has left for activations; <= 0: none. Stages are assumed in a loop.
 double activation_room_bytes(const Job& job, const std::vector<ChunkCost>& chunks);
 
-// For the job's pipeline, micro-batches and choice; planned with the times of `chunks` where the
-// schedule plans with times. Throws Error as generate_schedule does, for more slices than tokens,
-// and for a recomputation to place or to share (ScheduleChoice::recompute_share) where there is
-// none.
+// The schedule for the job's pipeline, micro-batches and choice; generators that plan with times
+// use those of `chunks`. Throws Error as generate_schedule does, for more slices than tokens, and
+// if recomputation is to be placed or shared (ScheduleChoice::recompute_share) but there is none.
 Schedule job_schedule(const Job& job, const std::vector<ChunkCost>& chunks);
 
 }  // namespace windtunnel

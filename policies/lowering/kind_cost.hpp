@@ -1,5 +1,4 @@
-// What the passes of a replica on unlike nodes cost: every stage what it costs on nodes of its
-// pool.
+// Costs of the passes of a replica on nodes of several pools: every stage has its cost on its pool.
 #pragma once
 
 #include <algorithm>
@@ -13,12 +12,12 @@
 
 namespace windtunnel {
 
-// [stage of the model] its pool; of stages that two pipeline ranks hold that of the slower one.
+// [stage of the model] its pool; for a stage on two pipeline ranks the slower one.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind, const Schedule& schedule);
-// Before there is a schedule: stages in a loop.
+// Before a schedule exists: stages in a loop.
 std::vector<int> pools_of_stages(const Job& job, const ReplicaKind& kind);
 
-// The costs of each stage from `of_pool(pool)`, [stage * slices + slice].
+// The costs of each stage, taken from `of_pool(pool)`, [stage * slices + slice].
 template <class Make>
 auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
   auto costs = of_pool(pools.front());
@@ -38,7 +37,7 @@ auto costs_by_stage(const std::vector<int>& pools, const Make& of_pool) {
   return costs;
 }
 
-// chunk_costs(), unit_costs() and unit_rounds() of a replica of the kind.
+// chunk_costs(), unit_costs() and unit_rounds() for a replica of the kind.
 std::vector<ChunkCost> chunk_costs(const Job& job, const ReplicaKind& kind,
                                    const std::vector<int>& pools);
 std::vector<ChunkCost> unit_costs(const Job& job, const ReplicaKind& kind, const Schedule& schedule,

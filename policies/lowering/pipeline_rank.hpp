@@ -1,6 +1,5 @@
-// The tasks of one pipeline rank: its schedule lowered to computes, sends and receives, the gathers
-// and reductions of data parallelism beside them (data_parallel.hpp), the optimizer and the
-// snapshots that are due.
+// The tasks of one pipeline rank: its schedule as computes, sends and receives, the overlapping
+// gathers and reductions of data parallelism (data_parallel.hpp), the optimizer and due snapshots.
 #pragma once
 
 #include <optional>
@@ -23,14 +22,14 @@
 
 namespace windtunnel {
 
-// What all pipeline ranks of an iteration share, or those of some of its replicas.
+// Common data of all pipeline ranks of an iteration, or of some of its replicas.
 struct IterationContext {
-  // Keeps references. `data_parallel`: of this schedule, or of another with the same stages.
+  // Keeps references. `data_parallel`: for this schedule, or for another with the same stages.
   IterationContext(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                    const std::vector<ChunkCost>& units, const IterationPlanOptions& options,
                    const DataParallel& data_parallel, const Members& members);
 
-  // As unit_rounds() has them: of the collectives in `which` tasks are made. Keeps a reference.
+  // Makes tasks of the collectives in `which`; `rounds`: unit_rounds(). Keeps a reference.
   void take_apart(const std::vector<ChunkRounds>& rounds, InnerTasks which) {
     steps.emplace(schedule, costs, rounds, which);
   }
@@ -39,21 +38,21 @@ struct IterationContext {
   const Schedule& schedule;
   const IterationPlanOptions& options;
   const ActionCosts costs;
-  std::optional<ActionSteps> steps;  // where collectives inside a replica are tasks
+  std::optional<ActionSteps> steps;  // if collectives inside a replica are tasks
   const DataParallel& data_parallel;
   const std::vector<GradientPartner> partners;  // [pipeline rank]
   const std::vector<IterationMarks> marks;      // [iteration of the schedule]
   const std::vector<double> snapshot_bytes;     // [pipeline rank], per GPU
-  std::vector<std::vector<Transfer>> outer;     // [pipeline rank] of options.outer
-  std::optional<InputLoad> input;               // empty: samples are there
+  std::vector<std::vector<Transfer>> outer;     // [pipeline rank] transfers of options.outer
+  std::optional<InputLoad> input;               // empty: samples are always ready
   const Members members;                        // of every pipeline rank
   std::string name;                   // ReplicaCosts::name; empty: all ranks of a pipeline rank
-  std::vector<int> pools;             // [pipeline rank] whose nodes they are; empty: all are alike
-  std::vector<MeetingGpus> meetings;  // the entries of ReplicaCosts::meets, each once
-  // [unit] what its passes wait for, indices into PipelineRankGroups::rendezvous; empty: none.
+  std::vector<int> pools;             // [pipeline rank] pool of its nodes; empty: all are alike
+  std::vector<MeetingGpus> meetings;  // distinct entries of ReplicaCosts::meets
+  // [unit] what its passes wait for: indices into PipelineRankGroups::rendezvous; empty: none.
   std::vector<std::vector<int>> rendezvous;
-  // Every pass begins with those of all others in the rank's gang, PipelineRankGroups::rendezvous'
-  // first.
+  // Every pass starts together with those of all other ranks in the gang: the first entry of
+  // PipelineRankGroups::rendezvous.
   bool gang = false;
 };
 

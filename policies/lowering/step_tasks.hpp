@@ -1,5 +1,5 @@
-// Tasks of an action that is taken apart into steps (action_steps.hpp): its compute in pieces, and
-// the collectives inside a replica between them.
+// Tasks of an action that is split into steps (action_steps.hpp): pieces of its compute, and the
+// collectives inside the replica between them.
 #pragma once
 
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace windtunnel {
 
-// `whole`: the task that the action would be in one piece; of its cost, `compute`, each piece gets
-// as much as it computes, and `longer_s` more are spread over them. Returns the last piece, which
-// all blocking collectives come before; those that are awaited later are added to `later`.
+// `whole`: the action as a single task. Its cost, `compute`, is divided among the pieces in
+// proportion to their computation, and `longer_s` is spread over them. Returns the last piece,
+// which follows all blocking collectives; those that are awaited later are added to `later`.
 TaskIndex append_steps(const Task& whole, const std::vector<CostPart>& compute, double longer_s,
                        std::span<const ActionStep> steps, RankTasks& tasks,
                        std::vector<TaskIndex>& later);

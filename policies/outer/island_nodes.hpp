@@ -1,4 +1,4 @@
-// Which islands share nodes: those that do lose ranks together.
+// Which islands share nodes, and thus lose ranks together.
 #pragma once
 
 #include <vector>
@@ -7,15 +7,15 @@
 
 namespace windtunnel {
 
-// [node] The first of the islands that share it, directly or by way of others.
+// [node] The first of the islands that share it, directly or through others.
 std::vector<int> first_islands(const Job& job);
 
-// How many groups of islands have nodes of their own.
+// Number of groups of islands that share no nodes with each other.
 int islands_apart(const Job& job);
 
-// Whether one island can go on without a node while the others do not notice: several groups of as
-// many islands have nodes of their own, and the job has no groups that drop out as a whole
-// (recovery.elastic) and no paths whose islands share nodes.
+// Whether an island can lose a node without affecting the others: there are several groups of
+// equally many islands that share no nodes, and the job has neither groups that drop out as a whole
+// (recovery.elastic) nor paths whose islands share nodes.
 bool goes_on_by_islands(const Job& job);
 
 }  // namespace windtunnel

@@ -1,10 +1,9 @@
-// What islands of replicas exchange when a level of synchronisation is due (models/plan/
-// sync_level.hpp), by rank: the difference of its weights to those of the last exchange, made and
-// compressed by kernels, summed with the ranks of equal place in the other islands, and taken in by
-// the outer optimizer. The ranks of an island that hold the same parameters divide them among
-// themselves, each exchanges its part, and then they gather the whole. By gossip an island's go to
-// some others only; of a model of paths each block of layers goes to those who train the same
-// module of it.
+// What islands of replicas exchange when a level of synchronisation is due
+// (models/plan/sync_level.hpp), by rank. Kernels compute and compress the difference of the weights
+// from those of the last exchange; it is summed with the corresponding ranks of the other islands
+// and applied by the outer optimizer. Ranks of an island with the same parameters divide them, each
+// exchanges its part, and then they gather the whole. With gossip an island sends to some others
+// only; in a model of paths each block of layers goes to the islands that train the same module.
 #pragma once
 
 #include <vector>
@@ -18,21 +17,21 @@
 
 namespace windtunnel {
 
-// The axis of the groups of the level that is `level` steps above the islands.
+// The axis of the groups at the level that is `level` steps above the islands.
 ReplicaAxis sync_axis(int level);
 
 class OuterExchange {
  public:
-  // Keeps references. `chunks`: of the schedule's job, whole micro-batches.
+  // Keeps references. `chunks`: whole micro-batches of the schedule's job.
   OuterExchange(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                 const ReplicaNetwork& network);
 
-  // One fragment of a level on a pipeline rank, in its order, each after the one before it.
+  // The transfers of one fragment of a level on a pipeline rank, in sequence.
   std::vector<Transfer> row(int level, int pp) const;
-  // Bytes that a rank sends to others for a whole exchange of all fragments, by the count of
-  // wire_bytes(); between islands only.
+  // Bytes that a rank sends to others for a complete exchange of all fragments, counted as in
+  // wire_bytes(); only between islands.
   double sent_bytes(int level, int pp) const;
-  // What a rank keeps from exchange to exchange for its compressor: errors, factors.
+  // Compressor state that a rank keeps between exchanges: errors, factors.
   double state_bytes(int level, int pp) const;
   Origin origin(int level, int pp) const;  // of the times of its collectives
 

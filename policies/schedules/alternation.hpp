@@ -1,4 +1,4 @@
-// One forward, one backward in turn: what 1F1B and its descendants have in common.
+// Alternating forwards and backwards: the common part of 1F1B and its descendants.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace windtunnel {
 
-// `warm_up` forwards, then one forward and one backward in turn while there are forwards, then the
-// rest of the backwards; in the orders given.
+// Appends `warm_up` forwards, then a forward and a backward alternately while there are forwards,
+// then the remaining backwards; in the given orders.
 void append_alternating(const std::vector<Action>& forwards, const std::vector<Action>& backwards,
                         int warm_up, std::vector<Action>& actions);
 

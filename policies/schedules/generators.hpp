@@ -1,4 +1,4 @@
-// The generators that the table in policies/schedules/schedules.cpp names, and what they share.
+// The generators listed in policies/schedules/schedules.cpp, and their common parts.
 #pragma once
 
 #include <string_view>
@@ -7,25 +7,25 @@
 
 namespace windtunnel {
 
-// Where the stages of a direction lie: chunk c of rank r is
+// Placement of the stages of a direction: chunk c of rank r is
 enum class Placement {
   looped,  // stage c * p + r
-  vee,     // back and forth: an even c as looped, an odd one stage c * p + (p - 1 - r)
+  vee,     // back and forth: even c as looped, odd c stage c * p + (p - 1 - r)
 };
 
-// Without actions. `directions` > 1: every other copy of the stages runs over the ranks in reverse
-// order.
+// A schedule without actions. `directions` > 1: every second copy of the stages has the ranks in
+// reverse order.
 Schedule empty_schedule(std::string_view name, const ScheduleRequest& request,
                         Placement placement = Placement::looped, int directions = 1);
 
 // Throws Error unless the request has between `least` and `most` chunks per rank.
 void require_chunks(std::string_view name, const ScheduleRequest& request, int least, int most);
-// Throws Error about that number: "schedule 'NAME' needs NEEDED (layout.vpp)REST".
+// Throws Error about the number of chunks: "schedule 'NAME' needs NEEDED (layout.vpp)REST".
 [[noreturn]] void refuse_chunks(std::string_view name, std::string_view needed,
                                 std::string_view rest = "");
 
-// request.costs, or the equal ones that stand for them when there are none. Size p * v (times
-// slices where the request has them by slice).
+// request.costs, or equal default costs if there are none. Size p * v (times slices if the request
+// has costs by slice).
 std::vector<StageCost> costs_of(const ScheduleRequest& request);
 
 Schedule generate_gpipe(const ScheduleRequest& request);

@@ -1,8 +1,8 @@
-// A pipeline of one micro-batch's passes, repeated: the way the V schedules with little memory are
-// built (Qi et al., "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). The passes
-// of a micro-batch on the ranks of a V are laid out on slots, F, I and W one each; every `period`
-// slots the next micro-batch starts the same; weight gradients fill the slots left free; then fill
-// and drain, which have room, are moved together without raising the peak of the memory.
+// Repeats the passes of one micro-batch to build a pipeline, as V schedules with little memory are
+// constructed (Qi et al., "Pipeline Parallelism with Controllable Memory", arXiv 2405.15362). The
+// passes of a micro-batch on the ranks of a V occupy slots, one each for F, I and W; every `period`
+// slots the next micro-batch starts in the same way; weight gradients fill free slots. Fill and
+// drain phases, which have free slots, are then compacted without raising peak memory.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace windtunnel {
 using BlockSlots = std::array<int, 4>;
 
 // Appends the actions of all ranks to a schedule of two chunks per rank in a V. `block`: [rank],
-// no two slots alike modulo `period`, each behind what it depends on.
+// with slots that are distinct modulo `period`, each after its dependencies.
 void append_repeated(const std::vector<BlockSlots>& block, int period, Schedule& schedule);
 
 }  // namespace windtunnel

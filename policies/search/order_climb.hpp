@@ -1,5 +1,5 @@
-// Local search on orders: one chain of small changes, of which those that help stay and, less and
-// less often, those that hurt a little (simulated annealing, Kirkpatrick et al. 1983).
+// Local search on orders: one chain of small changes. Improvements are kept, and slightly worse
+// orders are kept less and less often (simulated annealing, Kirkpatrick et al. 1983).
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 namespace windtunnel {
 
 struct ClimbOptions {
-  bool makespan = false;  // else the longest stage
+  bool makespan = false;  // objective; false: the longest stage
   int steps = 0;
-  double good_enough_s = 0;  // ends there
+  double good_enough_s = 0;  // the search ends at this value
   std::uint64_t seed = 1;
   std::uint64_t chain = 0;          // chains of one seed are independent
-  std::function<bool()> stop = {};  // asked now and then
+  std::function<bool()> stop = {};  // polled now and then
 };
 
 struct ClimbResult {
   SplitOrder order;
   FilledResult filled;
-  int steps = 0;  // taken
+  int steps = 0;  // number of steps taken
 };
 
-// `start` must be possible.
+// `start` must be feasible.
 ClimbResult climb(const ScheduleRequest& request, const SplitOrder& start,
                   const ClimbOptions& options);
 

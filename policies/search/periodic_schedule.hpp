@@ -1,9 +1,9 @@
-// Orders from one period that repeats: every 1/m of the iteration each rank does F, I and W of each
-// of its chunks once, for another micro-batch each: the building blocks of Qi et al., arXiv
-// 2405.15362, for given times. The pattern is found by a dynamic program over the ranks, which
-// tries every order of a rank's actions within the period (modulo scheduling). With one chunk per
-// rank it has the least activations that such a pattern can have; with two, partial patterns are
-// dropped where there are too many.
+// Orders with a repeating period: every 1/m of the iteration each rank runs F, I and W of each of
+// its chunks once, each for another micro-batch: the building blocks of Qi et al., arXiv
+// 2405.15362, for given times. A dynamic program over the ranks finds the pattern; it tries every
+// order of a rank's actions within the period (modulo scheduling). With one chunk per rank it finds
+// the least activations of any such pattern; with two, partial patterns are pruned if there are too
+// many.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ namespace windtunnel {
 struct PeriodicOrder {
   std::string name;
   double period_s = 0;
-  double peak_activation = 0;  // while it repeats, of the worst rank
-  // The period repeated m times, actions by their time; evaluation closes the gaps at the ends.
+  double peak_activation = 0;  // of the worst rank, in steady state
+  // The period repeated m times, with actions in order of time; evaluation closes gaps at the ends.
   Schedule schedule;
 };
 
-// For one chunk per rank, or two in a V; none for other numbers of chunks. Within the memory limit
-// where one is given, with a longer period if need be; those that differ in memory and period.
+// For one chunk per rank, or two in a V; empty for other numbers. If there is a memory limit, they
+// respect it, with a longer period if necessary. Results differ in memory and period.
 std::vector<PeriodicOrder> periodic_orders(const ScheduleRequest& request);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Orders made for the times and the memory limit of a request, where a search starts.
+// Orders constructed for a request's times and memory limit, from which a search starts.
 #pragma once
 
 #include <string>
@@ -13,17 +13,17 @@ struct NamedOrder {
   SplitOrder order;
 };
 
-// One chunk per rank: warm-up forwards that fall by a fixed slope from rank to rank, cut off where
-// memory is full, then input gradient and forward in turn; slope 1 is 1F1B, 2 ZB-H2.
+// One chunk per rank: the number of warm-up forwards decreases by a fixed slope from rank to rank,
+// limited by memory; then input gradients and forwards alternate. Slope 1 is 1F1B, 2 is ZB-H2.
 std::vector<NamedOrder> warm_up_orders(const ScheduleRequest& request);
 
-// One chunk per rank, where messages take their sender's port: the passes of some micro-batches one
-// way, then the other way, so that messages of both directions hardly meet; in the fewest equal
-// rounds that memory allows, twice as many, and so on. Empty where messages are delays.
+// One chunk per rank, if messages occupy their sender's port: passes of some micro-batches in one
+// direction, then in the other, so that messages of both directions rarely meet; with the fewest
+// equal rounds that memory allows, twice as many, and so on. Empty if messages are delays.
 std::vector<NamedOrder> rounds_orders(const ScheduleRequest& request);
 
-// The same rule on orders that exist: forwards a few places earlier on every rank as far as memory
-// allows.
+// The same idea for existing orders: moves forwards a few places earlier on every rank as far as
+// memory allows.
 SplitOrder with_forwards_earlier(SplitOrder order, int places);
 
 }  // namespace windtunnel

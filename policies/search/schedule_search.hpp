@@ -1,6 +1,6 @@
-// The best order of a pipeline's actions under a memory limit: every schedule that has a name,
-// families made for the given times (warm-up depths, periodic patterns), and a local search on
-// their orders. What the result is worth is said by its gap to schedule_bound.
+// The best order of a pipeline's actions under a memory limit: every named schedule, families
+// constructed for the given times (warm-up depths, periodic patterns), and a local search from
+// their orders. The gap to schedule_bound shows how good the result is.
 #pragma once
 
 #include <atomic>
@@ -17,18 +17,19 @@ namespace windtunnel {
 
 enum class SearchObjective {
   longest_stage,  // max over ranks of last end - first start (Zero Bubble; post-validation)
-  makespan,       // what counts when the optimizer step waits for all ranks
+  makespan,       // relevant if the optimizer step waits for all ranks
 };
 
 struct SearchOptions {
   SearchObjective objective = SearchObjective::longest_stage;
-  // Actions timed by the local search, of all its chains; the result depends on it, not on time.
+  // Number of actions that the local search evaluates over all its chains. The result depends on
+  // this, not on time.
   double effort = 2e7;
-  // Ends earlier; what is found then depends on the machine. 0: no limit.
+  // Time limit; the result then depends on the machine. 0: no limit.
   double seconds = 0;
   std::uint64_t seed = 1;
   int threads = 0;                              // 0: all cores; the result is the same
-  const std::atomic<bool>* stop = nullptr;      // ends with the best so far
+  const std::atomic<bool>* stop = nullptr;      // ends with the best order so far
   std::function<void(std::string)> progress{};  // called from one thread
 };
 
@@ -36,7 +37,7 @@ struct SearchCandidate {
   std::string name;
   ScheduleEvaluation evaluation;
   double peak_activation = 0;  // of the worst rank
-  bool fits = true;            // in the memory limit
+  bool fits = true;            // within the memory limit
 };
 
 struct FoundOrder {
@@ -45,7 +46,7 @@ struct FoundOrder {
   double value_s = 0;  // of the objective
 };
 
-// An order by name that the search and its bound leave out.
+// A named order that the search and its bound exclude.
 struct LeftOutOrder {
   SearchCandidate order;
   std::string why;  // "forwards and backwards in pairs"
@@ -58,27 +59,27 @@ struct SearchResult {
   double value_s = 0;    // of the objective
   double bound_s = 0;
   std::string bound_because;
-  // Best first; those that do not fit behind.
+  // Best first; those that do not fit are last.
   std::vector<SearchCandidate> candidates;
-  // Best first; those that do not fit behind. The bound is not of them.
+  // Best first; those that do not fit are last. The bound does not cover them.
   std::vector<LeftOutOrder> left_out;
-  // That fit, best first, where messages take ports (ScheduleRequest::port_s): on a network they
-  // share these with those of other ranks, too, so that another order may be the best there.
+  // Those that fit, best first, if messages occupy ports (ScheduleRequest::port_s). On a network,
+  // ranks share ports with ranks of other pipelines, so another order may be the best there.
   std::vector<FoundOrder> orders;
-  double timed_orders = 0;  // by families and local search
+  double timed_orders = 0;  // number of orders from families and local search
   bool stopped = false;     // by time or by the caller
 
-  // How much better an order might be at most, relative to the bound.
+  // Upper limit of how much better an order might be, relative to the bound.
   double gap() const { return bound_s > 0 ? value_s / bound_s - 1 : 0; }
 };
 
-// What orders the best and the bound are over, and which not, for people.
+// Which orders the best and the bound cover, in words.
 inline constexpr const char* kSearched =
     "synchronous orders of one direction, of whole micro-batches, that run one pass at a time";
 
 double objective_s(const ScheduleEvaluation& evaluation, SearchObjective objective);
 
-// A request without slices. Throws Error when no schedule fits in the memory limit, and as
+// The request must have no slices. Throws Error if no schedule fits in the memory limit, and as
 // generate_schedule does for numbers that are out of range.
 SearchResult search_schedule(const ScheduleRequest& request, const SearchOptions& options = {});
 

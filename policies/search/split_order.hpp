@@ -1,7 +1,7 @@
-// The form in which a search changes schedules: per rank the order of its forwards and input
-// gradients alone. Weight gradients wait for nothing but their input gradient, so they are put in
-// where they cost least, while the order is run: into gaps, where memory forces them, the rest at
-// the end (the rule of Zero Bubble's heuristic, arXiv 2401.10241, section 3.1).
+// The form of a schedule that a search changes: per rank only the order of its forwards and input
+// gradients. Weight gradients depend only on their input gradient, so they are inserted where they
+// cost least while the order is evaluated: into gaps, where memory forces them, and the rest at the
+// end (the rule of Zero Bubble's heuristic, arXiv 2401.10241, section 3.1).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace windtunnel {
 
-inline constexpr double kSlack = 1e-9;  // of sums of times and of activations: rounding
+// tolerance for rounding in sums of times and of activations
+inline constexpr double kSlack = 1e-9;
 
 struct SplitItem {
   std::int32_t stage = 0;
@@ -22,9 +23,9 @@ struct SplitItem {
 struct SplitRank {
   std::vector<SplitItem> forwards;
   std::vector<SplitItem> backwards;
-  std::vector<int> ahead;  // [backward] forwards before it; does not fall
-  // A gap takes a weight gradient that fills it by more than this share of its time: 1 never delays
-  // what comes next, 0 leaves no gap.
+  std::vector<int> ahead;  // [backward] number of forwards before it; never decreases
+  // A weight gradient is put into a gap that it fills by more than this share of its time: 1 never
+  // delays the next action, 0 leaves no gap.
   double patience = 1;
 };
 
@@ -33,24 +34,24 @@ struct SplitOrder {
   std::vector<SplitRank> ranks;
 };
 
-// The order of a schedule of one replica without slices, iterations, pairs or actions of its own
-// for recomputation. Weight gradients are dropped.
+// The order of a schedule of one replica without slices, iterations, pairs or separate
+// recomputation. Weight gradients are dropped.
 SplitOrder split_order(const Schedule& schedule);
 
 struct FilledResult {
-  bool possible = false;  // false: deadlock, or memory does not suffice
+  bool possible = false;  // false: deadlock, or memory is insufficient
   double longest_stage_s = 0;
   double makespan_s = 0;
   double mean_span_s = 0;
 };
 
-// Fills and times orders of one request, many of them: buffers are kept.
+// Evaluates many orders of one request; buffers are reused.
 class WeightFiller {
  public:
   // `costs` by stage; limit and message are those of the request.
   explicit WeightFiller(const ScheduleRequest& request);
 
-  // `schedule`, if given, gets the actions.
+  // `schedule`, if given, receives the actions.
   FilledResult fill(const SplitOrder& order, Schedule* schedule = nullptr);
 
  private:
@@ -60,11 +61,11 @@ class WeightFiller {
   struct Rank {
     int forward = 0;   // next
     int backward = 0;  // next
-    int weight = 0;    // next; those from here to `backward` wait
+    int weight = 0;    // next; those from here to `backward` are pending
     std::int64_t waits_for = -1;
     double first_start_s = -1;
     double now_s = 0;
-    double port_s = 0;  // when the last of its messages has left
+    double port_s = 0;  // when its last message has left
     double activation = 0;
   };
 
@@ -81,7 +82,8 @@ class WeightFiller {
   std::vector<Stage> stages_;
   double limit_;
   std::vector<Rank> ranks_;
-  std::vector<double> there_s_;  // [stage * m + unit], input gradients behind all activations
+  // [stage * m + unit] arrival times; input gradients after all activations
+  std::vector<double> there_s_;
   std::vector<int> ready_;
 };
 

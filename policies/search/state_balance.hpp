@@ -1,6 +1,6 @@
 // Shares of the training state by pool (Layout::state_of_pool) so that every rank has room for its
-// own: small GPUs hold less. Cephalo (Guo et al. 2024, arXiv 2411.01075) assigns them so, whatever
-// the sequences that a GPU computes.
+// own: small GPUs hold less. Cephalo (Guo et al. 2024, arXiv 2411.01075) assigns them in this way,
+// independently of the sequences that a GPU computes.
 #pragma once
 
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace windtunnel {
 
-// What a rank of each pool may hold over the mean, where `most` is what it has room for: at least
-// `least` each, and so that the optimizer ends soonest, which takes `unit_s` of a mean share.
-// `ranks` of them have together what they have on average. `least` is at most 1 and of no pool
-// above `most`, and `most` of all is enough.
+// Share of each pool's ranks relative to the mean, given room for `most`: at least `least` each,
+// chosen so that the optimizer, which takes `unit_s` for a mean share, ends earliest. `ranks` of
+// each pool have the mean share on average. Preconditions: `least` is at most 1 and nowhere above
+// `most`, and the total of `most` suffices.
 std::vector<double> shares_above(double least, std::span<const int> ranks,
                                  std::span<const double> unit_s, std::span<const double> most);
 
-// [pool] Of a job that has passed all checks; its own shares are not read. Of the shares that fit
-// in memory those of the shortest step in closed form, even ones before others; empty: even. Where
-// none fit, in proportion to the room. Throws Error where pipeline ranks mix pools in unlike
+// [pool] For a job that has passed all checks; its own shares are ignored. Among shares that fit in
+// memory those with the shortest step in closed form, preferring even ones; empty: even. If none
+// fit, in proportion to the room. Throws Error if pipeline ranks mix pools in different
 // proportions.
 std::vector<double> balanced_state(const Job& job);
 

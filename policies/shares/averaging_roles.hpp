@@ -1,31 +1,31 @@
-// Who averages which part of the gradients for whom, among peers whose links differ (DeDLOC, Diskin
-// et al. 2021, arXiv 2106.10207, section 3.2). A peer that averages a part takes it from all that
-// compute and sends the mean back to all of them; no link carries more than it can. Sharing the
-// parts out so that the exchange takes the least time is a linear programme.
+// Which peers average which part of the gradients when their links differ (DeDLOC, Diskin et al.
+// 2021, arXiv 2106.10207, section 3.2). A peer that averages a part receives it from all peers that
+// compute and sends the mean back to them; no link exceeds its capacity. The parts that minimise
+// the time of the exchange are the solution of a linear program.
 #pragma once
 
 #include <vector>
 
 namespace windtunnel {
 
-// Peers that are alike.
+// Identical peers.
 struct AveragingPeers {
-  double count = 1;  // need not be whole: those of a stage on average
+  double count = 1;  // may be fractional: the mean number in a stage
   double up_Bps = 0;
   double down_Bps = 0;
-  bool computes = true;  // has gradients, and needs their mean; else it averages for others only
+  bool computes = true;  // has gradients and needs their mean; false: it only averages for others
 };
 
 struct AveragingRoles {
-  double rate_Bps = 0;        // bytes of gradients that are averaged in a second
-  std::vector<double> parts;  // [kind] share of them that each peer of a kind averages
+  double rate_Bps = 0;        // bytes of gradients averaged per second
+  std::vector<double> parts;  // [kind] share averaged by each peer of the kind
 };
 
-// The best roles. Gradients are sent once to each peer that averages them, and a part may be
-// averaged by several, each for some.
+// The optimal roles. Gradients are sent once to each peer that averages them; several peers may
+// average different pieces of a part.
 AveragingRoles adaptive_roles(const std::vector<AveragingPeers>& kinds);
-// Fixed ones, to compare: equal parts on all peers that compute (ring or butterfly all-reduce), and
-// all on one peer, the one that is fastest at it (parameter server).
+// Fixed roles for comparison: equal parts on all peers that compute (ring or butterfly all-reduce),
+// and everything on the single fastest peer (parameter server).
 AveragingRoles all_reduce_roles(const std::vector<AveragingPeers>& kinds);
 AveragingRoles server_roles(const std::vector<AveragingPeers>& kinds);
 

@@ -1,5 +1,4 @@
-// What was decided for the nodes of a job that are not alike: which layers and which part of the
-// batch each gets, where that is not even.
+// Notes on how layers and the batch are divided among nodes of different kinds, if not evenly.
 #pragma once
 
 #include <span>
@@ -11,7 +10,7 @@
 
 namespace windtunnel {
 
-// `kinds`: those of its replicas, with their shares. None where all is even.
+// `kinds`: of the job's replicas, with their shares. Empty if everything is even.
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds);
 
 }  // namespace windtunnel

@@ -1,7 +1,7 @@
-// What Job::offload has on its way beside the passes of a rank, as tasks: layers' weights and
-// activations that come one segment before they are needed, gradients and activations that leave,
-// and the step of the host's cores. All on shared resources, so that it competes with snapshots and
-// with the node's other GPUs.
+// Transfers of Job::offload in parallel to a rank's passes, as tasks: layers' weights and
+// activations that are fetched one segment before they are needed, gradients and activations that
+// are evicted, and the host's optimizer step. All use shared resources, so they compete with
+// snapshots and with the node's other GPUs.
 #pragma once
 
 #include <deque>
@@ -24,37 +24,37 @@ class OffloadTasks {
   OffloadTasks(const Job& job, RankTasks& tasks)
       : job_(job), tasks_(tasks), used_(offload_of(job).sections, -1) {}
 
-  // What a segment of a micro-batch waits for; -1: it needs nothing. Copies of Offload::sections
-  // segments are on the GPU at once: the next one's come when what the first of them fetched has
-  // been used, and activations when they have left.
+  // Fetches what a segment of a micro-batch needs, and returns the task that it must wait for; -1:
+  // none. Buffers for Offload::sections segments are on the GPU: the next segment's data is fetched
+  // when the oldest segment has used its own, and activations when they have been evicted.
   TaskIndex fetch(const HostCopies& copies, const std::string& segment, int stage, int microbatch);
-  // The segment that fetched has this last task.
+  // Reports the last task of the segment that used the fetched data.
   void used(const HostCopies& fetched, TaskIndex task);
   void evict_activations(const HostCopies& copies, const std::string& segment, int stage,
                          int microbatch, TaskIndex after);
-  // To be called for each segment, whether it evicts weights or not: what the last but one evicted
-  // makes room for what the next one fetches.
+  // Must be called for each segment, even if it evicts no weights: the eviction before the last
+  // makes room for the next fetch.
   void evict_weights(const HostCopies& copies, const std::string& segment, int stage,
                      TaskIndex after);
   void evict_gradients(const HostCopies& copies, const std::string& where, int stage,
                        TaskIndex after);
-  // The tasks that a segment waits for before it evicts: the copies before the last that evicted
-  // must be gone, because it writes to their place.
+  // The tasks that a segment waits for before it evicts: the copies before the last eviction must
+  // be complete, because it writes to their buffer.
   std::vector<TaskIndex> take_room(const HostCopies& evicted);
 
-  // `parameters` are all that a rank or segment updates, of which Offload::optimizer_share is the
-  // host's; `on_host_parameters` is that part already.
+  // `parameters`: everything that a rank or segment updates; the host updates
+  // Offload::optimizer_share of it. `on_host_parameters`: only the host's part.
 
-  // An iteration begins behind `after`, -1 for the first; with the step of the one before it where
-  // that is delayed.
+  // Begins an iteration after `after`, -1 for the first. If the host's step is delayed, it starts
+  // the step of the previous iteration.
   void begin_iteration(double parameters, TaskIndex after);
-  // The host's step for a segment whose gradients arrive in the iteration that uses the new
-  // weights, behind `arrived`: gradients leave, weights come back. Returns what the segment waits
-  // for: nothing where the step is delayed.
+  // The host's step for a segment whose gradients arrive, by `arrived`, in the iteration that uses
+  // the new weights: gradients are evicted, weights fetched. Returns what the segment waits for:
+  // nothing if the step is delayed.
   std::vector<TaskIndex> update_arrived(double on_host_parameters, const std::string& where,
                                         int stage, TaskIndex arrived);
-  // The optimizer's step behind `ready`, on the GPU and on the host; ends when the new weights are
-  // where they are used.
+  // The optimizer step after `ready`, on the GPU and on the host; ends when the new weights are in
+  // place.
   TaskIndex step(double parameters, std::vector<TaskIndex> ready);
 
  private:
@@ -63,27 +63,27 @@ class OffloadTasks {
                    const HostWork& work, double bytes, std::vector<TaskIndex> after);
   TaskIndex copy(CopyWay way, std::string name, int stage, double bytes, double host_bytes,
                  bool disk, std::vector<TaskIndex> after);
-  // The update on the host, after these tasks and all gradients that leave the GPU. It runs in
-  // tiles: one returns to the GPU while the next is computed. Returns the tasks that users of the
-  // weights wait for.
+  // The update on the host, after these tasks and all evictions of gradients. It runs in tiles: one
+  // returns to the GPU while the next is computed. Returns the tasks that users of the weights wait
+  // for.
   std::vector<TaskIndex> update(double on_host_parameters, const std::vector<TaskIndex>& after);
 
   const Job& job_;
   RankTasks& tasks_;
   TaskIndex last_gradients_ = -1;
-  std::vector<TaskIndex> updates_;  // tasks that the end of the iteration waits for
-  // The last two, of those that bound what is on the GPU.
+  std::vector<TaskIndex> updates_;  // tasks that must complete before the iteration ends
+  // The last two evictions, to limit the data on the GPU.
   struct LastTwo {
     TaskIndex before = -1;
     TaskIndex last = -1;
     void add(TaskIndex task) { before = std::exchange(last, task); }
   };
   LastTwo evicted_;
-  // The last Offload::sections segments that fetched, the oldest first.
+  // Last tasks of the most recent Offload::sections segments that fetched, oldest first.
   std::deque<TaskIndex> used_;
   LastTwo weights_left_;
-  // [stage, micro-batch] the copies out of its activations, which the backward pass takes back from
-  // the last one on.
+  // [stage, micro-batch] copies that evicted its activations; the backward pass fetches them in
+  // reverse order.
   std::map<std::pair<int, int>, std::vector<TaskIndex>> away_;
 };
 

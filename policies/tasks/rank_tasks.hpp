@@ -1,5 +1,5 @@
-// The task list of one pipeline rank while it is written: its streams, peers and groups, and the
-// tasks that look alike whatever the schedule: messages, collectives, the optimizer.
+// Builds the task list of one pipeline rank: its streams, peers and groups, and the tasks that are
+// the same for any schedule: messages, collectives, the optimizer.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@
 
 namespace windtunnel {
 
-// A communicator of the rank's members: which instance each is in, and what they have in common.
+// A communicator of the rank's members: the instance of each member, and the common properties.
 struct GroupSlot {
   std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
   GroupShape shape;
 };
 
-// Shapes of the groups of a plan, each without others beside it.
+// Shapes of the groups of a plan, with no other groups running concurrently.
 class GroupsAlone {
  public:
   // Keeps references.
@@ -37,24 +37,24 @@ class GroupsAlone {
 };
 
 struct PipelineRankGroups {
-  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // hold the same parameters
-  // Inside a replica, where their collectives are tasks.
+  std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // ranks with the same parameters
+  // Inside a replica, if their collectives are tasks.
   std::array<std::optional<GroupSlot>, kInnerGroups> inner;
   std::optional<GroupSlot> partner;  // GradientPartner
   std::optional<GroupSlot> world;
-  std::map<int, GroupSlot> codes;  // by index into Job::snapshots, of those that are due
-  // Ranks that begin an action together: [group][member], index into Plan::groups.
+  std::map<int, GroupSlot> codes;  // by index of the due tier in Job::snapshots
+  // Ranks that start an action together: [group][member], index into Plan::groups.
   std::vector<std::vector<std::int32_t>> rendezvous;
 };
 
-// Adds to the plan every one of the groups, the first of them of rank `first`, on
-// which `members` consecutive ranks stand.
+// Adds all groups of this family to the plan. `first` is the first group's first rank, and there
+// are `members` consecutive ranks.
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
-// The same, of groups that are no such family: of places among the `members`.
+// The same for arbitrary groups, given as positions among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
-// One group of all ranks, or one of each island's ranks, for the members of any pipeline rank.
+// One group of all ranks, or one per island, for the members of any pipeline rank.
 GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan);
 
 enum StreamIndex : std::int16_t {
@@ -67,95 +67,98 @@ enum StreamIndex : std::int16_t {
   kStore,
   kEncode,
   kParity,
-  kReduceBeside,  // only where collectives run two at once
+  kReduceBeside,  // only if two collectives can run at once
 };
 
 // One message of a pipeline.
 struct Message {
   std::string name;  // "F2.5": what is sent
-  int stage = 0;     // of the task
+  int stage = 0;     // of the sending or receiving task
   int unit = 0;
   int peer = 0;  // pipeline rank
   std::int64_t tag = 0;
 };
 
-// Ranks of a pipeline rank, counted from its first one, ascending.
+// Ranks of a pipeline rank, relative to its first one, ascending.
 using Members = std::vector<int>;
 // All of them.
 Members whole_pipeline_rank(const Layout& layout);
-// The part of the groups that these members are in.
+// The groups, restricted to these members.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {
  public:
-  // For these members of pipeline rank `rank`, whose groups are `groups`. Keeps references to the
-  // costs, their job and `alone`.
+  // For these members of pipeline rank `rank`, with their `groups`. Keeps references to the costs,
+  // their job and `alone`.
   RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
             PipelineRankGroups groups, GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
   TaskIndex append(Task task);
 
-  // The index of the last message, -1 without one.
+  // Append one end of a message and return its task.
   TaskIndex receive(const Message& message, std::vector<TaskIndex> after);
   TaskIndex send(const Message& message, double bytes, StreamIndex stream,
                  std::vector<TaskIndex> after);
 
-  // One after the other, each when all of `after` (-1: nothing) are through, with the kernels
-  // before it; the last task of them, -1 if there is none. "reduce experts 3/0": verb and where.
+  // Appends transfers, each with its kernels before it. A sequence starts when all of `after` (-1:
+  // nothing) have ended, and its transfers follow each other. Returns the last task, -1 if there is
+  // none. `verb` and `where` make names such as "reduce experts 3/0".
   TaskIndex transfers(const std::vector<Transfer>& transfers, const char* verb,
                       const std::string& where, int stage, const std::vector<TaskIndex>& after);
   bool has_partner() const { return partner_slot_ >= 0; }
   bool has_world() const { return world_slot_ >= 0; }
   TaskIndex reduce_with_partner(std::string name, double bytes, std::vector<TaskIndex> after);
-  // Clipping needs the norm over all gradients: eight bytes, but everybody waits for everybody.
+  // Clipping needs the norm over all gradients: eight bytes, but all ranks must wait for each
+  // other.
   TaskIndex norm(std::vector<TaskIndex> after);
-  // The transfers since forget_transfers() that all others precede: the last collective of each
-  // stream and all kernels that end a row.
+  // The transfers since forget_transfers() that no other transfer follows: the last collective of
+  // each stream, and all kernels that end a sequence.
   std::vector<TaskIndex> last_transfers() const;
   void forget_transfers();
 
-  // Kernels of transfers run as soon as they can, between the segments of actions: those must wait
-  // for one another themselves.
+  // Runs kernels of transfers as early as possible, between segments of actions. Segments must then
+  // have explicit dependencies on each other.
   void put_kernels_first() { class_.streams[kCompute].order = StreamOrder::by_priority; }
   bool kernels_first() const { return class_.streams[kCompute].order == StreamOrder::by_priority; }
   void add_second_channel() { class_.streams.push_back({"dp beside", StreamOrder::in_order}); }
-  // On a stream of its own beside all others, one after the other behind `after`; the last of them.
-  // `share`: of each transfer, its kernels included, that goes.
+  // Appends transfers after `after`, in sequence, on a separate stream. `share`: the part of each
+  // transfer, including its kernels. Returns the last task.
   TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
                        TaskIndex after);
-  // After the second channel, if there is one.
+  // To be called after the second channel, if there is one, has been added.
   void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
   }
-  // Ends when all ranks of the rendezvous have come; takes no time. `category`: what the wait is
-  // charged to.
+  // Appends a task that ends when all ranks of the rendezvous have arrived; it takes no time.
+  // `category`: of the wait.
   TaskIndex meet(int rendezvous, std::string name, Category category, std::vector<TaskIndex> after);
 
   TaskIndex optimizer(std::vector<CostPart> cost, std::vector<TaskIndex> after);
-  // A controller dispatches the programs of the next iteration: `ahead_s` beside this one, from the
-  // dispatches before on, and `between_s` behind `last`, the end of this one.
+  // A controller dispatches the programs of the next iteration: for `ahead_s` in parallel to this
+  // iteration, after earlier dispatches, and for `between_s` after `last`, the end of this
+  // iteration.
   TaskIndex dispatch(double ahead_s, double between_s, TaskIndex last);
 
-  // -1 without groups.
+  // -1: no groups.
   int code_slot(int tier) const {
     const auto slot = code_slots_.find(tier);
     return slot == code_slots_.end() ? -1 : slot->second;
   }
-  // Name, kind, bytes, stream, category and what it waits for are given; group, origin and time are
-  // added.
+  // Adds group, origin and time to `task`, which has name, kind, bytes, stream, category and
+  // predecessors.
   TaskIndex append_collective(Task task, int slot, double longer_s = 0);
 
-  // Which stream a collective inside a replica takes: the pass waits for it, or it runs beside
-  // another pass.
+  // The stream of a collective inside a replica: the pass waits for it, or it overlaps another
+  // pass.
   enum class InnerStream : std::uint8_t { awaited, later };
-  // A collective between ranks of a replica, in `task`, which has a name, a stage, a micro-batch
-  // and what it waits for.
+  // Appends a collective between ranks of a replica. `task` has name, stage, micro-batch and
+  // predecessors.
   TaskIndex append_inner(Task task, const InnerCollective& collective, Category category,
                          InnerStream stream);
 
-  // Index of an in-order stream that StreamIndex does not name. It is made at its first use.
+  // Index of an in-order stream without a StreamIndex, created on first use.
   std::int16_t stream_named(const std::string& name);
 
   // Memory that the task frees when it ends.
@@ -170,7 +173,7 @@ class RankTasks {
  private:
   struct GroupUse {
     GroupShape shape;
-    // shape of the first member's group, computed when it is first needed
+    // shape of the first member's group, computed on demand
     std::optional<GroupShape> alone = {};
     int next_sequence = 0;
   };
@@ -179,7 +182,8 @@ class RankTasks {
     MessageWay way;
   };
 
-  using RowEnds = std::array<TaskIndex, 2>;  // last collective of a row on each stream, -1: none
+  // last collective of a sequence on each stream, -1: none
+  using RowEnds = std::array<TaskIndex, 2>;
 
   int add_slot(std::optional<GroupSlot> slot);
   std::int16_t inner_stream(Category category, InnerStream stream);
@@ -188,7 +192,7 @@ class RankTasks {
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
-  // The kernels of a transfer, and its collective.
+  // Appends the kernels of a transfer; collective() appends its collective.
   TaskIndex kernels(const Transfer& transfer, const std::string& name, int stage,
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,

@@ -1,4 +1,4 @@
-// What a pipeline rank's actions take from and give to the stages beside theirs on other ranks.
+// Messages of a pipeline rank's actions to and from neighbouring stages on other ranks.
 #pragma once
 
 #include <utility>
@@ -19,16 +19,16 @@ class StageMessages {
         passes_gradient_(std::move(passes_gradient)),
         tasks_(tasks) {}
 
-  // Times that the schedule has run: messages of each have tags of their own.
+  // Repetition of the schedule: its messages have separate tags.
   void set_round(int round) { round_ = round; }
 
-  // The stage on another rank that the action takes from (step -1) or gives to (+1); -1: none.
+  // The stage on another rank that the action receives from (step -1) or sends to (+1); -1: none.
   int other_stage(const Action& action, int step) const;
 
-  // What the action waits for; -1: nothing. `before`: what must have ended before the receive is
-  // posted, -1 for nothing.
+  // Returns what the action waits for; -1: nothing. `before`: the task that must have ended before
+  // the receive is posted, -1 for none.
   TaskIndex receive(const Action& action, TaskIndex before);
-  // To the stage target = other_stage(action, 1).
+  // Sends to the stage target = other_stage(action, 1).
   TaskIndex send(const Action& action, int target, double bytes, StreamIndex stream,
                  TaskIndex after);
 
