@@ -19,7 +19,7 @@ using Setting = std::pair<std::string, std::string>;
 // {{"tier", "peers"}, {"every", "10 iterations"}, {"code.name", "xor"}}.
 using SnapshotTier = std::vector<Setting>;
 
-// What a value became, and what it rests on.
+// A resolved value and its origin.
 struct ResolvedValue {
   std::string key;     // "cluster.fabric.pod_oversubscription"
   std::string value;   // as text with its unit
@@ -28,50 +28,51 @@ struct ResolvedValue {
   bool is_default = false;
 };
 
-// A value: copies are independent, also on different threads; one that was moved from may only be
-// assigned to or destroyed. What is set is checked when the case is used, so that settings
-// that belong together may follow one another; check() does so at once.
+// A value: copies are independent, also on different threads; a moved-from object may only be
+// assigned to or destroyed. Settings are checked when the case is used, so that dependent settings
+// can be made one after the other; check() does so at once.
 class WINDTUNNEL_API Case {
  public:
-  // A scenario, or the configuration of a training program (docs/guide/import.md); what the latter
-  // does not say, such as the machine, is set. Files that the scenario names are looked for beside
-  // it.
+  // From a scenario, or the configuration of a training program (docs/guide/import.md); what the
+  // latter does not contain, such as the machine, must be set. Files that the scenario names are
+  // relative to it.
   static Case from_file(const std::string& path);
-  // `name` stands for the file in messages; files that the text names are looked for beside it, in
-  // the working directory where it has no folder.
+  // `name` stands for the file in messages. Files that the text names are relative to its folder,
+  // or to the working directory if it has none.
   static Case from_text(std::string text, std::string name = "scenario");
 
-  // The same as --set of the program; a later one wins.
+  // The same as --set of the program; later settings take precedence.
   Case& set(const std::string& key, const std::string& value);
 
-  // `schedule: NAME` then means this order. `chunks`: stages per rank where the scenario does not
-  // say. Throws Error where the library has the name.
+  // `schedule: NAME` then selects this generator. `chunks`: stages per rank if the scenario does
+  // not say. Throws Error if the library has the name.
   Case& add_schedule(const std::string& name, ScheduleGenerator generate, int chunks = 1);
 
-  // `communication.compressor: NAME` then means this one, as it does in `sync`. Throws Error where
-  // the library has the name, and for numbers that cannot be.
+  // `communication.compressor: NAME` then selects this compressor, also in `sync`. Throws Error if
+  // the library has the name, and for invalid numbers.
   Case& add_compressor(const std::string& name, Compressor compressor);
 
-  // `snapshots.*.every: NAME` then means that this rule says when. Throws Error for a name that
-  // begins as an interval does.
+  // `snapshots.*.every: NAME` then selects this rule. Throws Error for a name that begins like an
+  // interval.
   Case& add_saving_rule(const std::string& name, SavingRule rule);
 
-  // `snapshots: NAME` then means these tiers, the nearest first. Throws Error likewise.
+  // `snapshots: NAME` then selects these tiers, nearest first. Throws Error if the library has the
+  // name.
   Case& add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers);
 
-  // `cluster.fabric: NAME`, or NAME as its `base`, then means these keys below `cluster.fabric`:
-  // {{"topology", "fat-tree"}, {"nodes_per_pod", "64"}}. Throws Error likewise.
+  // `cluster.fabric: NAME`, or NAME as its `base`, then selects these keys below `cluster.fabric`:
+  // {{"topology", "fat-tree"}, {"nodes_per_pod", "64"}}. Throws Error if the library has the name.
   Case& add_fabric(const std::string& name, const std::vector<Setting>& keys);
 
-  // NAME in the list `failures` then means these keys below `failures.*`:
-  // {{"kind", "process"}, {"rate", "2 per 1000 node-days"}}. Throws Error likewise.
+  // NAME in the list `failures` then selects these keys below `failures.*`: {{"kind", "process"},
+  // {"rate", "2 per 1000 node-days"}}. Throws Error if the library has the name.
   Case& add_failure(const std::string& name, const std::vector<Setting>& keys);
 
-  // Throws Error for the first thing that is wrong.
+  // Throws Error for the first fault.
   void check() const;
   std::string name() const;
-  // Equal for cases that say the same, whatever their spelling, comments and name. What is one's
-  // own counts by its name.
+  // Equal for equivalent cases, regardless of spelling, comments and name. Schedules, compressors
+  // and rules of the calling program count by name.
   std::string key() const;
   std::vector<ResolvedValue> values() const;
 
@@ -80,7 +81,7 @@ class WINDTUNNEL_API Case {
 
  private:
   explicit Case(State state);
-  State& changed();  // a state of its own
+  State& changed();  // makes a private copy of the state
 
   std::shared_ptr<const State> state_;  // never changed: copies share it
 };

@@ -1,5 +1,5 @@
-// A gradient compressor of one's own: a function that says what a GPU does for one buffer of
-// gradients. Case::add_compressor gives it a name, which the scenario then uses like any other.
+// A custom gradient compressor: a function that says what a GPU does for one buffer of gradients.
+// Case::add_compressor gives it a name, which scenarios can use like any other.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace windtunnel_api {
 
-// A gradient as the rank holds it, or `count` of the same shape.
+// A gradient as held by a rank, or `count` of the same shape.
 struct GradientTensor {
   double rows = 0;  // 0: a vector (bias, norm)
   double columns = 0;
   double count = 1;
-  double filled = 1;  // of its rows the share that is not zero (embeddings)
+  double filled = 1;  // share of its rows that are not zero (embeddings)
 
   double elements() const { return count * (rows > 0 ? rows : 1) * columns; }
 };
 
-// What a recipe is made for: one buffer, which is reduced among `ranks` members.
+// What a recipe is for: one buffer that is reduced among `ranks` members.
 struct CompressorRequest {
   std::vector<GradientTensor> tensors;
   double elements() const {
@@ -29,25 +29,25 @@ struct CompressorRequest {
     return sum;
   }
   int ranks = 1;
-  int nodes = 1;             // of the members, as many on each
+  int nodes = 1;             // of the members, equally many on each
   double element_bytes = 4;  // of a gradient
-  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers and
-  // the warm-up, as the scenario states them or else as they stand there.
+  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers and the
+  // warm-up, from the scenario or else the defaults given there.
   std::map<std::string, double> numbers = {};
-  std::string feedback = "none";  // likewise: "none", "ef", "ef21" or "econtrol"
+  std::string feedback = "none";  // the same: "none", "ef", "ef21" or "econtrol"
 };
 
-// One kernel on the GPU, or several equal ones in a row. Where the calibration has measured
-// kernels, these say how long it takes; else a roofline does.
+// One kernel on the GPU, or several equal ones in a row. Its time is that of a measured kernel of
+// the calibration if there is one, otherwise a roofline's.
 struct Kernel {
   double bytes = 0;  // of HBM, read and written
   double flops = 0;
-  double starts = 1;          // it is so many kernels, one after the other
-  double launches = 0;        // by the host; 0: as many
-  std::string like = {};      // the library's kernel whose share of the bandwidth it reaches
-  std::string law = {};       // the measured kernel that it is: a name of the calibration's laws
-  std::string next_law = {};  // and one behind it, where it takes two
-  // `count` products of m x k by k x n; m 0: it is none. product() fills bytes and flops, too.
+  double starts = 1;      // number of kernels, one after the other
+  double launches = 0;    // by the host; 0: one per kernel
+  std::string like = {};  // the library's kernel whose share of the bandwidth it reaches
+  std::string law = {};   // the measured kernel it corresponds to: a name in the calibration's laws
+  std::string next_law = {};  // and a second one, if it consists of two
+  // `count` products of m x k by k x n; m 0: none. product() also fills bytes and flops.
   double m = 0, n = 0, k = 0, count = 1;
 };
 
@@ -58,34 +58,36 @@ WINDTUNNEL_API Kernel product(const std::string& like, double m, double n, doubl
 // send_recv: every member sends to the next one of a ring.
 enum class Collective { all_reduce, reduce_scatter, all_gather, all_to_all, send_recv };
 
-// Among whom: all members, those of each node, or those of equal place in their nodes.
+// Members that take part: all, those of each node, or those with the same position in their nodes.
 enum class ReduceHop { all, node, across };
 
-// The kernels in their order, then the collective, which waits for them; the next step waits for
-// it. Without bytes there is none: the last step decodes.
+// The kernels in order, then the collective, which waits for them; the next step waits for it.
+// Without bytes there is no collective: the last step decodes.
 struct RecipeStep {
   std::vector<Kernel> kernels = {};
   Collective collective = Collective::all_reduce;
-  double bytes = 0;  // the full buffer: of an all-gather what all members give together
+  double bytes = 0;  // the full buffer; all-gather: contributions of all members together
   ReduceHop hop = ReduceHop::all;
-  double every = 1;  // it runs once in so many iterations, with so many times `bytes` then
+  // the step runs once in this many iterations; `bytes` is the mean per iteration
+  double every = 1;
 };
 
 struct Recipe {
   std::vector<RecipeStep> steps;
-  double state_bytes = 0;   // kept from iteration to iteration: errors, factors
-  double buffer_bytes = 0;  // while the buffer is under way, beside the gradients
+  double state_bytes = 0;   // kept between iterations: errors, factors
+  double buffer_bytes = 0;  // while the buffer is in flight, in addition to the gradients
 };
 
 struct Compressor {
-  // Called several times for each buffer of one simulation, in a sweep from several threads at
-  // once: equal requests must get equal recipes.
+  // Called several times for each buffer of a simulation, and in a sweep from several threads:
+  // equal requests must get equal recipes.
   std::function<Recipe(const CompressorRequest&)> recipe;
-  // Numbers that a scenario may state at communication.compressor.*, as they are where it does not:
+  // Parameters that a scenario can set at communication.compressor.*, with their defaults:
   // {{"rank", 4}}.
   std::map<std::string, double> numbers = {};
-  std::string feedback = {};  // likewise of communication.compressor.feedback; empty: it has none
-  // All that is sent is sums of what was compressed, among all: sharded gradients scatter them.
+  std::string feedback = {};  // default of communication.compressor.feedback; empty: not supported
+  // Everything sent is a sum of compressed data over all members: with sharded gradients it is
+  // scattered.
   bool summable = false;
   bool fusible = false;        // one all-reduce: buckets may be fused by compressed bytes
   bool whole_tensors = false;  // works on whole matrices

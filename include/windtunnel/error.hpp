@@ -1,6 +1,6 @@
-// The one exception of this library: every function may throw it, and no other of its own. What
-// the caller's own functions throw (schedules, callbacks) passes through unchanged, and so does
-// what the system refuses: std::bad_alloc, and std::system_error where it has no more threads.
+// The exception of this library: every function may throw it, and no other of the library's own.
+// Exceptions of the caller's functions (schedules, callbacks) pass through unchanged, as do those
+// of the system: std::bad_alloc, and std::system_error if no thread can be started.
 #pragma once
 
 #include <stdexcept>
@@ -13,11 +13,12 @@ class WINDTUNNEL_API Error : public std::runtime_error {
  public:
   enum class Cause {
     input,   // the scenario, a value or a name is wrong
-    failed,  // the job does not fit in memory, the simulation was ended
+    failed,  // the job does not fit in memory, or the simulation was stopped
     defect,  // a fault of this library: please report it
   };
 
-  // What is known of where the fault lies: empty or 0 where nothing is. Lines and columns from 1.
+  // What is known about the place of the fault; empty or 0: unknown. Lines and columns count from
+  // 1.
   struct Place {
     std::string file = {};
     int line = 0;
@@ -25,7 +26,7 @@ class WINDTUNNEL_API Error : public std::runtime_error {
     std::string key = {};  // of the scenario: "layout.tp"
   };
 
-  // what() is "FILE:LINE:COLUMN: TEXT"; of a value that was set, "KEY: TEXT".
+  // what() is "FILE:LINE:COLUMN: TEXT"; for a value set by the program, "KEY: TEXT".
   Error(std::string text, Place place, Cause cause);
   ~Error() override;
 

@@ -1,6 +1,6 @@
-// What libwindtunnel.so shows. Write windtunnel::Case, windtunnel::simulate(): all nouns and verbs
-// are names of namespace windtunnel. They are declared in one beside it, so that the implementation
-// may have a Case and a Schedule of its own.
+// Exported symbols of libwindtunnel.so. Write windtunnel::Case, windtunnel::simulate(): all types
+// and functions are names in namespace windtunnel. They are declared in another namespace, so that
+// the implementation can have its own Case and Schedule.
 #pragma once
 
 #define WINDTUNNEL_API __attribute__((visibility("default")))

@@ -1,4 +1,4 @@
-// The numbers of a result, each with what it is called and how to read it.
+// The numbers of a result, each with its name and how to read it.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace windtunnel_api {
 
-enum class Better { neither, lower, higher };  // which way a figure is better
+enum class Better { neither, lower, higher };  // which direction is better
 
 struct Interval {
   double low = 0;
@@ -19,16 +19,16 @@ struct Interval {
 struct Figure {
   std::string key;    // "campaign.goodput": its path in the document of `windtunnel run --json`
   std::string title;  // "goodput"
-  std::string unit;   // of `value`: "s", "days", "share", "bytes", "TFLOP/s", "USD"; "" of a count
+  std::string unit;   // of `value`: "s", "days", "share", "bytes", "TFLOP/s", "USD"; "" for a count
   Better better = Better::neither;
   std::string help;
-  std::string origin;  // "simulated", or the formula that it comes from
+  std::string origin;  // "simulated", or the formula behind it
   double value = 0;
-  std::optional<Interval> interval = {};  // of 95 %, where the value is a mean over trials
+  std::optional<Interval> interval = {};  // 95 %, if the value is a mean over trials
 };
 
-// In the order of that document. What does not arise, or has no answer, is not there, nor are
-// words, such as the name of the best copy, which Result::json() has.
+// In the order of that document. Figures that do not apply or have no value are absent, and so are
+// words, such as the name of the best copy, which Result::json() contains.
 class WINDTUNNEL_API Figures {
  public:
   Figures() = default;
@@ -37,7 +37,7 @@ class WINDTUNNEL_API Figures {
   // Throws Error with the nearest key.
   const Figure& at(std::string_view key) const;
   double operator[](std::string_view key) const { return at(key).value; }
-  const Figure* find(std::string_view key) const;  // null: it is not there
+  const Figure* find(std::string_view key) const;  // null: absent
 
   auto begin() const { return figures_.begin(); }
   auto end() const { return figures_.end(); }

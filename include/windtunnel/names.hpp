@@ -1,4 +1,4 @@
-// What can be written in a scenario, and which library this is.
+// Names and keys that scenarios can use, and the library's version.
 #pragma once
 
 #include <string>
@@ -13,15 +13,15 @@ struct Key {
   std::string help;
 };
 
-// All keys of a scenario, in its order.
+// All keys of a scenario, in their order there.
 WINDTUNNEL_API std::vector<Key> keys();
 
-// What may stand at a key that takes names: names("model"), names("cluster.node"),
-// names("schedule"), names("snapshots"), names("precision"). Throws Error for a key that is none;
-// no names where the key takes other values.
+// The names accepted by a key: names("model"), names("cluster.node"), names("schedule"),
+// names("snapshots"), names("precision"). Empty if the key takes other values. Throws Error for an
+// unknown key.
 WINDTUNNEL_API std::vector<std::string> names(const std::string& key);
 
-// "0.1.0 (402225afff4e)": the version and the commit that was built.
+// "0.1.0 (402225afff4e)": version and commit of the build.
 WINDTUNNEL_API std::string version();
 
 }  // namespace windtunnel_api

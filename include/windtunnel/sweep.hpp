@@ -17,9 +17,9 @@ struct Varied {
 };
 
 struct SweepPoint {
-  int index = 0;             // in the grid, whose last key changes fastest
+  int index = 0;             // in the grid; the last key changes fastest
   std::vector<Setting> set;  // the point's values
-  std::string reason;        // not empty: it cannot be simulated, and why, as an Error's what()
+  std::string reason;        // not empty: why it cannot be simulated, as in an Error's what()
   Figures figures;  // of iteration, campaign and job; without advice on intervals, origin.*
 };
 
@@ -28,12 +28,12 @@ struct SweepOptions {
   // Called once per point, one call at a time, in any order, from any of the threads.
   std::function<void(const SweepPoint&)> finished = {};
   std::function<void(const std::string& step)> progress = {};
-  std::stop_token stop = {};  // points under way are finished, no more are begun
+  std::stop_token stop = {};  // running points are finished, no new ones are started
 };
 
-// In the order of the grid; stopped, those that were finished. Forks as simulate() does. Throws
-// Error where every point contradicts itself, as with a misspelt key, and where a key has no
-// values. Points that do not fit in memory are there with their reasons, even if none does.
+// In the order of the grid; if stopped, only finished points. Forks like simulate(). Throws Error
+// if every point is contradictory, as with a misspelt key, and if a key has no values. Points that
+// do not fit in memory are included with their reasons, even if none fits.
 WINDTUNNEL_API std::vector<SweepPoint> sweep(const Case& the_case, const std::vector<Varied>& vary,
                                              const SweepOptions& options = {});
 

@@ -39,7 +39,7 @@ class SampleLoads {
   int stream_ = -1;
   TaskIndex after_ = -1;
   std::vector<TaskIndex> next_samples_;  // [iteration]
-  int read_ = 0;                         // index into the list of loads
+  int read_ = 0;                         // number of forwards so far that needed samples
 };
 
 }  // namespace windtunnel

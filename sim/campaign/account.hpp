@@ -1,4 +1,4 @@
-// Where the wall time of one trial went: it books each second as useful or as a Loss, and checks at
+// Accounts for the wall time of one trial: books each second as useful or as a Loss, and checks at
 // the end that they add up. docs/physics/campaign.md has the table.
 #pragma once
 
@@ -26,12 +26,13 @@ class Account {
   explicit Account(const CampaignPlan& plan);
 
   void spend(Loss loss, double duration_s);
-  void cut(double duration_s);                // of an iteration that a failure cut
+  void cut(double duration_s);                // of an iteration that a failure interrupted
   void execute(int pace, const Steps& done);  // whole iterations
-  // The iterations from `head` on run at this pace; those that had run there before are lost.
+  // Iterations from `head` on run at this pace; earlier results for them are lost.
   void begin(std::int64_t head, int pace);
 
-  // Iterations up to `head` survived. Fills useful_s, lost_s, iterations and snapshots, and sums.
+  // Ends the account: iterations up to `head` survived. Fills useful_s, lost_s, iterations and
+  // snapshots, and checks the sum.
   void close(std::int64_t head, double wall_s, TrialResult& result) const;
 
  private:

@@ -1,5 +1,5 @@
-// Groups of replicas: some can be out while the others go on (models/reliability/recovery.hpp).
-// Slots belong to groups in equal runs.
+// Groups of replicas, some of which can be out while the others continue
+// (models/reliability/recovery.hpp). Groups have equal numbers of consecutive slots.
 #pragma once
 
 #include <vector>
@@ -10,25 +10,25 @@ namespace windtunnel {
 
 class Groups {
  public:
-  // `most_out` groups may be out at once. Not elastic: there are none.
+  // `most_out` groups may be out at once. Empty if the recovery is not elastic.
   Groups(const ElasticGroups& elastic, int slots, int most_out);
 
   int out() const { return static_cast<int>(out_.size()); }
-  int lacking() const { return lacking_; }  // groups without all their nodes
+  int lacking() const { return lacking_; }  // groups with missing nodes
   bool is_out(int slot) const { return of(slot).out; }
   bool all_out(const std::vector<int>& slots) const;
-  // Whether the others can go on without the groups of these slots, too.
+  // Whether the other groups can continue if these slots are lost as well.
   bool can_lose(const std::vector<int>& slots) const;
 
-  // The groups of these slots are out; what they need besides nodes is there at ready_s.
+  // The groups of these slots are out; apart from nodes they can rejoin at ready_s.
   void lose(const std::vector<int>& slots, double ready_s);
   void emptied(int slot);
   void filled(int slot, double at_s);
 
-  double next_back_s() const;  // of the groups that are out; infinite: none
-  // Takes back those whose time has come.
+  double next_back_s() const;  // earliest rejoining time of a group; infinite: none
+  // Rejoins the groups whose time has come.
   void take_back(double now_s);
-  // All restarted together: those without all their nodes are out.
+  // The whole job restarted: only groups with missing nodes are out.
   void restart();
 
  private:

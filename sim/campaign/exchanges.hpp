@@ -1,10 +1,10 @@
-// When islands of replicas are at which step, and who waits for whom. While an island trains, it
-// ends step s at `offset + T(s)`, T of a job that nothing disturbs: what it has waited or stood
-// still so far is all in its offset. Where all wait for the last one at an exchange, its result is
-// taken in behind the delay, and offsets are lifted to that of the last island less the slack that
-// the delay leaves; where they are no further apart it changes nothing.
-// Hence rounds in which nothing happens cost nothing to simulate. An island at a pace of its own
-// ends step s at `offset + pace T(s)`, and its exchanges are looked at one by one.
+// The step of each island of replicas over time, and waiting at exchanges. While an island trains,
+// it ends step s at `offset + T(s)`, where T belongs to an undisturbed job; its offset contains all
+// waiting and standstill so far. If all wait for the last island at an exchange, its result is
+// applied after the delay, and offsets are raised to that of the last island minus the slack given
+// by the delay; if they are no further apart, nothing changes. Rounds without events therefore cost
+// nothing to simulate. An island with a different pace ends step s at `offset + pace T(s)`, and its
+// exchanges are processed one by one.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ class Exchanges {
   // Keeps references. All islands begin with step 0 at time 0.
   Exchanges(const IslandTable& table, const Pace& pace);
 
-  // From now on the island trains, beginning with this step, or it stops. A step takes it `pace`
-  // times as long as a whole island.
+  // The island starts to train with this step, or stops. Its steps take `pace` times as long as
+  // those of a complete island.
   void begin(int island, std::int64_t step, double at_s, double pace = 1);
   void stop(int island);
   bool trains(int island) const { return islands_[island].trains; }
@@ -32,17 +32,18 @@ class Exchanges {
   void drop(int island);
 
   struct Told {
-    // It stood still for others, until now.
+    // It has waited for others until now.
     std::function<void(int island, double wait_s)> waited;
-    // The others went on without it: what it did from `shared` on is in vain. It is to take in what
-    // they have, and to begin with `step`.
+    // The others continued without it: its work since `shared` is lost. It must load their state,
+    // and continue with `step`.
     std::function<void(int island, double at_s, std::int64_t shared, std::int64_t step)> missed;
   };
-  // All exchanges that are through by `until_s`. `missed` stops the island and begins anew.
+  // Processes all exchanges that complete by `until_s`. `missed` must stop the island and restart
+  // it.
   void settle(double until_s, const Told& told);
 
-  // Steps that the island, which trains, has ended by `at_s`, and the time at which the last of
-  // them ended. `stands`: it may not begin the next before an exchange is through.
+  // Steps that a training island has ended by `at_s`, and the end of the last one. `stands`: it
+  // cannot begin the next before an exchange completes.
   struct Position {
     std::int64_t step = 0;
     double ended_s = 0;
@@ -53,17 +54,17 @@ class Exchanges {
     return islands_[island].offset_s + islands_[island].pace * elapsed_s(step);
   }
 
-  // The newest weights of an exchange that others hold which train, and the level that they are
-  // read at; nothing: none of them trains.
+  // The newest exchanged weights that a training island holds, and the level at which they are
+  // read; empty: none of the others trains.
   struct Peers {
     std::int64_t step = 0;
     int level = 0;
   };
   std::optional<Peers> peers(int island) const;
-  // The step that the island may not begin before an exchange is through, of this level or of those
-  // above it.
+  // The step that the island cannot begin before an exchange completes, at this level or those
+  // above.
   std::int64_t limit(int island, int from_level = 0) const;
-  // The last exchange that is through which the island has a part in.
+  // The last completed exchange in which the island takes part.
   std::int64_t last_exchange(int island) const;
   // Restarts the island from the state after `step`. Groups in which no island trains fall back to
   // that state too, and repeat later exchanges.
@@ -75,19 +76,19 @@ class Exchanges {
     bool awaited = true;
     double offset_s = 0;
     double pace = 1;
-    std::int64_t first = 0;  // step that it began with, which takes no snapshot
+    std::int64_t first = 0;  // first step since its start, which takes no snapshot
   };
   struct Group {
     int level;
     int first;                 // island
-    std::int64_t through = 0;  // exchanges
-    int down = 0;              // members that do not train
-    int dropped = 0;           // members that are not awaited
-    int lacking = 0;           // members that are awaited and do not train
-    // Of those that train.
+    std::int64_t through = 0;  // number of completed exchanges
+    int down = 0;              // members that are not training
+    int dropped = 0;           // members that the others do not wait for
+    int lacking = 0;           // members that are waited for but not training
+    // Of the training members.
     bool known = false;
-    double last_offset_s = 0;  // offset of the last member that an exchange waits for
-    bool at_rest = true;       // an exchange would change nothing
+    double last_offset_s = 0;  // of the last member that an exchange waits for
+    bool at_rest = true;       // the next exchange would change nothing
   };
   const IslandLevel& level_of(const Group& group) const { return table_.levels[group.level]; }
   Group& group_of(int level, int island) {
@@ -99,8 +100,8 @@ class Exchanges {
   double elapsed_s(std::int64_t step) const;
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
-  // The step that the group's next exchange holds up, and the offset of a whole island that comes
-  // to it when this one does.
+  // The step that the group's next exchange blocks; and the offset of a complete island that
+  // arrives there at the same time as this one.
   std::int64_t held_step(const Group& group) const;
   double whole_offset_s(const Group& group, int island) const;
   void look_at(Group& group);

@@ -1,5 +1,5 @@
-// All random choices of one trial: when each class of failure strikes, which nodes, for how long,
-// and whether the response to it works.
+// All random choices of one trial: when each class of failure occurs, which nodes it hits and for
+// how long, and whether the response works.
 #pragma once
 
 #include <map>
@@ -19,35 +19,36 @@ class FailureStreams {
   struct Next {
     double at_s;
     int failure_class;
-    bool leaves = false;  // nodes whose notice is over; of a class with a notice else that begins
+    // the end of a notice, when nodes leave; false for a class with notice: its begin
+    bool leaves = false;
   };
   Next next() const;
   bool is_notice(const Next& next) const {
     return !next.leaves && inputs_.failures[next.failure_class].notice_s > 0;
   }
-  // It strikes these slots; of an arrival the next one of the class is drawn.
+  // Draws the slots that it hits and, if it is an arrival, the next one of its class.
   void strike(const Next& next, std::vector<int>& hit);
 
-  // A node that the job knows it will lose.
+  // A node that is known to leave.
   struct Leaving {
     int slot;
     int failure_class;
     double at_s;
   };
-  // These, which the notice just struck, leave at its end if nothing takes them before.
+  // These slots, whose notice has begun, leave at its end unless they are lost before.
   void announce(int failure_class, const std::vector<int>& slots, double now_s);
   const std::vector<Leaving>& leaving() const { return leaving_; }
-  double next_leaving_s() const;  // infinite: none leaves
-  // From now on the slot holds this node, or none (kNobody); `was_empty`: before it held none.
+  double next_leaving_s() const;  // infinite: none is leaving
+  // The slot now holds this node, or none (kNobody); `was_empty`: it held none before.
   void stands(int slot, int node, bool was_empty, double now_s);
 
   double draw_repair_s(int failure_class);
-  // Until the node that leaves the slot is there again, or another for it.
+  // Time until the node that leaves the slot is back, or is replaced by the provider.
   double draw_away_s(int failure_class, int slot, double now_s);
-  // From a failure at now_s until somebody or something acts.
+  // Time from a failure at now_s until the response begins.
   double noticed_after_s(int failure_class, double now_s);
   bool restart_works();
-  bool meets_storm();  // other jobs read from the storage beside this restart
+  bool meets_storm();  // other jobs read from the storage during this restart
 
  private:
   bool needs_human(int failure_class);
@@ -66,7 +67,7 @@ class FailureStreams {
   const CampaignInputs& inputs_;
   std::vector<Class> classes_;
   std::vector<Leaving> leaving_;
-  // By slot, of those that a trace of capacity took last.
+  // By slot: the nodes most recently taken by a trace of capacity.
   struct Away {
     double from_s, until_s;
   };

@@ -1,6 +1,6 @@
-// Islands of replicas that fail on their own (models/plan/sync_level.hpp), as a campaign sees them:
-// which nodes belong to which island, when islands exchange, and how long a restarting one reads
-// from the others. docs/physics/campaign.md, "Islands".
+// A campaign's data about islands of replicas that fail independently (models/plan/sync_level.hpp):
+// the nodes of each island, when islands exchange, and how long a restarting island reads from the
+// others. docs/physics/campaign.md, "Islands".
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace windtunnel {
 
-// A level of synchronisation, from inside to outside. An exchange is due every cycle_steps; its
-// result is taken in delay_steps later.
+// A level of synchronisation; levels are ordered from the innermost. An exchange is due every
+// cycle_steps; its result is applied delay_steps later.
 struct IslandLevel {
-  int members = 2;  // the number of consecutive islands in a group that exchanges
+  int members = 2;  // number of consecutive islands in an exchanging group
   double cycle_steps = 1;
   int delay_steps = 0;
   double exchange_s = 0;
   int missing = 0;      // members that an exchange does not wait for
-  double stream_s = 0;  // until an island that begins again has the state of another of its group
-  // false: each island exchanges with those that it meets; none waits, and a late one misses
+  double stream_s = 0;  // time for a restarting island to copy the state of another in its group
+  // false: each island exchanges with the ones that it meets; none waits, and a late one misses
   // nothing.
   bool together = true;
 
@@ -32,16 +32,16 @@ struct IslandLevel {
 };
 
 struct IslandTable {
-  std::vector<int> of_node;  // [node] its island; empty: the job is one
+  std::vector<int> of_node;  // [node] its island; empty: the job has no independent islands
   int count = 1;
   int fragments = 1;  // innermost level: parts of the model that are exchanged in turn
   std::vector<IslandLevel> levels;
-  // [nodes out - 1] Step time of an island that goes on in another layout without these nodes, over
-  // that of a whole island. With more nodes out, or if this is empty, it waits.
+  // [nodes out - 1] Step time of an island that continues in another layout without these nodes,
+  // relative to a complete island. With more nodes out, or if this is empty, it waits.
   std::vector<double> smaller_pace;
-  bool own_parts = false;  // each has parameters that no other one has (sync.*.parameters: dense)
-  // (sync.*.paths) Modules of the second half of the layers. Island i has module i / far of the
-  // first half and i % far of the second. 0: all islands have the same ones.
+  bool own_parts = false;  // each has private parameters (sync.*.parameters: dense)
+  // (sync.*.paths) Number of modules of the second half of the layers. Island i has module i / far
+  // of the first half and i % far of the second. 0: all islands have the same modules.
   int far_modules = 0;
 
   bool has_islands() const { return count > 1; }

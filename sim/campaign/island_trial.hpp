@@ -1,6 +1,6 @@
-// One campaign of a job whose islands fail, wait and recover each on its own: what sim/campaign/
-// trial.hpp does for a job that is one. Both have the streams of failures, nodes, copies and the
-// account in common. The rules: docs/physics/campaign.md, "Islands".
+// One campaign of a job whose islands fail, wait and recover independently; sim/campaign/trial.hpp
+// handles a job without islands. Both share failure streams, nodes, copies and the account. The
+// rules: docs/physics/campaign.md, "Islands".
 //
 //   training --failure--> detecting --> waiting --> restarting --> loading --> training
 //   training --planned stop, notice--> saving --> detecting ...
@@ -19,13 +19,13 @@
 
 namespace windtunnel {
 
-// Inputs as a campaign of islands takes them: periods of snapshots by time become whole steps, so
-// that what an island has saved follows from its step.
+// Converts snapshot periods given as time into whole steps, so that the saved state of an island
+// follows from its step.
 CampaignInputs counted_in_steps(CampaignInputs inputs);
 
 class IslandTrial {
  public:
-  // `plan`, of inputs that are counted_in_steps(), must outlive the trial. `index` selects the
+  // `plan` must outlive the trial, and its inputs must be counted_in_steps(). `index` selects the
   // random streams.
   IslandTrial(const CampaignPlan& plan, int index, std::vector<CampaignEvent>* events = nullptr);
 
@@ -38,25 +38,25 @@ class IslandTrial {
 
     Copies copies;
     Phase phase = Phase::training;
-    double since_s = 0;  // it began with what it does
-    double until_s = 0;  // the phase ends, unless it trains
-    // training: the step that it began with; else the next one if nothing were lost
+    double since_s = 0;  // start of the current phase
+    double until_s = 0;  // end of the phase, unless it trains
+    // training: first step of this phase; otherwise the next step if nothing is lost
     std::int64_t step = 0;
-    std::int64_t fresh = 0;   // weights of others were taken last before this step
-    std::int64_t shared = 0;  // what it did before this step is in the others' weights
-    // Steps that it did not take, or whose result never reached the others: [first, last).
+    std::int64_t fresh = 0;   // first step after it last loaded others' weights
+    std::int64_t shared = 0;  // its work before this step is included in the others' weights
+    // Steps that were not executed, or whose result never reached the others: [first, last).
     std::vector<std::pair<std::int64_t, std::int64_t>> missed;
     int empty_slots = 0;
     double detect_s = 0;
     double provision_s = 0;
     double link_up_s = 0;
-    bool reads_all = true;  // a restart also reads, once, what its nodes need besides
-    bool fails = false;     // it is down because of a failure
-    int saver = kNoTier;    // (saving) to this tier
-    int layout_out = 0;     // nodes out of the layout that it trains in, or begins again in
+    bool reads_all = true;  // a restart also reads, once, the startup data of its nodes
+    bool fails = false;     // down because of a failure
+    int saver = kNoTier;    // (saving) destination tier
+    int layout_out = 0;     // nodes out of the layout that it trains or restarts in
   };
 
-  double next_end_s() const;  // of a phase of an island that is down
+  double next_end_s() const;  // end of a phase of any island that is down
   void meet_failure(const FailureStreams::Next& failure);
   void stop_all_as_planned(double detect_s);
   void stop_as_planned(int island, int tier, double detect_s);
@@ -68,14 +68,14 @@ class IslandTrial {
   void collect(int island, const Exchanges::Position& position);
   void finish_repairs();
 
-  void go_on(int island);  // its phase is over
+  void go_on(int island);  // continues after the end of its phase
   void enter(Island& island, Phase phase, double duration_s);
   void wait_or_restart(int island);
   double pace_of(const Island& island) const;
   void grow(int island);
-  // What to begin again with.
+  // The source of a restart.
   struct Source {
-    std::optional<Exchanges::Peers> peers{};  // nothing: its own copy
+    std::optional<Exchanges::Peers> peers{};  // empty: its own copy
     Copies::Source own{};
   };
   Source newest(int island) const;
@@ -103,7 +103,7 @@ class IslandTrial {
   std::vector<Island> islands_;
   std::vector<int> down_;
   double now_s_ = 0;
-  double unended_s_ = 0;  // of iterations that the campaign's end would cut
+  double unended_s_ = 0;  // time of iterations that the campaign's end would interrupt
   std::vector<int> hit_;
   std::vector<std::int64_t> failures_;
   std::vector<std::int64_t> restored_from_;

@@ -1,5 +1,5 @@
-// Which node stands where: the nodes of the job, its spares, and those in repair. Nodes are
-// numbered from 0, the spares after those of the job; slot i of the job starts with node i.
+// Which node is where: nodes of the job, spares, and nodes in repair. Nodes are numbered from 0,
+// spares after those of the job; slot i of the job starts with node i.
 #pragma once
 
 #include <deque>
@@ -23,25 +23,26 @@ class NodePool {
 
   int node_at(int slot) const { return node_at_[slot]; }
   int empty_slots() const { return static_cast<int>(empty_.size()); }
-  const std::deque<int>& empty() const { return empty_; }  // in the order in which they became so
+  // in the order in which they became empty
+  const std::deque<int>& empty() const { return empty_; }
 
-  // The node in this slot leaves for repair; a spare takes its place if there is one. Returns the
-  // time until that one can join. `reclaimed`: it leaves for good, and the provider gives a new one
-  // in that time, which neither waits for a repair slot nor has failed before.
+  // The node in this slot leaves for repair, and a spare takes its place if there is one. Returns
+  // the time until the spare can join. `reclaimed`: it leaves for good, and after that time the
+  // provider supplies a new one, which needs no repair slot and has no history of failures.
   double replace(int slot, double now_s, double repair_s, bool reclaimed = false);
 
-  // When the next node comes back from repair; infinite: none.
+  // time at which the next node is back from repair; infinite: none
   double next_back_s() const;
   struct Back {
     double at_s;
     int node;
     bool evicted;        // not taken back
-    int slot = kNobody;  // that it takes, if one was empty
+    int slot = kNobody;  // slot that it takes, if one was empty
   };
-  // The next that has come back by now_s: to an empty slot, else to the spares.
+  // The next node that is back by now_s: it goes to an empty slot, otherwise to the spares.
   std::optional<Back> take_back(double now_s);
 
-  double down_s() const;  // of all nodes, in repair or waiting for it, within the campaign
+  double down_s() const;  // total over nodes, in repair or waiting for it, within the campaign
   std::int64_t evicted() const { return evicted_; }
 
  private:
@@ -52,7 +53,7 @@ class NodePool {
   };
   struct Spare {
     int node;
-    double ready_s;  // infinite: no repair of it has begun
+    double ready_s;  // infinite: its repair has not begun
   };
   void begin_repair(const Broken& broken, double at_s);
   bool is_evicted(int node, double now_s);
@@ -63,15 +64,14 @@ class NodePool {
   std::deque<int> empty_;
   std::deque<Spare> spares_;
   std::deque<Broken> queue_;  // for repair
-  // A node in repair: when it comes back, its number, whether it must not be taken, whether it is
-  // new.
+  // A node in repair: time when it is back, number, whether it is evicted, whether it is new.
   using InRepair = std::tuple<double, int, bool, bool>;
   std::priority_queue<InRepair, std::vector<InRepair>, std::greater<>> repairs_;
-  std::map<int, std::vector<double>> failed_s_;  // by node, where nodes are evicted
+  std::map<int, std::vector<double>> failed_s_;  // by node; used if nodes are evicted
   CompensatedSum down_s_;
   std::int64_t evicted_ = 0;
-  int next_node_;    // number of the next new one
-  int awaited_ = 0;  // new ones
+  int next_node_;    // number of the next new node
+  int awaited_ = 0;  // number of new nodes that are expected
 };
 
 }  // namespace windtunnel

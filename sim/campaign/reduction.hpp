@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// In the order of the trials, so the same bytes however they were computed. `tiers` and
+// Reduces in the order of trials, so results do not depend on the number of threads. `tiers` and
 // `interval` of the report are not filled.
 CampaignReport reduce(const CampaignInputs& inputs, const std::vector<TrialResult>& results);
 

@@ -28,10 +28,10 @@ class Trial {
 
  private:
   enum class State { training, reforming, down, over };
-  // What the job is asked to do at the end of the iteration under way.
+  // What the job will do at the end of the current iteration.
   enum class Pause { none, rejoin, part, stop };
 
-  // What ends or interrupts a run.
+  // What ends or interrupts a run of iterations.
   struct Event {
     enum class Kind { end, repair, rejoin, noticed, failure } kind = Kind::end;
     double at_s = 0;
@@ -62,7 +62,8 @@ class Trial {
   State recover();
   std::optional<State> load();
   Copies::Source newest_copy(bool good) const;
-  // Spends the time unless a failure or the end of the campaign comes first; what it led to then.
+  // Spends the time unless a failure or the end of the campaign comes first; then returns the
+  // resulting state.
   std::optional<State> spend(Loss loss, double duration_s);
   bool interrupts(int failure_class);
 
@@ -77,13 +78,13 @@ class Trial {
   State go_down();
   void finish_repairs();
   int lacking() const;  // nodes or groups
-  // Whether the nodes that are there now make a larger job than the one that trains.
+  // Whether the nodes present allow a larger job than the one that trains.
   bool can_grow() const { return plan_.size_of(lacking()) < plan_.size_of(level_); }
   std::vector<int> slots_out() const;
 
   // Slow nodes.
   void note_slow_node(int failure_class);
-  int slowest() const;  // its failure class, or kNoSlowNode
+  int slowest() const;  // class of the slowest node, or kNoSlowNode
   double next_notice_s() const;
   std::vector<SlowNode> noticed() const;
   void swap_slow_nodes();
@@ -96,7 +97,7 @@ class Trial {
   const CampaignInputs& inputs_;
   CampaignMode mode_;
   std::vector<CampaignEvent>* events_;
-  std::size_t struck_ = 0;  // the event of the last failure
+  std::size_t struck_ = 0;  // event of the last failure
   FailureStreams streams_;
   NodePool pool_;
   Groups groups_;
@@ -105,7 +106,7 @@ class Trial {
 
   State state_ = State::training;
   double now_s_ = 0;
-  std::int64_t head_ = 0;     // iterations that survive
+  std::int64_t head_ = 0;     // next iteration; earlier ones survive
   std::int64_t reached_ = 0;  // iterations that had run when the job went down
   int level_ = 0;
   int pace_ = 0;
@@ -116,10 +117,10 @@ class Trial {
   std::vector<SlowNode> slow_;
   std::vector<int> hit_;  // slots that the last failure hit
 
-  // Times of the recovery under way.
+  // Times of the current recovery.
   double detect_s_ = 0;
   double provision_s_ = 0;  // until the spares can join
-  double link_up_s_ = 0;    // when the network is repaired
+  double link_up_s_ = 0;    // time at which the network is repaired
 
   Ruling ruling_;
   std::vector<std::int64_t> failures_;

@@ -1,5 +1,4 @@
-// An undisturbed run of training: iterations and the snapshots due in them, until something
-// happens.
+// A run of training without events: iterations, and the snapshots due in them.
 #pragma once
 
 #include <algorithm>
@@ -10,13 +9,13 @@
 
 namespace windtunnel {
 
-// A snapshot that was started: the state at the start of this iteration.
+// A started snapshot: the state at the start of this iteration.
 struct StartedCopy {
   std::int64_t iteration = -1;
   double start_s = 0;
 };
 
-// The newest that were started of one tier.
+// The most recently started copies of one tier.
 class RecentCopies {
  public:
   int size() const { return size_; }
@@ -30,14 +29,14 @@ class RecentCopies {
   void clear() { size_ = 0; }
 
  private:
-  static constexpr int kRoom = kMostKeptCopies + 2;  // complete, under way, and in a queue behind
+  // complete ones, one in progress, and one in the queue
+  static constexpr int kRoom = kMostKeptCopies + 2;
   std::array<StartedCopy, kRoom> copies_;
   int next_ = 0;
   int size_ = 0;
 };
 
-// What one trial tells the rules of when to save, besides what the run knows, and what they
-// answered.
+// What a trial tells the saving rules, in addition to data of the run, and their answers.
 struct Ruling {
   int trial = 0;
   std::int64_t failures = 0;  // unexpected failures so far, fatal or not
@@ -45,39 +44,39 @@ struct Ruling {
   std::array<RuledIntervals, kMaxSnapshotTiers> said{};
 };
 
-// From a (re)start to the next event. A tier by iterations is due at the multiples of its period
-// after the first iteration of the run, whose state has just been loaded; a tier by time at the
-// first iteration that starts every_s or more after its last start, or after the (re)start; a rule
-// says so then each time anew, and no less than the copy takes to complete.
+// A run from a (re)start to the next event. A tier by iterations is due at multiples of its period
+// after the run's first iteration, whose state has just been loaded; a tier by time at the first
+// iteration that starts at least every_s after its last start, or after the (re)start. A rule
+// returns this time anew at each snapshot, at least the time of a copy.
 class UndisturbedRun {
  public:
-  // `pace` and `ruling`, which tiers with rules need, must outlive the run.
+  // `pace` must outlive the run, and so must `ruling`, which is needed if tiers have rules.
   UndisturbedRun(const Pace& pace, CampaignMode mode, double start_s, std::int64_t first_iteration,
                  Ruling* ruling = nullptr);
 
-  // The job goes on at another pace from start_s on, without a restart: periods run on.
+  // The job continues at another pace from start_s on, without a restart: periods are not reset.
   void go_on(const Pace& pace, double start_s);
-  // Forgets incomplete copies, which will never be completed. Called after complete copies were
-  // asked for.
+  // Forgets incomplete copies, which will never be complete. Call it after taking the complete
+  // copies.
   void forget_copies();
 
   // Executes the iterations that end by `until_s`.
   void advance(double until_s);
-  // Executes one iteration if it ends by `until_s`; whether it did.
+  // Executes one iteration and returns true if it ends by `until_s`.
   bool step(double until_s);
 
   double now_s() const { return start_s_ + pace_->elapsed_s(done_); }  // end of the last iteration
   std::int64_t iteration() const { return first_ + done_.total; }      // the next one
   const Steps& done() const { return done_; }  // steps since the run started or resumed
 
-  // The complete copies of the tier at `at_s` >= now_s(), oldest first, no more than it keeps.
-  // `running`: the next iteration, with its snapshots, has started at now_s().
+  // The complete copies of the tier at `at_s` >= now_s(), oldest first, at most as many as it
+  // keeps. `running`: the next iteration, with its snapshots, has started at now_s().
   template <class Take>
   void complete_copies(int tier, double at_s, bool running, Take take) const {
     const double complete_s = pace_->cadence(tier).complete_s;
     const RecentCopies& recent = snapshots_[tier].recent;
     for (int back = std::min(recent.size() - 1, pace_->cadence(tier).kept); back >= 0; --back) {
-      // The cadence starts none before the last is complete, or the one before it.
+      // A copy starts only after the previous one, or the one before it, is complete.
       const StartedCopy& copy = recent.newest(back);
       const bool through = back > pace_->cadence(tier).queued;
       if (through || copy.start_s + complete_s <= at_s) take(copy);
@@ -90,9 +89,9 @@ class UndisturbedRun {
  private:
   struct Snapshots {
     RecentCopies recent;
-    double every_s = 0;  // tiers saved by time: from one start to the next
-    double wait_s = 0;   // tiers saved by time: from `at` until the next snapshot is due
-    Steps at;            // steps done before the newest snapshot; all zero: there is none
+    double every_s = 0;  // tiers by time: from one start to the next
+    double wait_s = 0;   // tiers by time: from `at` until the next snapshot is due
+    Steps at;            // steps before the newest snapshot; all zero: there is none
   };
 
   int due() const;
@@ -107,7 +106,7 @@ class UndisturbedRun {
   const Pace* pace_;
   CampaignMode mode_;
   Ruling* ruling_;
-  double trains_from_s_;  // since when nothing stopped it
+  double trains_from_s_;  // since when it has trained without interruption
   double start_s_;
   std::int64_t first_;
   bool loaded_ = true;  // the first iteration's state has just been loaded

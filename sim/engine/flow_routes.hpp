@@ -1,5 +1,5 @@
-// Flows as weights on links, and the two reductions after which only links that can bind are left.
-// Both are exact: the set of rates that the links allow stays the same, so max-min sharing does.
+// Flows as weights on links, and two reductions that remove links that cannot limit any flow. Both
+// are exact: the set of feasible rates is unchanged, and so is max-min sharing.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,19 @@ namespace windtunnel {
 
 using FlowIndex = std::int32_t;
 
-// A link under a flow that lays `weight` units of its rate on it.
+// A link that a flow loads with `weight` units of its rate.
 struct WeightedLink {
   std::int32_t link = 0;
   std::int32_t weight = 1;
   bool operator==(const WeightedLink&) const = default;
 };
 
-// Others' traffic that comes in bursts: index into FabricSpec::background, -1: none; and what tells
-// the link from others of the machine.
+// Bursts of other jobs' traffic on a link: index into FabricSpec::background, -1: none; and the
+// link's number on the machine.
 struct LinkBurst {
   std::int32_t load = -1;
   std::uint32_t link = 0;
-  double most = 0;  // the largest share of the bandwidth that others take
+  double most = 0;  // largest share of the bandwidth taken by others
   bool operator==(const LinkBurst&) const = default;
 };
 
@@ -31,7 +31,7 @@ struct FlowRoutes {
   std::vector<WeightedLink> links;           // of a flow, no link twice
   std::vector<double> capacity;              // [link], between bursts
   std::vector<LinkBurst> bursts;             // [link]; empty: none has any
-  std::vector<double> largest_amount;        // [link], of a flow that uses it
+  std::vector<double> largest_amount;        // [link] largest amount of any flow that uses it
 
   FlowIndex flows() const { return static_cast<FlowIndex>(first_link.size() - 1); }
   std::span<const WeightedLink> route(FlowIndex flow) const {
@@ -39,17 +39,17 @@ struct FlowRoutes {
   }
 };
 
-// What a flow lays on a link, or a part of it.
+// Load of a flow, or a part of it, on a link.
 struct FlowLoad {
   FlowIndex flow = 0;
   WeightedLink link;
 };
 
-// Appends the routes of flows 0 to `flows` - 1. On each link a flow has the sum of its loads there.
+// Appends the routes of flows 0 to `flows` - 1. A flow's loads on the same link are added.
 void lay_routes(std::vector<FlowLoad> loads, FlowIndex flows, FlowRoutes& routes);
 
-// Ways from end to end, before they make up flows: each carries `share` of its flow over all of its
-// links, in order.
+// Paths from end to end, from which flows are composed: each carries `share` of its flow over all
+// its links, in order.
 struct Ways {
   std::vector<std::uint32_t> first_link{0};  // [way + 1]
   std::vector<std::int32_t> links;
@@ -61,18 +61,18 @@ struct Ways {
   }
 };
 
-// The smallest number that makes a whole one of every share.
+// The smallest integer that makes every share an integer.
 std::int32_t whole_unit(const Ways& ways);
 
-// Drops inner links that cannot be the bottleneck: the links before (or behind) them, where all
-// their ways begin (or end), have no more capacity together. `least`: the share of a link that is
-// left in bursts.
+// Drops inner links that cannot be a bottleneck: the links before (or after) them, at which all
+// their paths begin (or end), have no more total capacity. `least`: the share of a link that is
+// left during bursts.
 void drop_bounded_links(Ways& ways, const std::vector<double>& capacity,
                         const std::vector<double>& least);
 
-// Links that all flows load in the same proportion are one, the tightest (but those with bursts);
-// the common divisor of the weights on a link goes into its capacity. Links that no flow uses go.
-// [link]: as which one it stays; -1: it goes.
+// Merges links that all flows load in the same proportion into the tightest (except links with
+// bursts); divides weights on a link and its capacity by their common divisor; drops unused links.
+// Result: [link] new number, -1: dropped.
 std::vector<std::int32_t> merge_alike_links(FlowRoutes& routes);
 
 }  // namespace windtunnel

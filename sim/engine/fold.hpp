@@ -1,11 +1,11 @@
-// Folding: ranks that cannot behave differently are simulated once. Colour refinement
+// Folding: ranks that must behave identically are simulated once. Colour refinement
 // (Weisfeiler-Leman, dimension 1) finds the coarsest equitable partition of the graph of ranks,
-// groups, flows and links that respects the initial differences (task list, pace of the kernels,
-// capacity of a link). Max-min sharing and in-order execution treat equals equally, so one
-// representative of each colour behaves as every member does, provided each shared link keeps the
-// load of the flows that are not simulated: one that stands for k flows weighs k there.
+// groups, flows and links that respects initial differences (task list, pace of kernels, capacity
+// of a link). Max-min sharing and in-order execution treat equals equally, so one representative of
+// each colour behaves like every member, provided that each shared link keeps the load of the flows
+// that are not simulated: a flow that represents k flows has weight k there.
 //
-// Contention carries a difference along, but not around a ring, which is one pipelined flow
+// Contention propagates differences, but not around a ring, which is one pipelined flow
 // (flow_table.hpp): a slow node unfolds its own pipeline, not its neighbours on the ring.
 #pragma once
 
@@ -25,21 +25,21 @@ struct FoldedRank {
   std::int64_t multiplicity = 1;
 };
 
-// Its routes: of the folded flows on folded links; the weight is what all flows of that colour lay
-// on one link.
+// Routes are those of folded flows on folded links; a weight is the total load of all flows of a
+// colour on one link.
 struct Folding : FlowRoutes {
   std::vector<FoldedRank> ranks;             // ascending by rank
   std::vector<std::int32_t> representative;  // [rank of the Plan] -> index into ranks
   std::vector<std::int32_t> groups;          // folded groups: the representative in Plan::groups
   std::vector<std::int32_t> group_of;        // [group of the Plan] -> index into groups
   std::vector<FlowIndex> flow_of;            // [flow of the table] -> folded flow
-  // The number of unlike ranks that these are a sample of (sampled_fold.hpp); 0: none is left out.
+  // number of different ranks of which these are a sample (sampled_fold.hpp); 0: complete
   std::int64_t sampled_of = 0;
 };
 
-// FoldMode::automatic samples where more ranks than `unlike_ranks` differ by the ways that routing
-// chose for them; where the paces of kernels (jitter, slow nodes) leave more tasks than
-// `unlike_tasks` to simulate, it replays the timeline without them (timeline_replay.hpp).
+// FoldMode::automatic samples if more than `unlike_ranks` ranks differ by the paths that routing
+// chose; and if different paces of kernels (jitter, slow nodes) give more than `unlike_tasks` tasks
+// to simulate, it replays the timeline without these paces (timeline_replay.hpp).
 struct FoldLimits {
   std::int64_t unlike_ranks = 1024;
   std::int64_t sampled_ranks = 256;
@@ -49,11 +49,11 @@ struct FoldLimits {
 Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode,
              const FoldLimits& limits = {});
 
-// As FoldMode::exact, but flows of other replicas are not there: of a message on a link what ranks
-// in step with each other lay on it, of a collective inside a replica what its group does.
+// As FoldMode::exact, but without the flows of other replicas: a link carries only a message's load
+// from ranks in step with each other, or an inner collective's load from its own group.
 Folding fold_of_one_replica(const Plan& plan, const Cluster& cluster, const FlowTable& flows);
 
-// Its members are in different replicas.
+// Whether its members are in different replicas.
 bool of_replicas(const Group& group);
 
 }  // namespace windtunnel

@@ -1,10 +1,10 @@
-// The machine as SimGrid sees it: links with latency 0, one zone that knows every route, and one
-// host per route (a host costs 1.5 KB and 5 us, and does nothing else).
+// The machine in SimGrid: links with latency 0, one zone that knows every route, and one host per
+// route (a host costs 1.5 KB and 5 us, and does nothing else).
 //
-// A transfer is a message that an actor, standing on the route's host, sends to itself through its
-// own mailbox. Comm::sendto would read better, but SimGrid 3.32 treats it as detached: it stands in
-// one list of all such transfers, which every completion searches (measured with 16,384 at a time:
-// 92 us per transfer and sleep, against 15 us this way), and it ignores set_rate.
+// A transfer is a message that an actor on the route's host sends to itself through its own
+// mailbox. Comm::sendto would be simpler, but SimGrid 3.32 treats it as detached: it is kept in one
+// list of all such transfers, which every completion searches (measured with 16,384 at a time: 92
+// us per transfer and sleep, against 15 us this way), and it ignores set_rate.
 #pragma once
 
 #include <cstdint>
@@ -29,19 +29,19 @@ struct RunningTransfer {
 
 class Platform {
  public:
-  // Configures SimGrid and builds the links; once per process. `actors` decides whether their
-  // stacks get guard pages, `longest_s`, the longest that one of them sleeps, how exact dates are.
+  // Configures SimGrid and builds the links; once per process. `actors` determines whether their
+  // stacks get guard pages; `longest_s`, the longest sleep of any actor, the precision of dates.
   Platform(const Folding& folding, std::size_t actors, double longest_s);
 
   simgrid::s4u::Engine& engine() { return *engine_; }
-  // All of them live on one host.
+  // All actors are on one host.
   simgrid::s4u::ActorPtr start_actor(const std::string& name, const std::function<void()>& code);
   simgrid::s4u::Mailbox* mailbox(std::size_t actor);  // of one actor, by its number
-  // From now on a link has this share of its capacity. Only an actor may call it.
+  // Sets the share of a link's capacity that is available. Only an actor may call it.
   void set_share(std::size_t link, double share);
   bool has_links(FlowIndex flow) const;
-  // Starts the transfer of `amount` units over the route of the flow, which has links. Only an
-  // actor may call it, with its own mailbox.
+  // Starts the transfer of `amount` units over the route of the flow, which must have links. Only
+  // an actor may call it, with its own mailbox.
   RunningTransfer start_transfer(simgrid::s4u::Mailbox* mailbox, FlowIndex flow, double amount);
 
  private:
@@ -51,9 +51,9 @@ class Platform {
   std::unique_ptr<simgrid::s4u::Engine> engine_;
   RouteZone* zone_ = nullptr;               // owned by SimGrid
   std::vector<simgrid::s4u::Host*> hosts_;  // [folded flow], at least one
-  void* payload_ = nullptr;                 // what transfers copy: nothing of interest
-  // SimGrid counts transfers in whole bytes. Our units also are SM-seconds, so amounts and
-  // capacities are scaled up by a power of two, the same for all links that flows connect.
+  void* payload_ = nullptr;                 // dummy payload of transfers
+  // SimGrid counts transfers in whole bytes. Units here include SM-seconds, so amounts and
+  // capacities are scaled up by a power of two, the same for all links connected by flows.
   std::vector<double> scale_;  // [folded link]
 };
 

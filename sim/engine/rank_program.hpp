@@ -1,5 +1,5 @@
-// A Plan made ready to simulate: its task lists, the ranks to simulate, their transfers as folded
-// flows. Plain arrays, nothing of SimGrid.
+// A Plan prepared for simulation: its task lists, the ranks to simulate, and their transfers as
+// folded flows. Plain arrays without SimGrid types.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// One edge type of a folded collective, sent by the simulated rank that stands for its source.
+// One type of edge in a folded collective, sent by the simulated rank that represents its source.
 struct GroupEdge {
   std::int32_t rank = 0;  // index into Folding::ranks
   std::int32_t slot = 0;

@@ -1,4 +1,4 @@
-// Notes when tasks ran and makes the Timeline of it.
+// Records when tasks ran, and makes the Timeline.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace windtunnel {
 
 class Recorder {
  public:
-  // Ranks are indices into folding.ranks. `recorded_by` says for every rank of the Plan which one
-  // is recorded for it: an unfolded run of thousands of ranks that are alike would fill the memory.
+  // Ranks are indices into folding.ranks. `recorded_by` gives for every rank of the Plan the rank
+  // recorded for it: an unfolded run of thousands of identical ranks would fill the memory.
   Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by);
 
   void start(std::int32_t rank, TaskIndex task, double now_s) {

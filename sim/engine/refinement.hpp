@@ -1,5 +1,5 @@
 // Colour refinement (Weisfeiler-Leman, dimension 1) on the graph of ranks, groups, flows and links:
-// what gets the same colour cannot behave differently (fold.hpp).
+// elements with the same colour must behave identically (fold.hpp).
 #pragma once
 
 #include <cstddef>
@@ -22,9 +22,9 @@ inline Colour mix_colour(Colour x) {
   return x ^ (x >> 31);
 }
 
-// Numbers the distinct values by first occurrence. Open addressing in a table that grows with them:
-// a million colours are counted several times, and few of them differ where folding pays, so that
-// they stay in the cache.
+// Numbers distinct values by first occurrence. Open addressing in a growing table: millions of
+// colours are counted several times, but if folding works well few are distinct, so the table stays
+// in the cache.
 class Numbering {
  public:
   std::int32_t number(Colour colour) {
@@ -42,7 +42,7 @@ class Numbering {
     std::int32_t number = -1;
   };
 
-  // Its own, or the free one that it would take.
+  // The colour's slot, or the free one that it would take.
   Slot& slot_of(Colour colour) {
     const size_t mask = slots_.size() - 1;
     size_t i = mix_colour(colour) & mask;
@@ -71,7 +71,7 @@ struct Colours {
 
 std::int64_t distinct(const std::vector<Colour>& colours);
 
-// What routing chose among equal ways (FlowTable::chosen) tells flows apart, or is not looked at.
+// Whether paths chosen by routing (FlowTable::chosen) distinguish flows.
 enum class ChosenWays { tell_apart, ignored };
 
 Colours refined_colours(const Plan& plan, const Cluster& cluster, const FlowTable& flows,

@@ -1,11 +1,12 @@
-// Folding where ways that a hash or a plan chose give nearly every pipeline (ranks that messages,
-// or groups other than of replicas, join) other neighbours on the links between pods, so that
-// nothing folds exactly. Of the pipelines that differ by these ways alone some are simulated: the
-// slowest, which decide when replicas meet, and others spread evenly over the rest; groups of
-// replicas meet as one. On its slowest way a simulated flow meets as many of its kind as in truth,
-// though not the same ones; other kinds take what they need on average (way_loads.hpp).
+// Folding for hashed or planned routing, where nearly every pipeline (ranks connected by messages,
+// or by groups other than of replicas) has different neighbours on links between pods, so that
+// nothing folds exactly. Among the pipelines that differ only by these paths, some are simulated:
+// the slowest, which determine when replicas synchronise, and others spread evenly over the rest;
+// each group of replicas is one rendezvous. On its slowest link a simulated flow meets as many
+// flows of its kind as in reality, though not the same ones; other kinds take their average
+// bandwidth (way_loads.hpp).
 //
-// Error against all ranks simulated: docs/physics/network.md.
+// Error compared with simulating all ranks: docs/physics/network.md.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 namespace windtunnel {
 
 // A fold with as many pipelines of each kind as `ranks` ranks allow, at least one. `duration_s`:
-// how long the plan takes, as far as it is known.
+// estimated duration of the plan.
 Folding sampled_fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                      std::int64_t ranks, double duration_s = 0);
 

@@ -1,5 +1,5 @@
-// Runs a Program on SimGrid: an actor per (rank, stream), messages and demands as transfers over
-// the custom zone of platform.hpp. The process that calls it cannot simulate again.
+// Runs a Program on SimGrid: an actor per (rank, stream), with messages and demands as transfers
+// over the custom zone of platform.hpp. The calling process cannot simulate again.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a Simulation knows of its tasks, streams, collectives and ranks while they run.
+// A Simulation's data about tasks, streams, collectives and ranks while they run.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 namespace windtunnel {
 
 inline constexpr TaskIndex kNothing = -1;  // the stream's actor is not waiting
-inline constexpr TaskIndex kAnyTask = -2;  // it waits for whichever task gets ready
+inline constexpr TaskIndex kAnyTask = -2;  // it waits for any task to become ready
 
 struct StreamState {
   simgrid::s4u::ActorPtr actor;
@@ -20,12 +20,12 @@ struct StreamState {
   TaskIndex waiting_for = kNothing;
 };
 
-// One collective of a group: who has come, and who sleeps until it goes on.
+// One collective of a group: members that have arrived, and actors that sleep until it continues.
 struct Rendezvous {
   int arrived = 0;
   int working = 0;     // members whose transfers still run
-  double cost_s = 0;   // the largest of the members'
-  bool fluid = false;  // some member has transfers: every member works for itself
+  double cost_s = 0;   // maximum over members
+  bool fluid = false;  // some member has transfers: every member proceeds separately
   bool started = false;
   bool ended = false;
   std::vector<TaskRef> sleepers;

@@ -1,14 +1,14 @@
-// A Timeline replayed with the kernels' paces on slow nodes and in one draw of jitter: every rank
-// that waits for others on its own, in place of one for all that are alike without them. Each task
-// starts by the rules of models/plan/plan.hpp; kernels take what the draw makes of them,
-// collectives of replicas as long as in the Timeline from when all that take part have come.
+// Replays a Timeline with the paces of kernels on slow nodes and in one draw of jitter: every rank
+// is executed separately, while without these paces one rank represents all identical ones. Tasks
+// start by the rules of models/plan/plan.hpp; kernels are slowed by the draw; collectives of
+// replicas take as long as in the Timeline, from the last arrival.
 //
-// Messages and collectives inside a replica share links with their like of other replicas. In step
-// all of them go at once; here those do that overlap, at most as many at full speed as the two
-// Timelines tell (with all of them and alone), the rest of the link's time on average taken by
-// others. So the draw is exact and so is who waits for whom; which transfers meet is exact for
-// their like alone. Error against the engine with all unlike ranks: docs/physics/cost.md. O(n log
-// n) in the tasks of all unlike ranks, a hundredth of what the engine takes.
+// Messages and collectives inside a replica share links with those of other replicas. In step all
+// of them overlap; here only those that overlap in time do, with at most as many at full speed as
+// follows from the two Timelines (with all of them, and alone); on average others take the rest of
+// the link's time. Draws and waiting are therefore exact, while overlap of transfers is exact only
+// among transfers of the same kind. Error compared with the engine: docs/physics/cost.md. O(n log
+// n) in the tasks of all different ranks, a hundredth of the engine's time.
 #pragma once
 
 #include "models/machine/cluster.hpp"
@@ -17,20 +17,20 @@
 
 namespace windtunnel {
 
-// `steady`: of this Plan on this cluster in_step(); `alone`: likewise, without flows of other
-// replicas (fold_of_one_replica()). A stream by priority takes its tasks in the order that they
-// have in `steady`. Throws InternalError when the Plan deadlocks.
+// `steady`: of this Plan on in_step(cluster); `alone`: the same without flows of other replicas
+// (fold_of_one_replica()). A stream by priority runs its tasks in the order of `steady`. Throws
+// InternalError if the Plan deadlocks.
 Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady,
                 const Timeline& alone);
 
-// Without slow nodes and jitter.
+// The cluster without slow nodes and jitter.
 Cluster in_step(Cluster cluster);
 
-// Whether the Timeline simulates fewer ranks than differ from each other.
+// Whether the Timeline simulates fewer ranks than are different.
 bool is_replayed(const Timeline& timeline);
 
-// Whether ranks whose kernels have a pace of their own, each once with those in step with it, have
-// more tasks than `most`: no executor that tells ranks apart has fewer to do.
+// Whether the ranks with individual paces (those in step count once) have more than `most` tasks in
+// total: a lower bound for any executor that distinguishes ranks.
 bool has_unlike_tasks(const Plan& plan, const Cluster& cluster, double most);
 
 }  // namespace windtunnel

@@ -1,8 +1,8 @@
-// What flows lay on the ways that routing chose for them, told by kinds of flow (their colours) in
-// place of by flow: of a link, how many units of each kind, and how many seconds of the plan they
-// keep it busy. Flows of one kind are the same message of pipelines that are alike, so they go at
-// about the same time. Those of other kinds take of a link what they need on average over the
-// plan's duration, but never more than their fair share.
+// Load of flows on the links that routing chose for them, by kind of flow (colour) instead of by
+// flow: for each link the units of each kind, and the seconds of the plan for which they occupy it.
+// Flows of one kind are the same message of equal pipelines, so they are sent at about the same
+// time. Flows of other kinds take their average bandwidth over the plan's duration, but at most
+// their fair share.
 #pragma once
 
 #include <cstdint>
@@ -16,27 +16,26 @@ namespace windtunnel {
 
 class WayLoads {
  public:
-  // By flow: `kinds`, its colour; `in_pipeline`, or of a group of replicas: such flows do not see
-  // each other on average, since all of them are simulated. The table and both are kept by
-  // reference. `duration_s`: of the plan; what its busiest stream or way takes alone, if that is
-  // longer.
+  // By flow: `kinds`, its colour; `in_pipeline`: it is not of a group of replicas (flows of those
+  // do not interact on average, since all are simulated). Keeps references. `duration_s`: of the
+  // plan; raised to the time that its busiest stream or link takes alone.
   WayLoads(const Plan& plan, const FlowTable& flows, const std::vector<Colour>& kinds,
            const std::vector<char>& in_pipeline, double duration_s);
 
-  double amount(FlowIndex flow) const { return amount_[flow]; }  // all that it carries in the plan
+  double amount(FlowIndex flow) const { return amount_[flow]; }  // total over the plan
   double busy_s(FlowIndex flow, const WeightedLink& link) const {
     return amount_[flow] * link.weight / flows_.capacity[link.link];
   }
-  // The share of a link that is left. Flows with `weight` of its `all_weight` units take `busy_s`
-  // in all.
+  // The share of a link that is left when flows with `weight` of its `all_weight` units occupy it
+  // for `busy_s`.
   double share_left(double busy_s, double weight, double all_weight) const;
 
   // The slowest of the links that routing chose for a flow; -1: it chose none.
   struct Way {
     std::int32_t link = -1;
     std::int32_t weight = 0;  // of the flow on it
-    double flows = 0;         // flows of its kind that share the link, itself included
-    double capacity = 0;      // what other kinds leave them of it
+    double flows = 0;         // flows of its kind on the link, including itself
+    double capacity = 0;      // capacity that other kinds leave
     double seconds_per_unit() const { return link < 0 ? 0 : weight * flows / capacity; }
   };
   Way slowest_way(FlowIndex flow) const;
@@ -64,10 +63,10 @@ class WayLoads {
   double duration_s_ = 0;
 };
 
-// What sampled flows share, in place of the flows that they share their ways with in truth and that
-// are not simulated.
+// A link shared by sampled flows, which replaces the flows that share it in reality but are not
+// simulated.
 struct SharedWay {
-  std::int32_t link = 0;  // one of those that it is made of
+  std::int32_t link = 0;  // one of the links that it represents
   double capacity = 0;
   struct Member {
     FlowIndex flow = 0;
@@ -76,8 +75,8 @@ struct SharedWay {
   std::vector<Member> flows;
 };
 
-// Each of the `sampled` flows on its slowest way, where routing chose one for it: with as many of
-// its own kind as share that way in truth; where they are fewer, so is the capacity.
+// Puts each of the `sampled` flows on its slowest link, if routing chose one: with as many flows of
+// its kind as share that link in reality; if there are fewer, capacity is reduced accordingly.
 // `kinds`: of all flows.
 std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
                                    const std::vector<Colour>& kinds, const WayLoads& loads);

@@ -1,5 +1,5 @@
-// Between which intervals it does not matter how often a tier saves: the one search of `run` and
-// `optimise`.
+// The range of saving intervals of a tier that are as good as the best: the search that `run` and
+// `optimise` use.
 #pragma once
 
 #include <functional>
@@ -10,23 +10,23 @@
 namespace windtunnel {
 
 struct AsGoodSearch {
-  double least_s = 0;         // that the tier can keep to
-  double most_s = 0;          // worth asking; at least that
-  std::vector<double> tried;  // ascending; one at least: simulated already
-  // With the same failures. What it refers to stays as it is.
+  double least_s = 0;         // the shortest that the tier can keep
+  double most_s = 0;          // the longest worth trying; >= least_s
+  std::vector<double> tried;  // already simulated, ascending, at least one
+  // With the same failures. The returned reference must stay valid.
   std::function<const PairedCampaign&(double every_s)> campaign_at;
 };
 
-// All three were simulated.
+// All three intervals were simulated.
 struct AsGoodRange {
-  double best_s = 0;  // the most goodput of what was tried, here or before
-  // The shortest and the longest that is as good (is_as_good()), each within 5 %.
+  double best_s = 0;  // the most goodput of all simulated intervals
+  // Shortest and longest that are as good (is_as_good()), each within 5 %.
   double shortest_s = 0;
   double longest_s = 0;
 };
 
-// From the best outwards over those that were tried, beyond them by doubling, then by halving the
-// way to the first that is not as good; again where a better one lay on the way.
+// Searches outwards from the best: over simulated intervals, beyond them by doubling, then by
+// bisection to the first that is not as good; repeated if a better one is found.
 AsGoodRange as_good_range(const AsGoodSearch& search);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// The configurations that `optimise` looks at.
+// The configurations that `optimise` considers.
 #pragma once
 
 #include <string>
@@ -10,46 +10,44 @@
 
 namespace windtunnel {
 
-// A job and the overrides that make it.
+// A job and the overrides that produce it.
 struct Configuration {
   Job job;
   Overrides set;
 };
 
-// What a framework has, and how far layouts may go; an empty list and 0 allow all.
+// What a framework supports, and limits of layouts; an empty list or 0: no limit.
 struct Allowed {
   std::vector<std::string> schedules = {};
   std::vector<Sharding> sharding = {};               // without a pipeline
   std::vector<Sharding> sharding_in_pipelines = {};  // with one
   int experts_a_rank = 0;                            // at most
-  int micro_tokens = 0;  // of a micro-batch on one rank of context parallelism, at most
+  int micro_tokens = 0;  // of a micro-batch on one context-parallel rank, at most
 };
 
-// All ways to lay the job out on its GPUs, one model chunk per rank: divisors that the model
-// allows, tp within a node, context parallelism for long sequences, experts divided, sharded states
-// with sequence parallelism as Megatron-LM runs them. Throws Error when the scenario lists the
-// layers of stages.
+// All layouts of the job on its GPUs with one model chunk per rank: divisors that the model allows,
+// tp within a node, context parallelism for long sequences, divided experts, sharded states, and
+// sequence parallelism as in Megatron-LM. Throws Error if the scenario lists the layers of stages.
 std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& allowed = {});
 
 // Micro-batches of 1, 2, 4, ... sequences that divide a replica's share of the batch.
 std::vector<Configuration> micro_batches_of(const Configuration& base, const Allowed& allowed = {});
 
-// None, selective, full; `modules`: as well lists of modules that the model has.
+// None, selective, full; `modules`: also lists of modules that the model has.
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules);
 
-// From nothing beside the GPU to all of the training state (state_offloads()), each with the
-// activations of none, a quarter, half, three quarters or all of the layers; of a table of layers
-// the state alone.
+// From no offload to all of the training state (state_offloads()), each with activations of none, a
+// quarter, half, three quarters or all of the layers; for a table of layers only the state.
 std::vector<Configuration> offloads_of(const Configuration& base);
 
-// The job's own schedule, or every synchronous one, with the chunks and slices that make a
-// difference. `chunks`: also other numbers of model chunks per rank.
+// The job's own schedule, or every synchronous one, with the numbers of chunks and slices that
+// matter. `chunks`: also other numbers of model chunks per rank.
 std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
                                         const Allowed& allowed = {});
 
-// The schedule of one job for the other one, with the chunks that it takes.
+// Copies the schedule of one job, with the chunks it needs, to another.
 void take_schedule(const Job& from, Job& to);
-// Sets one chunk per rank; the schedule that is chosen later sets its own number.
+// Sets one chunk per rank; the schedule chosen later sets its own number.
 void leave_chunks_open(Job& job);
 
 }  // namespace windtunnel

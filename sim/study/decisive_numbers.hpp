@@ -1,6 +1,6 @@
-// Which single numbers decide an answer. Defaults that nobody stated are tried at half and at
-// double their value: of a campaign with the same failures, of a step by its closed form. The
-// assumed constants of the calibration are named by how far they move the step.
+// Finds the single numbers that decide an answer. Defaults are tried at half and twice their value:
+// for campaigns with the same failures, for steps by the closed form. Assumed constants of the
+// calibration are listed by how much they change the step.
 #pragma once
 
 #include <functional>
@@ -13,34 +13,33 @@
 
 namespace windtunnel {
 
-// Share of the goodput or the step time: a number that moves it by less is not told.
+// As a share of goodput or step time; smaller effects are not reported.
 inline constexpr double kDecides = 0.02;
 
-// A note for each of the case's numbers that are so, recorded repairs among them, the most decisive
-// first, with the goodput at half of it and at twice. `is_open` says which are asked about; of the
-// others, of keys that change the iterations, and of 0 none is. `inputs` and `report`: the campaign
-// of the case.
+// A note for each decisive number of the case, including recorded repairs, most decisive first,
+// with the goodput at half and at twice the number. Only keys for which `is_open` holds are tried,
+// and neither keys that change iterations nor values of 0. `inputs` and `report`: the case's
+// campaign.
 std::vector<Note> decisive_numbers(const Case& the_case, const CampaignInputs& inputs,
                                    const CampaignReport& report,
                                    const std::function<bool(const ResolvedValue&)>& is_open,
                                    int threads);
 
-// For a published way to go on (`recovery: torchft`) whose users measured other numbers than its
-// authors claim: the goodput with either.
+// For a published recovery scheme (`recovery: torchft`) whose users measured other numbers than its
+// authors claim: the goodput with both.
 std::vector<Note> reported_numbers(const Case& the_case, const CampaignInputs& inputs,
                                    const CampaignReport& report, int threads);
 
-// A note for each default of software and communication that moves the step time by more than
-// kDecides, with the step at half of it and at twice.
+// A note for each default of software and communication that changes the step time by more than
+// kDecides, with the step at half and at twice.
 std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIteration& prepared,
                                         int threads);
 
-// The assumed constants of the calibration on which the step time hangs most, at most three, those
-// first that move it most: "memory.efficiency 0.75 (10 % less: +1.2 %)". Empty where none moves it
-// by a thousandth.
+// The assumed constants of the calibration that affect the step time most, at most three:
+// "memory.efficiency 0.75 (10 % less: +1.2 %)". Empty if none changes it by a thousandth.
 std::string assumed_constants(const Job& job, const PreparedIteration& prepared);
 
-// What the field table's default filled in.
+// Whether the value is the field table's default.
 bool is_plain_default(const ResolvedValue& value);
 
 }  // namespace windtunnel

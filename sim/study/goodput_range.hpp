@@ -1,5 +1,5 @@
-// How much of a campaign's goodput hangs on the cost models: the same failures met by a job whose
-// iterations and snapshots all take less time than predicted, and by one where they take more.
+// How much a campaign's goodput depends on the cost models: the same failures with iterations and
+// snapshots all faster than predicted, and all slower.
 #pragma once
 
 #include "models/calibration/prediction_error.hpp"
@@ -8,12 +8,12 @@
 
 namespace windtunnel {
 
-// All times of the table by one factor.
+// Multiplies all times of the table by one factor.
 IterationTable scaled(IterationTable table, double factor);
 
-// `report` is run_campaign(inputs); `factors` are those by which predictions may be off. Some of
-// its trials are played again with all times divided and multiplied by them, under the same random
-// numbers: paired_goodput().
+// `report` is run_campaign(inputs); `factors`: by which predictions may be off. Some of its trials
+// are repeated with the same random numbers and all times divided or multiplied by them:
+// paired_goodput().
 GoodputRange goodput_range(const CampaignInputs& inputs, const CampaignReport& report,
                            const ErrorFactors& factors, int threads = 0);
 

@@ -1,7 +1,7 @@
-// Theory beside simulation. For the tier whose snapshots and lost work cost most it says which
-// interval each formula asks for (models/reliability/interval_theory.hpp), what campaigns at these
-// intervals give, and what following a formula would cost. Which failures the formulas count, and
-// how intervals are limited: docs/physics/campaign.md, "How often to save, by formula".
+// Compares theory with simulation. For the tier whose snapshots and lost work cost most: the
+// interval by each formula (models/reliability/interval_theory.hpp), the goodput of campaigns at
+// these intervals, and the cost of following a formula. Which failures the formulas count, and
+// limits of intervals: docs/physics/campaign.md, "How often to save, by formula".
 #pragma once
 
 #include <optional>
@@ -12,17 +12,17 @@
 
 namespace windtunnel {
 
-// The shortest interval at which saving to storage keeps to its share of the bandwidth
-// (StorageSpec::share); 0: the tier saves elsewhere.
+// The shortest interval at which snapshots stay within their share of the storage bandwidth
+// (StorageSpec::share); 0: the tier does not use storage.
 double storage_interval_s(const CampaignInputs& inputs, std::size_t tier);
 
-// `report`: of these inputs; the shares restored from each tier are taken from it. Nothing where no
-// failure goes back to a tier with an interval, and with elastic groups, which go on without.
+// `report`: of these inputs, for the shares restored from each tier. Empty if no failure goes back
+// to a tier with an interval, and for elastic groups, which continue.
 std::optional<IntervalReport> interval_advice(const CampaignInputs& inputs,
                                               const CampaignReport& report, int threads = 0);
 
-// The same of each other tier that saves at intervals; without formulas where no failure went back
-// to it.
+// The same for each other tier that saves at intervals; without formulas if no failure went back to
+// it.
 std::vector<IntervalReport> other_interval_advice(const CampaignInputs& inputs,
                                                   const CampaignReport& report, int threads = 0);
 

@@ -1,12 +1,13 @@
-// How often to take snapshots: the intervals of a stack of tiers with the most goodput, or the
-// least cost, in simulated campaigns. All of them have the same iterations and the same random
-// numbers, so that a campaign at another interval differs by that interval alone. Those that are
-// told meet other failures than those that were searched by (to_choose_by()).
+// Searches the snapshot intervals of a stack of tiers with the most goodput, or the least cost, by
+// simulated campaigns. All of them have the same iterations and random numbers, so campaigns differ
+// only by the interval. Reported campaigns have other failures than those used in the search
+// (to_choose_by()).
 //
-// One tier after the other: a logarithmic grid from one iteration to the whole campaign, then the
-// golden section between the best one's neighbours; again from there until nothing is gained, since
-// the best interval of a tier depends on the others. Every candidate has three digits: what is
-// found is what was simulated, and `run --set` says the same of it.
+// One tier after the other: a logarithmic grid from one iteration to the whole campaign, then
+// golden-section search between the best point's neighbours; repeated from there until nothing
+// improves, since the best interval of a tier depends on the others. Every candidate is rounded to
+// three digits, so that the reported interval is exactly one that was simulated, and `run --set`
+// gives the same result.
 #pragma once
 
 #include <functional>
@@ -21,8 +22,8 @@
 namespace windtunnel {
 
 struct IntervalSearchOptions {
-  std::vector<std::string> keys;  // "snapshots.0.every"; '*': every tier that has an interval
-  Aim aim = Aim::goodput;         // or cost
+  std::vector<std::string> keys;  // "snapshots.0.every"; '*': every tier with an interval
+  Aim aim = Aim::goodput;         // goodput or cost
   int threads = 0;                // 0: all cores; the result is the same
   std::function<void(const std::string&)> progress = {};
 };
@@ -34,32 +35,33 @@ struct IntervalSearch {
     std::string name;    // tier_name()
     std::string value;   // "12.3 min", "40 iterations"
     double every_s = 0;  // the same
-    // Between these, beside the other tiers' best, it does not matter (as_good_range()).
+    // Between these the interval does not matter if the other tiers have their best
+    // (as_good_range()).
     std::string shortest, longest;
-    double storage_s = 0;              // storage_interval_s()
-    double given_s = 0;                // the scenario's own, as every_s
-    bool as_given = true;              // it stays: beside the others' best none surely brings more
-    bool is_needed = true;             // a trial went back to the tier
-    bool storage_allows_given = true;  // or it takes more of the bandwidth than storage_share
+    double storage_s = 0;   // storage_interval_s()
+    double given_s = 0;     // from the scenario, as every_s
+    bool as_given = true;   // kept: no other interval is surely better, given the others' best
+    bool is_needed = true;  // some trial was restored from the tier
+    bool storage_allows_given = true;  // false: it takes more bandwidth than storage_share
   };
   std::vector<Tier> tiers;
   CampaignReport given;      // with the scenario's own intervals
-  CampaignReport best;       // as `run` would say of it
-  Estimate gain;             // of goodput over these, trial by trial
+  CampaignReport best;       // as `run` would report it
+  Estimate gain;             // of goodput, trial by trial
   double storage_share = 1;  // StorageSpec::share
   int campaigns = 0;
   std::optional<IntervalReport> theory;  // at the scenario's own intervals
 };
 
-// Whether a key of --over is one for this search.
+// Whether a key of --over is handled by this search.
 bool is_interval_key(const std::string& key);
 
-// The tiers that the keys name, in their order. Throws Error where one takes no snapshots at
-// intervals, or none does.
+// The tiers that the keys name, in order. Throws Error if one does not save at intervals, or none
+// does.
 std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job& job);
 
-// Throws Error as simulate() does; where the scenario has no campaign, a tier has no interval, or
-// the cost is asked for without tokens and a price.
+// Throws Error as simulate() does; if the scenario has no campaign, a tier has no interval, or cost
+// is requested without tokens and a price.
 IntervalSearch search_intervals(const ScenarioText& scenario, const IntervalSearchOptions& options);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What a campaign would be under other settings: the same failures are met again, so that what
-// differs between two campaigns is the settings' doing and little noise.
+// A campaign under other settings with the same failures, so that differences come from the
+// settings, with little noise.
 #pragma once
 
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace windtunnel {
 
-// How many of the campaign's trials to play again: all, or those that meet a hundred thousand
-// failures, eight at least. In large jobs every trial meets so many that they are all alike.
+// How many of the campaign's trials to repeat: all, or enough to meet a hundred thousand failures,
+// at least eight. In large jobs every trial meets so many that trials are alike.
 int paired_trials(const CampaignReport& report);
 
-// Goodput under `other` settings of that many trials of the campaign that `report` is of, moved by
-// what those trials differ by from the mean of all, as far as that shows in them: the estimate by
-// regression on a control variate (Glasserman, Monte Carlo Methods in Financial Engineering, 2003,
-// section 4.1). Its interval and quantiles are those of the trials that were played.
+// Goodput under `other` settings over that many trials of `report`'s campaign, corrected for the
+// difference between these trials and the mean of all: regression on a control variate (Glasserman,
+// Monte Carlo Methods in Financial Engineering, 2003, section 4.1). Interval and quantiles are
+// those of the repeated trials.
 Estimate paired_goodput(CampaignInputs other, const CampaignReport& report, int trials,
                         int threads);
 

@@ -1,4 +1,4 @@
-// Watts of what was simulated: of the iteration, and of the campaign around it.
+// Power of a simulated iteration and of its campaign.
 #pragma once
 
 #include "models/power/power_report.hpp"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// The power of a record whose iteration and campaign are there.
+// For a record with iteration and campaign.
 PowerReport study_power(const PowerSpec& spec, const Record& record);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What the figures of a record owe each other, whatever the job: shares that are shares, parts that
-// add up to their whole, nothing negative, nothing that is no number.
+// Relations that the figures of any record must satisfy: shares are between 0 and 1, parts add up
+// to their whole, nothing is negative or not a number.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace windtunnel {
 
-inline constexpr double kInvariantRounding = 1e-9;  // of a sum, beside its whole
+inline constexpr double kInvariantRounding = 1e-9;  // tolerance of a sum, relative to its whole
 
-// Each one that does not hold as a sentence with its figures; none: all hold. Takes microseconds.
+// Each violation as a sentence with its figures; empty: none. Takes microseconds.
 std::vector<std::string> broken_invariants(const Record& record);
 
-// The same as a note for who reads the result; none where all hold.
+// The same as notes for readers of the result.
 std::vector<Note> invariant_notes(const Record& record);
 
 }  // namespace windtunnel

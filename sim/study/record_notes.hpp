@@ -16,7 +16,7 @@ struct NotedRecord {
   const Case& the_case;
   const PreparedIteration& prepared;
   const Record& record;            // complete but for these notes
-  const CampaignInputs* campaign;  // what its campaign was run from; null: none was
+  const CampaignInputs* campaign;  // inputs of its campaign; null: it has none
   StudyDepth depth;
   int threads;  // 0: all cores
 };

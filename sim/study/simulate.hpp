@@ -18,27 +18,28 @@ namespace windtunnel {
 struct SimulateOptions {
   int threads = 0;         // for iterations and campaigns; 0: all cores
   bool allow_oom = false;  // simulate although it does not fit in memory
-  std::function<void(const std::string&)> progress = {};  // told each step before it starts
-  OtherIterations others = OtherIterations::simulated;    // that its campaign meets
+  std::function<void(const std::string&)> progress = {};  // called before each step
+  // how its campaign's other iterations are obtained
+  OtherIterations others = OtherIterations::simulated;
   StudyDepth depth = StudyDepth::intervals;
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
-// What the engine says of a case: all of it but the campaigns.
+// The engine's results for a case, without campaigns.
 struct MeasuredIteration {
   std::shared_ptr<const PreparedIteration> prepared;
-  std::string memory_excess;  // which memory, of GPUs or hosts, does not suffice, and by how much
+  std::string memory_excess;  // which memory (GPUs or hosts) is exceeded, and by how much
   Execution plain;
   std::vector<PathStep> critical_path;
   IterationReport report;
-  IterationTable table;  // where the case has a campaign
+  IterationTable table;  // if the case has a campaign
 };
 
 // Throw Error, with the place of the key at fault, exit code 2: the case contradicts itself; exit
 // code 1: it does not fit in GPU or host memory (unless allow_oom: then memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
-// The same where the iterations are known: of this case, or of one with the same Case::table.
+// The same with known iterations: of this case, or of one with the same Case::table.
 Record record_of(const Case& the_case, MeasuredIteration measured,
                  const SimulateOptions& options = {});
 

@@ -1,10 +1,10 @@
 // Several jobs on one cluster: each alone, then all of them in one simulation, in which their flows
-// share the links.
+// share links.
 //
-// Iterations of each job follow one another until the job with the longest has had several beside
-// all others; what is counted lies between the first moment at which each has ended a step and the
-// last at which each still runs. Since how far the jobs are apart in their steps is an accident,
-// that is done for several starts, spread evenly over a step.
+// Each job repeats iterations until the job with the longest iteration has had several while all
+// others ran. Only the time between the first moment at which each has ended a step and the last at
+// which each still runs is counted. The jobs' offsets are arbitrary, so this is repeated for
+// several starts, spread evenly over a step.
 #pragma once
 
 #include <vector>
@@ -16,10 +16,11 @@
 namespace windtunnel {
 
 inline constexpr int kCompanyStarts = 4;
-inline constexpr int kCompanySteps = 4;  // of the job with the longest, the least that is counted
+// minimum number of counted steps of the job with the longest step
+inline constexpr int kCompanySteps = 4;
 
-// Campaigns of the jobs are left out. Throws Error as simulate() does of each job, and where one of
-// them takes so many steps during one of another that they cannot be simulated.
+// Campaigns of the jobs are ignored. Throws Error as simulate() does for each job, and if one job
+// has too many steps during one step of another to be simulated.
 CompanyReport simulate_company(const Company& company, const SimulateOptions& options = {});
 
 }  // namespace windtunnel

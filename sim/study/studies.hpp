@@ -1,6 +1,6 @@
-// Studies of a case besides its iteration and its campaign: a row for each. What a scenario asks
-// for stands in Case::asked (scenarios/language/asked_studies.hpp), what comes of it in
-// Record::studies; how it is shown: report/figures/shown_studies.hpp.
+// Studies of a case besides its iteration and its campaign, a row for each. A scenario's settings
+// are in Case::asked (scenarios/language/asked_studies.hpp), the results in Record::studies; they
+// are shown by report/figures/shown_studies.hpp.
 #pragma once
 
 #include <functional>
@@ -13,14 +13,14 @@
 
 namespace windtunnel {
 
-// How far a case is studied, each with all before it.
+// How deeply a case is studied; each level includes those before it.
 enum class StudyDepth {
   step,       // an iteration alone
-  campaign,   // months of it
-  intervals,  // how often snapshots had better be taken, by further campaigns
+  campaign,   // a campaign of months
+  intervals,  // recommended snapshot intervals, by further campaigns
   // What would help (notes/tried_changes.hpp) and which numbers decide the answer
-  // (decisive_numbers.hpp), by tens of further estimates: for one answer that somebody reads, not
-  // for many that are held against each other.
+  // (decisive_numbers.hpp), by tens of further estimates: for a single answer that a person reads,
+  // not for comparing many.
   advice,
 };
 
@@ -31,17 +31,17 @@ struct StudyInput {
   const CampaignReport* campaign;  // null: none was simulated
   const Record* record;            // with the simulated Plan and Timeline; null: a point of a sweep
   int threads;                     // 0: all cores; the same report for any number
-  std::function<void(const std::string& step)> tell;  // before a step that takes time
+  std::function<void(const std::string& step)> tell;  // called before a step that takes time
 };
 
 struct Study {
-  StudyDepth from;  // the least depth that includes it
-  bool in_sweeps;   // studied at each point, of which there is no Record
-  // Adds its report where the case asks for it. Throws Error about the keys at fault.
+  StudyDepth from;  // minimum depth that includes the study
+  bool in_sweeps;   // also run at each point, without a Record
+  // Adds its report if the case asks for it. Throws Error about the keys at fault.
   void (*run)(const StudyInput& on, ValuesByType& reports);
 };
 
-// In the order in which they run.
+// In the order of execution.
 std::span<const Study> studies();
 
 }  // namespace windtunnel

@@ -1,6 +1,5 @@
-// A grid of cases, each with its campaigns: iterations are simulated once per distinct table
-// (Case::table), then all campaigns run from event to event on all cores, with the same random
-// numbers at every point.
+// A grid of cases with campaigns: iterations are simulated once per distinct table (Case::table),
+// then all campaigns run event by event on all cores, with the same random numbers at every point.
 #pragma once
 
 #include <atomic>
@@ -27,7 +26,7 @@ struct VariedKey {
 
 // All combinations; the last key changes fastest.
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
-// The one at `index`, which is below the number of all.
+// The combination at `index`, below the total number.
 Overrides values_at(const std::vector<VariedKey>& keys, size_t index);
 
 struct Sweep {
@@ -37,17 +36,18 @@ struct Sweep {
 };
 size_t grid_size(const Sweep& sweep);  // how many points it has
 
-// Cases, and prepared iterations, that stay in memory: each of the latter takes up to 200 KB.
+// Number of cases, and of prepared iterations, kept in memory: a prepared iteration takes up to 200
+// KB.
 constexpr size_t kMostKept = 250;
 
-// A sweep of a million points holds as many of these: it is kept below 64 bytes. What a case varies
-// follows from its index: values_at().
+// Kept below 64 bytes, because a sweep of a million points holds as many of these. A case's values
+// follow from its index: values_at().
 struct SweepCase {
   int index = 0;                                 // in the grid
-  std::uint64_t key = 0;                         // key_number() of Case::key; 0: `fault`
-  std::uint64_t table = 0;                       // likewise of Case::table
+  std::uint64_t key = 0;                         // key_number() of Case::key; 0: see `fault`
+  std::uint64_t table = 0;                       // key_number() of Case::table
   std::shared_ptr<const Error> fault = nullptr;  // why it cannot be simulated; null: it can
-  // What the keys were made of, of the first kMostKept points: so that it is read once.
+  // The case itself for the first kMostKept points, to avoid reading it again.
   std::shared_ptr<const Case> read = nullptr;
 
   std::string reason() const { return fault != nullptr ? fault->what() : ""; }
@@ -57,13 +57,13 @@ struct SweepCase {
   }
 };
 
-// Every point of the grid with its keys, or with what makes it impossible already. Throws Error
-// when none is left (a key is misspelt or has no values, the scenario has no campaign) and for a
-// grid of more points than an index can count.
+// Every point of the grid with its keys, or with an error that already makes it impossible. Throws
+// Error if no point is left (a key is misspelt or has no values, the scenario has no campaign) and
+// if the grid has more points than an index can count.
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads = 0);
 
-// Part `shard` of `shards`: points that share a table stay together as far as that leaves the parts
-// equal; among these they are dealt evenly over the grid, whose corners differ in effort.
+// Part `shard` of `shards`: points with the same table stay together as far as parts remain equal;
+// otherwise points are dealt evenly over the grid, whose corners differ in cost.
 std::vector<SweepCase> shard_of(const std::vector<SweepCase>& cases, int shard, int shards);
 
 struct SweepPoint {
@@ -71,10 +71,10 @@ struct SweepPoint {
   std::string scenario{};  // its name
   std::string key{};
   std::string reason{};          // not empty: infeasible, and why
-  std::optional<Error> fault{};  // the same, where this process found it
+  std::optional<Error> fault{};  // the same, if found by this process
   Job job{};
   IterationReport iteration{};
-  std::optional<CampaignReport> campaign{};  // with a goodput per trial
+  std::optional<CampaignReport> campaign{};  // includes the goodput of each trial
   ValuesByType studies{};                    // as Record::studies
 };
 
@@ -83,11 +83,12 @@ struct SweepOptions {
   // Called once per point, one call at a time, in any order.
   std::function<void(const SweepPoint&)> finished = {};
   std::function<void(const std::string&)> progress = {};
-  const std::atomic<bool>* stop = nullptr;  // set: the points under way are finished, no more begun
+  // set: running points are finished, no new ones are started
+  const std::atomic<bool>* stop = nullptr;
 };
 
-// Simulates these cases of the sweep. Throws Error when a file that the scenario names is no longer
-// what it was when the keys were made.
+// Simulates these cases of the sweep. Throws Error if a file that the scenario names has changed
+// since the keys were made.
 void run_sweep(const Sweep& sweep, const std::vector<SweepCase>& cases,
                const SweepOptions& options);
 

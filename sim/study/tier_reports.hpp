@@ -1,4 +1,4 @@
-// What each snapshot tier of a campaign costs and protects, beside what campaigns make of it.
+// Cost and protection of each snapshot tier of a campaign.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// [tier]. `inputs`: campaign_inputs() of the job; `report`: what campaigns made of them, which says
-// how often tiers with a rule save.
+// [tier]. `inputs`: campaign_inputs() of the job; `report`: its campaign's result, with the
+// intervals of tiers that have a rule.
 std::vector<TierReport> tier_reports(const Job& job, const PreparedIteration& prepared,
                                      const CampaignInputs& inputs,
                                      const CampaignReport& report = {});

@@ -1,5 +1,5 @@
-// When peers join and leave in a trial: at exponential gaps, or as a trace of their number says.
-// What they do meanwhile has no influence, so that all ways to place them meet the same peers.
+// When peers join and leave in a trial: at exponential gaps, or by a trace of their number. This
+// does not depend on what peers do, so all ways to place them have the same peers.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,11 @@ struct AttendanceChange {
   double at_s = 0;
   bool joins = false;
   int kind = 0;
-  // The place of a peer that leaves, among the present ones; the last of them then takes that
-  // place.
+  // Index of the leaving peer among the present ones; the last of them then takes that index.
   int place = 0;
 };
 
-// The kinds of the peers at the start, in their places.
+// The kinds of the peers at the start, by index.
 std::vector<int> first_peers(const Volunteers& volunteers);
 
 // Ascending, within Volunteers::length_s.

@@ -1,5 +1,5 @@
-// The steps of a log by themselves: how long they take, how they spread, and what they look like
-// over time. No job is asked but for what a rate is of.
+// Statistics of a log's steps: duration, spread, and behaviour over time. A job is only needed to
+// convert rates into times.
 #pragma once
 
 #include <array>
@@ -13,51 +13,51 @@
 
 namespace windtunnel {
 
-// By which a rate becomes the time of a step; 0: not known.
+// Converts rates into step times; 0: unknown.
 struct StepAmounts {
-  double tokens = 0;   // of a step
-  double samples = 0;  // of a step
+  double tokens = 0;   // per step
+  double samples = 0;  // per step
   double gpus = 0;
-  double flops_per_gpu = 0;  // of a step, as model FLOPs are counted
+  double flops_per_gpu = 0;  // per step, in model FLOPs
 };
 
-// Long steps that come again.
+// Recurring long steps.
 struct LongSteps {
   int count = 0;
-  double extra_s = 0;  // median of what they are longer by
+  double extra_s = 0;  // median excess
   double period = 0;   // steps from one to the next; 0: irregular
 };
 
 struct LogShape {
-  int steps = 0;             // that count
-  int left_out = 0;          // first ones, of the log and behind each restart
-  int restarts = 0;          // the number of the iteration fell
-  std::int64_t missing = 0;  // iterations that the log jumps over
-  int every = 1;             // iterations from one line to the next: each is then their mean
-  LogQuantity from = LogQuantity::step_s;  // what step times were read off
+  int steps = 0;             // number of steps that count
+  int left_out = 0;          // skipped steps at the start of the log and after each restart
+  int restarts = 0;          // occasions on which the iteration number fell
+  std::int64_t missing = 0;  // iterations missing from the log
+  int every = 1;             // iterations per line; each line is then their mean
+  LogQuantity from = LogQuantity::step_s;  // source of the step times
   double median_s = 0;
   double mean_s = 0;
   double fast_s = 0, slow_s = 0;  // 5 % and 95 % quantile
-  double spread = 0;  // log standard deviation of the steps that are not long, changes left out
+  double spread = 0;  // log standard deviation of steps, excluding long ones and changes
   LongSteps longer;
-  // Where the run changes: before and after it does, of a trend at both ends.
+  // If the run changes: step times before and after, or at both ends of a trend.
   std::optional<StepPattern> change;  // phase or trend
   double before_s = 0, after_s = 0;
-  int change_iteration = -1;                       // from which on
+  int change_iteration = -1;                       // where the change begins
   std::vector<StepPattern> patterns;               // what was seen; empty: all steps alike
-  double allocated_bytes = 0, reserved_bytes = 0;  // the most; 0: the log does not say
+  double allocated_bytes = 0, reserved_bytes = 0;  // maxima; 0: not in the log
   // Medians of the timers of a step.
   std::array<std::optional<LoggedValue>, kLogQuantities> parts;
 
   bool shows(StepPattern pattern) const;
-  // What a step takes where it takes longest for longer than a few: behind a change to the worse.
+  // The step time during the run's longest slow phase: after a change for the worse.
   double level_s() const;
-  // What it takes where nothing is the matter, as far as the log shows it: before such a change.
+  // The undisturbed step time, as far as the log shows it: before such a change.
   double calm_s() const;
 };
 
-// First steps that are left out: five, or a tenth of them where they are fewer than fifty, one at
-// least; a line that is the mean of several iterations counts as one.
+// Skips first steps: five, or a tenth if there are fewer than fifty, but at least one; a line that
+// is the mean of several iterations counts as one.
 LogShape shape_of(const TrainingLog& log, const StepAmounts& amounts);
 
 }  // namespace windtunnel

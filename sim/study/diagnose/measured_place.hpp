@@ -1,17 +1,17 @@
-// Where a measured value lies in the range of a prediction.
+// The position of a measured value in the distribution of a prediction.
 #pragma once
 
 #include "models/calibration/prediction_error.hpp"
 
 namespace windtunnel {
 
-// A law of the logarithm of measured over predicted: Student's, as error_factors() has it, with a
+// Distribution of log(measured / predicted): Student's t as in error_factors(), with a separate
 // scale on either side.
 class MeasuredPlace {
  public:
   MeasuredPlace(const Parameter& error, const StepSpread& spread);
 
-  double below(double ratio) const;        // chance of a smaller one
+  double below(double ratio) const;        // probability of a smaller ratio
   double log_density(double ratio) const;  // of the ratio's logarithm
 
  private:

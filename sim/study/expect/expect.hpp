@@ -1,4 +1,4 @@
-// What a collective takes on a machine over sizes, with the 90 % interval of each: the law and the
+// Expected time of a collective on a machine over sizes, with 90 % intervals: the law and the
 // uncertainty that `windtunnel validate collectives` judges.
 #pragma once
 
@@ -14,16 +14,16 @@ namespace windtunnel {
 
 struct ExpectRequest {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  CollectiveChoice choice = {};    // what is forced, as by NCCL_ALGO and NCCL_PROTO
+  CollectiveChoice choice = {};    // forced choice, as by NCCL_ALGO and NCCL_PROTO
   std::vector<double> sizes = {};  // bytes, as in collective_cost()
   Cluster cluster = {};
   std::vector<std::int32_t> gpus = {};  // that take part
   Calibration calibration = {};
-  bool fitted = false;           // its law was fitted on collectives of the machine
+  bool fitted = false;           // the law was fitted on collectives of this machine
   bool nvls = true;              // NVLink SHARP may be picked
-  int nccl_release = 0;          // as 23 for NCCL 2.23, by whose table it picks; 0: the law's
-  int process_gpus = 1;          // that one process launches on, one after the other
-  bool process_assumed = false;  // and nobody said so
+  int nccl_release = 0;          // 23 for NCCL 2.23, whose table is used; 0: the law's
+  int process_gpus = 1;          // GPUs on which one process launches, one after the other
+  bool process_assumed = false;  // process_gpus was not given
 };
 
 struct ExpectedSize {
@@ -39,10 +39,10 @@ struct ExpectedCurve {
   CollectiveKind kind = CollectiveKind::all_reduce;
   int ranks = 0, nodes = 0;
   std::vector<ExpectedSize> sizes;
-  // What the intervals rest on: the noise of large and of small messages where a law is known, else
-  // the ends of the calibration's constants, for which `why_no_law` says why.
+  // What the intervals are based on: the noise of large and of small messages if there is a law,
+  // otherwise the ends of the calibration's intervals, with the reason in `why_no_law`.
   Parameter noise, small_noise;
-  Parameter slow_share, slow_log;  // of nodes (interconnect_law.hpp); 0: of one node
+  Parameter slow_share, slow_log;  // slow nodes (interconnect_law.hpp); 0: a single node
   std::string why_no_law;
   int process_gpus = 1;  // as asked
   bool process_assumed = false;
@@ -51,7 +51,7 @@ struct ExpectedCurve {
 // Throws Error where the group has fewer than two members.
 ExpectedCurve expect_collective(const ExpectRequest& request);
 
-// As nccl-tests has it (doc/PERFORMANCE.md), bytes per second.
+// As defined by nccl-tests (doc/PERFORMANCE.md), bytes per second.
 double bus_bandwidth(const ExpectedCurve& curve, double bytes, double seconds);
 
 }  // namespace windtunnel

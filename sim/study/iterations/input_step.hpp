@@ -1,4 +1,4 @@
-// What loading its samples costs a step.
+// The effect of sample loading on a step.
 #pragma once
 
 #include "models/plan/job.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Of a job with an input pipeline whose step takes `step_s`; simulates one without.
+// For a job with an input pipeline whose step takes `step_s`; simulates one without it.
 InputReport study_input(const Job& job, const PreparedIteration& prepared, double step_s,
                         int threads = 0);
 

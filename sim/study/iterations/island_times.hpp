@@ -1,5 +1,5 @@
-// What a campaign has to know of islands that fail on their own: which nodes each stands on, when
-// they exchange, and how long one that begins again reads from the others, or what it saved itself.
+// Data for campaigns with islands that fail independently: the nodes of each, when they exchange,
+// and how long a restarting one reads from the others, or its own snapshot.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@
 
 namespace windtunnel {
 
-// No islands where the job synchronises in every step, its groups are elastic, or a node holds a
-// part of each island, so that none fails alone. Islands that share nodes count as one.
-// `seconds`: measure_sync(). An island reads the state from one other, every rank from that of
-// equal place, over the links of an exchange: as long as a broadcast of as much takes there.
+// Empty if the job synchronises in every step, its groups are elastic, or every node holds a part
+// of each island, so that none fails alone. Islands that share nodes count as one. `seconds`:
+// measure_sync(). An island reads the state from another one, every rank from the corresponding
+// rank, over the links of an exchange; this takes as long as a broadcast of the same size there.
 IslandTable island_table(const Job& job, const PreparedIteration& prepared,
                          const std::vector<SyncSeconds>& seconds);
 

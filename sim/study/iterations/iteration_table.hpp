@@ -1,6 +1,6 @@
-// The engine's part of a campaign: how long every kind of iteration that it can meet takes, with
-// contention between training and the snapshots, and how long a copy takes to be complete and to
-// come back. Made once for all campaigns that differ only in failures, recovery and intervals.
+// Measures the iterations of a campaign with the engine: the duration of every kind that can occur,
+// with contention between training and snapshots, and the times to complete and to restore copies.
+// The table is shared by all campaigns that differ only in failures, recovery and intervals.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// Simulates a step with dense gradients where the job's compressor does not start at once.
+// Simulates a step with dense gradients if the job's compressor starts later.
 Warmup measure_warmup(const Job& job);
 
 struct CampaignIterations {
@@ -23,23 +23,23 @@ struct CampaignIterations {
   IterationTable table;
 };
 
-// How iterations besides the plain one are known: of smaller jobs and with snapshots.
+// How other iterations than the plain one are obtained: those of smaller jobs and with snapshots.
 enum class OtherIterations {
   simulated,
-  // Smaller jobs by the closed form; a snapshot that training waits for takes what its copies
-  // would alone, and one beside training costs it nothing. For choices among many jobs.
+  // Smaller jobs by the closed form; a blocking snapshot takes the time of its copies alone, and an
+  // asynchronous one is free. For choices among many jobs.
   closed,
 };
 
-// On `threads` threads (0: all cores), each of which waits for an engine of its own; the same bytes
-// for any number of threads.
+// Uses `threads` threads (0: all cores), each waiting for its own engine process; the results are
+// identical for any number of threads.
 CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& prepared,
                                        int threads = 0,
                                        OtherIterations others = OtherIterations::simulated);
 
-// `table` of a job with the same Case::table. Tiers are those of this job, with its intervals; how
-// often `every_overhead` allows a snapshot is worked out by sim/campaign/pace.hpp. Throws Error
-// when the campaign is too short for the iterations of the table.
+// `table`: of a job with the same Case::table. Tiers are those of this job, with its intervals;
+// sim/campaign/pace.hpp computes the interval of `every_overhead`. Throws Error if the campaign is
+// too short for the iterations of the table.
 CampaignInputs campaign_inputs(const Job& job, IterationTable table);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Whether a job fits: in the memory of its GPUs, and in that of its hosts and on their drives,
-// where snapshots and what is offloaded lie.
+// Whether a job fits in the memory of its GPUs, in that of its hosts and on their drives, including
+// snapshots and offloaded data.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Which memory, of GPUs, hosts or drives, the job does not fit in, and by how much; empty: it fits.
+// Which memory (GPUs, hosts or drives) is exceeded, and by how much; empty: the job fits.
 std::string memory_excess(const Job& job, const PreparedIteration& prepared);
 
 }  // namespace windtunnel

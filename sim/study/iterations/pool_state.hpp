@@ -1,5 +1,4 @@
-// What snapshots hold on each kind of a job's nodes, and how long the slowest kind takes to have it
-// back.
+// Snapshot data on each kind of a job's nodes, and the restore time of the slowest kind.
 #pragma once
 
 #include <vector>
@@ -12,26 +11,26 @@
 namespace windtunnel {
 
 struct PoolState {
-  int pool = -1;     // of unlike nodes; -1: of all nodes
-  SavedState state;  // of its GPUs the fullest
+  int pool = -1;     // -1: all nodes
+  SavedState state;  // of the fullest GPU of the pool
 };
 
-// One for each pool that the job stands on, or one for all.
+// One entry per pool that the job uses, or one for all nodes.
 std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& prepared);
-// Of all nodes, as the worst of them.
+// The worst case over all nodes.
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 
-// What a tier of snapshots takes per node of the pool, of host memory or of drives: `where`. A code
-// over several nodes has blocks of one size.
+// Host memory or drive space (`where`) that a snapshot tier takes per node of the pool. A code over
+// several nodes has blocks of equal size.
 double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier where,
                            const PoolState& of_pool, const PoolState& of_all);
 
-// What Job::offload lays into a tier of the fullest node, of those of the pool; -1: all are alike.
+// Data that Job::offload puts into a tier of the fullest node in the pool; -1: all nodes are alike.
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool);
 
-// TierTiming's; each pool reads its own, and where nodes of several must give what others lost,
-// they are as the worst of all in every respect.
+// As in TierTiming. Each pool reads its own data; if nodes of several pools must replace lost data,
+// they count as the worst of all in every respect.
 struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;

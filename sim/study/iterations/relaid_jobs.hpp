@@ -1,5 +1,5 @@
-// A job that lost nodes and goes on in another layout (tp, pp, dp) with the same batch, as
-// Universal Checkpointing (arXiv 2406.18820) and ByteCheckpoint (arXiv 2407.20143) let it.
+// A job that lost nodes and continues in another layout (tp, pp, dp) with the same batch, as
+// Universal Checkpointing (arXiv 2406.18820) and ByteCheckpoint (arXiv 2407.20143) allow.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,21 @@
 
 namespace windtunnel {
 
-// The job in that layout, on as many nodes as it needs.
+// The job in that layout, on the number of nodes that it needs.
 Job relaid(const Job& job, const RelayoutSize& size);
 
 struct RelaidJob {
   Job job;
   std::shared_ptr<const PreparedIteration> prepared;
-  int nodes = 0;        // that it needs
-  double closed_s = 0;  // iteration, in closed form
+  int nodes = 0;        // number that it needs
+  double closed_s = 0;  // closed-form iteration time
 };
 
-// By nodes, ascending: those of RecoveryPolicy::relayouts. Any: those that can be, fit in memory,
-// and are faster in closed form than any of as many nodes or fewer; tp divides a node's GPUs and pp
-// the layers, or is the job's times a power of two, and dp divides the batch. Throws Error about
-// the key of a listed one that cannot be.
-// `why`: where none can be of any, why not that of most nodes.
+// By nodes, ascending: the layouts of RecoveryPolicy::relayouts. If any layout is allowed: valid
+// ones that fit in memory and are faster in closed form than all with at most as many nodes; tp
+// divides a node's GPUs and pp the layers, or is the job's times a power of two, and dp divides the
+// batch. Throws Error about the key of a listed layout that is invalid. `why`: if any is allowed
+// but none is possible, the reason for the one with most nodes.
 std::vector<RelaidJob> relaid_jobs(const Job& job, std::string* why = nullptr);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Iterations of a job in simulated time: one, one as often as the machine's jitter is drawn, and
-// those that a campaign meets.
+// Iterations of a job in simulated time: a single one, one per draw of the machine's jitter, and
+// those of its campaign.
 #pragma once
 
 #include <memory>
@@ -24,32 +24,31 @@ struct Execution {
   std::shared_ptr<const FillingReport> filling = {};  // null: nothing fills idle time
 };
 
-// The iteration's Plan with these options, simulated and held against its bound; with filling that
-// is the profile, and the Plan filled by it is simulated again.
+// Simulates the iteration's Plan with these options and checks it against its bound. With filling,
+// this first run is the profile, and the filled Plan is simulated again.
 Execution run_plan(const Job& job, const PreparedIteration& prepared,
                    const IterationPlanOptions& options);
-// The iteration in which the tiers `due` take snapshots, as the machine jitters in one of its
-// draws.
+// The iteration in which the tiers `due` take snapshots, in one draw of the machine's jitter.
 Execution run_iteration(const Job& job, const PreparedIteration& prepared, std::vector<int> due,
                         int draw = 0);
 
-// An iteration as often as the machine's jitter is to be drawn, else once.
+// One iteration per draw of the machine's jitter, or a single one without jitter.
 struct DrawnIteration {
-  Execution execution;                        // of the draw whose step time is nearest to the mean
-  int draw = 0;                               // that one
+  Execution execution;                        // of the draw with the step time nearest to the mean
+  int draw = 0;                               // number of that draw
   Estimate step_s;                            // over the draws
-  std::optional<StragglerReport> stragglers;  // of by_straggler_rule()
+  std::optional<StragglerReport> stragglers;  // for by_straggler_rule()
 };
 DrawnIteration run_draws(const Job& job, const PreparedIteration& prepared, int threads = 0);
 
-// The job's plain iteration and others that its campaign meets: they do not depend on one another
-// and are simulated together, as often as the machine's jitter is to be drawn. All see the same
-// draws, so that their differences are not the draws'.
+// The job's plain iteration and others of its campaign. They are independent and simulated
+// together, for each draw of the machine's jitter. All use the same draws, so their differences are
+// not due to the draws.
 class Simulations {
  public:
   struct Ends {
     double iteration_s = 0;
-    double begin_s = 0;       // of the reported window's last iteration
+    double begin_s = 0;       // of the last iteration in the reported window
     double foreground_s = 0;  // foreground_end_s() of it
     double snapshot_s = 0;    // snapshot_end_s()
   };
@@ -57,12 +56,12 @@ class Simulations {
   // Keeps references.
   Simulations(const Job& job, const PreparedIteration& prepared);
 
-  // The place of its ends. `own`: of a job with another schedule.
+  // Returns the index of its ends. `own`: for a job with another schedule.
   std::size_t add(Job job, std::vector<int> due = {},
                   std::shared_ptr<const PreparedIteration> own = nullptr);
   // Returns the plain iteration.
   DrawnIteration run(int threads);
-  // Means over the draws. Place 0: of the plain iteration.
+  // Means over the draws. Index 0 is the plain iteration.
   const Ends& ends(std::size_t place) const { return ends_[place]; }
 
  private:
@@ -76,7 +75,8 @@ class Simulations {
 
   const PreparedIteration& prepared_;
   std::vector<Asked> asked_;
-  std::vector<std::shared_ptr<const StragglerRule>> rules_;  // [asked]; empty: of none
+  // [requested iteration]; empty: no rule
+  std::vector<std::shared_ptr<const StragglerRule>> rules_;
   std::vector<Ends> ends_;
 };
 

@@ -1,6 +1,6 @@
-// What a job goes on as with one node out, two, ...: with fewer replicas of its own layout or in
-// another one. The choice is of all numbers together, as a copy of the state is converted wherever
-// one number of nodes has another layout than the next.
+// How a job continues with one node out, two, ...: with fewer replicas of its own layout, or in
+// another one. The choices for all numbers are made together, because a copy of the state must be
+// converted whenever the layout changes between numbers.
 #pragma once
 
 #include <vector>
@@ -16,36 +16,36 @@ struct SmallerStep {
   double rate() const { return layout.progress / iteration_s; }
 };
 
-// Nodes fail at one rate and are repaired each by itself, so that the number out is as good as
-// Poisson's, and passes from one number to the next as often as back.
+// Nodes fail at one rate and are repaired independently, so the number out is nearly Poisson, and
+// transitions between neighbouring numbers are equally frequent in both directions.
 struct SmallerSetting {
   int nodes = 1;              // of the whole job
   double iteration_s = 0;     // of the whole job
   double convert_s = 0;       // of a copy to another layout
-  double reshape_s = 0;       // to another number of replicas of the own layout
-  double failures_per_s = 0;  // of nodes
-  double mean_out = 0;        // nodes out at a time
+  double reshape_s = 0;       // to convert a copy to another layout
+  double failures_per_s = 0;  // to reshape it for another number of replicas in the own layout
+  double mean_out = 0;        // mean number of nodes out
 };
 
 struct SmallerChoice {
   SmallerStep step;
-  bool relaid = false;  // not the own layout
+  bool relaid = false;  // in another layout
 };
 
-// [nodes out - 1], as far as the job goes on: the choice with which most is trained. `own`: [nodes
-// out - 1] with fewer replicas; `others`: other layouts, each with the nodes that it takes.
+// [nodes out - 1], as far as the job continues: the choice with the most progress. `own`: [nodes
+// out - 1] with fewer replicas; `others`: other layouts, each with its number of nodes.
 std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
                                         const std::vector<SmallerStep>& own,
                                         const std::vector<SmallerStep>& others);
 
-// What campaigns may tell apart: that choice; fewer replicas as far as they go; each other layout
-// alone, as far as its nodes do; none, to wait for a node.
+// Candidates for campaigns to compare: that choice; only fewer replicas; each other layout alone;
+// and waiting for a node.
 std::vector<std::vector<SmallerChoice>> smaller_policies(const SmallerSetting& setting,
                                                          const std::vector<SmallerStep>& own,
                                                          const std::vector<SmallerStep>& others);
 
-// Share of a whole job's training that a choice gives beside the time in which no node is out, less
-// what conversions lose.
+// Training progress of a choice while any node is out, as a share of a whole job's, minus losses by
+// conversions.
 double trained_while_smaller(const SmallerSetting& setting,
                              const std::vector<SmallerChoice>& choice);
 

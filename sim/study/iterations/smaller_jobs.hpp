@@ -1,5 +1,5 @@
-// A job that lost data-parallel replicas and goes on with those that are left: how many may be
-// missing, and how long its iterations take then. Of many sizes only a few are simulated.
+// A job that lost data-parallel replicas and continues with the rest: how many may be missing, and
+// the resulting iteration times. Only a few of many sizes are simulated.
 #pragma once
 
 #include <map>
@@ -11,47 +11,46 @@
 
 namespace windtunnel {
 
-// The job with `missing` data-parallel replicas fewer; each of the others keeps its share of work.
-// Lost replicas leave holes in the pods and the others stay where they are: so pods shrink in
-// proportion, and what shared a pod still does. Of a job with places on the machine the pods stay
-// as they are, and the others keep their places. On unlike nodes each kind of replicas keeps its
-// share, rounded in favour of the slower ones; where a kind does not fill whole nodes, the first
-// replicas stay.
+// The job with `missing` fewer data-parallel replicas; the others keep their share of work. Lost
+// replicas leave holes in pods and the others do not move, so pods shrink in proportion and sharing
+// inside pods is unchanged. With given places on the machine, pods stay the same and the others
+// keep their places. On unlike nodes each kind of replicas keeps its share, rounded in favour of
+// slower ones; if a kind does not fill whole nodes, the first replicas stay.
 Job shrunk(const Job& job, int missing);
-// Returns the job with these of its replicas, in ascending order.
+// The job with only these of its replicas, ascending.
 Job with_replicas(const Job& job, const std::vector<int>& kept);
 
-// What a node holds, where nodes are unlike the most that one of them does. Ranks in order are
-// taken to fill a node with one pipeline rank.
+// Contents of a node; if nodes differ, the maximum over nodes. Ranks in order are assumed to fill a
+// node with one pipeline rank.
 struct NodeRanks {
-  int stages = 1;       // pipeline ranks
-  int replicas = 1;     // that have ranks there
-  double of_stage = 1;  // that have ranks of the same pipeline rank there
+  int stages = 1;       // number of pipeline ranks on it
+  int replicas = 1;     // number of replicas with ranks on it
+  double of_stage = 1;  // number of replicas with ranks of the same pipeline rank on it
 };
 NodeRanks ranks_of_node(const Job& job);
 
-// Shards over all replicas are so however many there are: in `smaller`, of which `layout` was the
-// whole, too.
+// Sharding over all replicas stays so for any number of replicas: changes `smaller`, whose complete
+// job has `layout`.
 void keep_shards_whole(const Layout& layout, Layout& smaller);
 
-// The machine, with ranks in order, of a job that needs so many of its nodes. One whose cables,
-// sites or faults name nodes stays whole. Of unlike nodes each pool keeps its share, rounded in
-// favour of the slower ones.
+// The machine, with ranks in order, for a job with this number of its nodes. A machine whose
+// cables, sites or faults name nodes is kept whole. Of unlike nodes each pool keeps its share,
+// rounded in favour of slower ones.
 Cluster with_nodes(const Job& job, int nodes);
 
-// What the job does about slow and faulty replicas (redundancy, communication.robust) cannot be
-// done with as many as it has; empty: it can.
+// Why the job's measures against slow and faulty replicas (redundancy, communication.robust) are
+// impossible with its number of replicas; empty: they are possible.
 std::string why_no_stand_ins(const Job& job);
 
-// How many replicas may be missing, ascending: whole groups share experts and shards, enough are
-// left for what is done about slow and faulty ones, fewer replicas that share the optimizer state
-// still fit in memory, and the longest sequence into a group.
+// Possible numbers of missing replicas, ascending: whole groups share experts and shards, enough
+// remain for measures against slow and faulty replicas, the fewer replicas that share the optimizer
+// state still fit in memory, and the longest sequence fits into a group.
 std::vector<int> smaller_sizes(const Job& job, const PreparedIteration& prepared);
 
-// Why, with one node out, there are none; empty: there are.
+// Why there are none, with one node out; empty: there are some.
 std::string why_no_smaller(const Job& job, const PreparedIteration& prepared);
 
-// Those of smaller_sizes() that smaller_iterations() wants simulated.
+// The subset of smaller_sizes() that smaller_iterations() needs simulated.
 std::vector<int> sizes_to_simulate(const Job& job, const std::vector<int>& sizes);
 
 struct SmallerIterations {
@@ -59,10 +58,10 @@ struct SmallerIterations {
   double gap = 0;               // IterationTable::shrunk_gap
 };
 
-// `simulated_s`: of the job itself, 0 missing, and of the sizes_to_simulate(), or of itself alone.
-// Of the first, the second, the fourth, ... and the last size the others have the closed form's
-// time, corrected by what that misses at the simulated ones; between all these time is linear in
-// the missing replicas.
+// `simulated_s`: of the job itself, 0 missing, and of sizes_to_simulate(), or only of the job
+// itself. The first, second, fourth, ... and last of the remaining sizes have the closed form's
+// time, corrected by its error at the simulated ones; in between, time is linear in the number of
+// missing replicas.
 SmallerIterations smaller_iterations(const Job& job, const PreparedIteration& prepared,
                                      const std::vector<int>& sizes,
                                      const std::map<int, double>& simulated_s, int threads);

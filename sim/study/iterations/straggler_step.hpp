@@ -1,8 +1,8 @@
 // Steps whose stragglers are not simulated task by task, because a step does not wait for all of
-// them: by Job::redundancy, or since islands wait for each other at exchanges only (Job::sync). The
-// engine simulates the step undisturbed; how much longer it takes follows from the times of its
-// workers, sampled over many steps: the work of the busiest rank takes as many times as long as the
-// round of workers does (models/reliability/stragglers/straggler_rounds.hpp).
+// them: by Job::redundancy, or since islands wait for each other only at exchanges (Job::sync). The
+// engine simulates the undisturbed step; the slowdown follows from sampled times of its workers
+// over many steps: the work of the busiest rank is lengthened by the factor of the workers' round
+// (models/reliability/stragglers/straggler_rounds.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,24 +17,23 @@
 
 namespace windtunnel {
 
-// Seconds on the compute stream of a rank in an iteration, undisturbed.
+// Busy time of a rank's compute stream in an undisturbed iteration.
 struct BusySeconds {
   double passes = 0;  // kernels of the model's passes
-  double all = 0;     // and the optimizer's
+  double all = 0;     // including the optimizer's
 };
 BusySeconds busy_seconds(const Plan& plan, const RankTimeline& rank);
 
 bool by_straggler_rule(const Job& job);
-Job without_stragglers(const Job& job);  // as it is simulated
+Job without_stragglers(const Job& job);  // the job that the engine simulates
 
-// Whether replicas compute more than their part of the batch, and the job with as many
-// micro-batches again: what its step takes longer, with all that goes with a pass, is what a load
-// of 2 costs.
+// Whether replicas compute more than their part of the batch; and the job with twice as many
+// micro-batches. The increase of its step time, including everything that comes with a pass, is the
+// cost of a load of 2.
 bool has_load(const Job& job);
 Job with_twice_the_passes(const Job& job);
 
-// What ranks compute over what the busiest ones do. Asked about a job of another layout: as the
-// nearest rank.
+// Work of ranks relative to the busiest ones. For a job in another layout the nearest rank is used.
 struct WorkShares {
   int pipeline_ranks = 1;
   std::vector<double> shares;  // [replica][pipeline rank]
@@ -48,11 +47,11 @@ WorkShares work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
  public:
-  // Of a job with by_straggler_rule(); samples its rounds. `passes_s`: what a step takes longer for
-  // as many micro-batches again, where has_load().
+  // For a job with by_straggler_rule(); samples its rounds. `passes_s`: the increase of the step
+  // time for twice as many micro-batches, if has_load().
   StragglerRule(const Job& job, const WorkShares& shares, double passes_s = 0);
 
-  // Of a step that takes `step_s` undisturbed, in the Plan that was simulated.
+  // For a step that takes `step_s` undisturbed, in the simulated Plan.
   StragglerReport report(const Plan& plan, const Timeline& timeline, double step_s) const;
 
  private:
@@ -64,12 +63,12 @@ class StragglerRule {
   double slowest_ = 1;  // of all, in each step
 };
 
-// What islands wait for each other at the exchanges of each level, who comes too late and, where
-// `wait_for` leaves it open, how many are not waited for: so many that a step which is not in vain
-// takes least. By `stragglers` (of the steps of islands) and cluster.jitter; without them by the
-// times in which the islands end the step that was simulated, which takes `step_s`: those of slow
-// nodes are always so, those of unequal lengths are others in each step and a sample of their law.
-// Slow islands that all others wait for are in `step_s` itself.
+// How long islands wait for each other at the exchanges of each level, which share is too late,
+// and, if `wait_for` leaves it open, for how many they do not wait: the number with the shortest
+// time per step that counts. By `stragglers` (steps of islands) and cluster.jitter; without them by
+// the times at which the islands end the simulated step, which takes `step_s`: delays by slow nodes
+// are permanent, those by unequal lengths are a new sample in each step. Slow islands that all
+// others wait for are already in `step_s`.
 void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, double step_s,
                const std::optional<StragglerReport>& stragglers, std::vector<SyncSeconds>& levels);
 

@@ -1,6 +1,6 @@
-// Steps beside an exchange between islands of replicas (Job::sync), simulated: from the end of the
-// step that starts it to the end of the one that takes its result in, with what both ask of the
-// links that they share.
+// Simulates steps during an exchange between islands of replicas (Job::sync): from the end of the
+// step that starts it to the end of the step that applies its result, with contention for shared
+// links.
 #pragma once
 
 #include <vector>
@@ -12,9 +12,9 @@
 
 namespace windtunnel {
 
-// [level] `plain`: simulated steps without an exchange. Of an exchange that so many steps hide
-// that they would take long to simulate, as many of them as are simulated get their part of it.
-// Stragglers that drew those steps out let islands drift apart, and wait for each other.
+// [level] `plain`: simulated steps without an exchange. If an exchange is hidden by too many steps
+// to simulate, only some are simulated, with their part of the exchange. Stragglers in those steps
+// let islands drift apart and wait for each other.
 std::vector<SyncSeconds> measure_sync(const Job& job, const PreparedIteration& prepared,
                                       const DrawnIteration& plain);
 

@@ -1,6 +1,6 @@
-// Advice that was tried: single changes of a job, each simulated in closed form and held to the
-// memory before it is named. A change is a row of a table, so that advice of another kind is
-// another table and nothing else.
+// Advice that was tried: single changes of a job, each estimated in closed form and checked against
+// memory before it is recommended. A change is a row of a table, so another kind of advice only
+// needs another table.
 #pragma once
 
 #include <span>
@@ -12,35 +12,35 @@
 namespace windtunnel {
 
 struct Change {
-  // The smallest first; none where the question does not arise.
+  // Smallest first; empty if the change does not apply.
   std::vector<Overrides> (*steps)(const Job& job);
-  const char* also = "";  // what else it changes than how the same training is computed
+  const char* also = "";  // what it changes besides how the same training is computed
 };
 
-// A job with one step of a change. Times are estimate_iteration()'s.
+// A job with one step of a change applied. Times are by estimate_iteration().
 struct TriedChange {
   Overrides set;
   const char* also = "";
   std::string excess;        // memory_excess(); empty: it fits
   double bytes = 0;          // of the GPU with the least room
-  double usable_bytes = 0;   // of the same
-  double times_as_long = 1;  // for a token, of the job without it
+  double usable_bytes = 0;   // of the same GPU
+  double times_as_long = 1;  // time per token, relative to the job without it
 };
 
-// For each change the first step that the scenario admits and that `enough` accepts. Changes that
-// only affect how the training is computed come first, the fastest of them at the top. Empty for a
-// Case that was not read from a scenario.
+// For each change the first step that the scenario allows and `enough` accepts. Changes that only
+// affect how the training is computed come first, fastest at the top. Empty for a Case that was not
+// read from a scenario.
 std::vector<TriedChange> tried_changes(const Case& the_case, std::span<const Change> changes,
                                        bool (*enough)(const TriedChange& tried));
 
 // "--set batch.micro=1 (61.2 of 79.2 GiB, 4.0 % slower)".
 std::string text_of(const TriedChange& tried);
 
-// What makes a job fit that does not: single changes, else as few together as were found. "" of a
-// Case that was not read from a scenario.
+// What makes a job fit that does not: single changes, or else a small combination. Empty for a Case
+// that was not read from a scenario.
 std::string fitting_advice(const Case& the_case);
 
-// What shortens a step in which GPUs wait for their hosts, or for the busiest stage; "" where
+// What shortens a step in which GPUs wait for their hosts, or for the busiest stage; empty if
 // nothing that was tried does.
 std::string host_advice(const Case& the_case);
 std::string stage_advice(const Case& the_case);

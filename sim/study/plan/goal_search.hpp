@@ -1,5 +1,5 @@
 // The number of nodes that meets a goal of a plan: a deadline in days, or a budget. The closed form
-// says where to look; plans on those numbers of nodes decide.
+// gives candidates; plans on these numbers of nodes decide.
 #pragma once
 
 #include <functional>
@@ -12,23 +12,23 @@
 
 namespace windtunnel {
 
-// What both goals ask of the closed form is remembered.
+// Results of the closed form are shared by both goals.
 class GoalSearch {
  public:
   // Tokens per second of the fastest layout on `nodes` nodes. Throws Error (exit code 1) where none
   // is possible.
   using Estimate = std::function<double(int nodes)>;
 
-  // `plan` is complete but for its goals, and outlives the search.
+  // `plan` is complete except for its goals, and must outlive the search.
   GoalSearch(const PlanReport& plan, Estimate tokens_per_s);
 
-  // The fewest nodes that are done in `days`.
+  // The fewest nodes that finish within `days`.
   NodesForGoal for_days(double days);
   // The most nodes that `usd` pays for.
   NodesForGoal for_budget(double usd);
 
  private:
-  // What is asked of days or USD, and which way it is easier to meet.
+  // A limit on days or USD, and the direction in which it is easier to meet.
   struct Goal {
     double limit = 0;
     int towards = 1;  // more nodes; -1: fewer

@@ -1,4 +1,4 @@
-// What all scenarios that a plan looks at have in common, and the scenario of each.
+// Common parts of all scenarios that a plan considers, and the scenario of each.
 #pragma once
 
 #include <string>
@@ -14,14 +14,14 @@
 
 namespace windtunnel {
 
-// What messages call a plan's scenarios.
+// Name of a plan's scenarios in messages.
 inline constexpr const char* kPlanFile = "plan";
 
 struct PlanBasis {
   PlanRequest request;
   Framework framework;
   TransformerSpec model;
-  std::string model_note;  // what stands where the model's keys leave it open; empty: nothing is
+  std::string model_note;  // comment if the model's keys leave it undefined; empty: none needed
   NodeSpec node;
   int sequence = 0;
   double batch_tokens = 0;
@@ -35,8 +35,8 @@ struct PlanBasis {
 struct PlanPoint {
   int nodes = 0;   // nodes that train
   int spares = 0;  // nodes of the cluster that do not train
-  int batch = 0;   // sequences of a step
-  // What the search over layouts found: keys `layout.*`, `batch.micro`, `recompute`, `schedule`,
+  int batch = 0;   // per step
+  // Result of the layout search: keys `layout.*`, `batch.micro`, `recompute`, `schedule`,
   // `schedule.slices`.
   Overrides found = {};
   UsualPart snapshots = {};
@@ -48,36 +48,36 @@ struct PlanPoint {
   std::string found_at(std::string_view key) const;
 };
 
-// Throws Error where model, node, framework or one of the keys set cannot be.
+// Throws Error if model, node, framework or one of the keys set is invalid.
 PlanBasis plan_basis(const PlanRequest& request);
 
-// Replaces what `defaults` says by what the framework chose in a case of the plan. Before a layout
-// is found, that is its choice without parallelism.
+// Updates `defaults` with the framework's choices in a case of the plan. Before a layout is found,
+// these are its choices without parallelism.
 void take_framework(PlanBasis& basis, const Case& found);
 
-// Sequences of a step: the number that most layouts of `nodes` nodes can share evenly, within a
-// twentieth of `basis.batch_tokens`, or further off if there is none; among equals the nearest.
-// Throws Error (exit code 1) where no layout shares any.
+// Sequences per step: the number that most layouts of `nodes` nodes can divide evenly, within a
+// twentieth of `basis.batch_tokens`, or further off if necessary; among equals the nearest. Throws
+// Error (exit code 1) if no layout can divide any.
 int batch_on(const PlanBasis& basis, int nodes);
 
-// Where so few steps hardly train anything, how many they are and what to give; else empty.
+// If the training has very few steps: their number and advice; otherwise empty.
 std::string few_steps_text(const PlanBasis& basis, double batch_tokens);
 
-// How layers go to stages, each with a layout to start from, for its nodes and its batch: evenly;
-// where they hardly divide also with one less on the last stage, or on the first and the last,
-// beside embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2); and where it is what makes
-// them divide by eight, with two less on the last and one less on the first (61 layers).
+// Ways to divide layers among stages, each with a starting layout for its nodes and batch: evenly;
+// if few divisions are even, also with one less on the last stage, or on the first and the last,
+// next to embedding and loss (Llama 3, arXiv 2407.21783, section 3.3.2); and, if this makes them
+// divisible by eight, with two less on the last and one less on the first (61 layers).
 std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point);
 
 PartComments comments_of(const PlanBasis& basis);
 
-// The same behind what each part is, as the table of keys says it.
+// The same, preceded by an explanation of each part from the table of keys.
 PartComments guide_of(const PlanBasis& basis);
 
-// The scenario's text, without the user's further keys; with comments above its parts.
+// The scenario's text, without the user's additional keys; with comments above its parts.
 std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
                           const PartComments& comments = {});
-// The same with those keys in their places.
+// The same, including these keys.
 std::string complete_scenario_text(const PlanBasis& basis, const PlanPoint& point,
                                    const PartComments& comments);
 

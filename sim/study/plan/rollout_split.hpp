@@ -1,7 +1,8 @@
-// The best split of a cluster's nodes between learner and engines, and the best size of an engine:
-// all of them in closed form for the learner's step (policies/lowering/iteration_estimate.hpp) and
-// by the events of the loop, then the best ones simulated as a whole. An update is rounded to as
-// many sequences (batch.global) as the learner's replicas share evenly; a batch of samples stays.
+// The best division of a cluster's nodes between learner and engines, and the best size of an
+// engine. All divisions are estimated by the closed form of the learner's step
+// (policies/lowering/iteration_estimate.hpp) and the events of the loop; then the best are
+// simulated completely. The size of an update is rounded to a number of sequences (batch.global)
+// that the learner's replicas can divide evenly; batches of samples are unchanged.
 #pragma once
 
 #include <functional>
@@ -23,13 +24,13 @@ struct SplitOptions {
 };
 
 struct RankedSplit {
-  Overrides set = {};  // what makes the scenario this split
+  Overrides set = {};  // overrides that give this division
   int learner_nodes = 1;
-  int engine_nodes = 1;  // colocated: those of the learner
-  int engine_gpus = 1;   // of one
+  int engine_nodes = 1;  // colocated: the learner's
+  int engine_gpus = 1;   // per engine
   RolloutReport estimate;
   std::optional<Record> record = {};  // if it was simulated
-  std::string failure = {};           // why that was not possible
+  std::string failure = {};           // why the simulation failed
 
   const RolloutReport& best_known() const {
     return record ? *record->studies.find<RolloutReport>() : estimate;
@@ -38,16 +39,15 @@ struct RankedSplit {
 
 struct SplitSearch {
   std::vector<RankedSplit> best;  // most samples per second first; the simulated ones before others
-  // The best of those with as many nodes for engines as for the learner, or one less; simulated
-  // where any is.
+  // The best with equally many nodes for engines and learner, or one less; simulated if any is.
   std::optional<RankedSplit> even;
   int estimated = 0;
   int infeasible = 0;
-  std::string example;  // an example of what is wrong with an infeasible one
+  std::string example;  // the error of an infeasible one, as an example
 };
 
-// Throws Error as load_case does, where the scenario has no `rollout`, or no split is feasible
-// (exit code 1).
+// Throws Error as load_case does, if the scenario has no `rollout`, or if none is feasible (exit
+// code 1).
 SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& options);
 
 }  // namespace windtunnel

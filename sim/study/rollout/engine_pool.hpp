@@ -1,12 +1,12 @@
-// Engines that write samples, by events: what happens between two of them (a sample ends, memory
-// is full) is a sum of steps in closed form (EngineSpeed::decode_s), so that thousands of samples
-// of any length are exact and quick.
+// Event simulation of engines that generate samples: between two events (a sample ends, memory is
+// full) time is a sum of steps in closed form (EngineSpeed::decode_s), so that thousands of samples
+// of any length are exact and fast.
 //
-// Samples wait in one queue. An engine takes the next one whenever a sequence ends there and the
-// keys and values of the next find room; of several engines with room the one with the fewest
-// sequences. Where growing sequences fill the memory the youngest goes back to the queue with what
-// it has written, whose keys and values are computed again (as vLLM does), and nothing is taken
-// until another one ends.
+// Samples wait in one queue. An engine takes the next one when a sequence ends and the keys and
+// values of the new one fit; among engines with room, the one with the fewest sequences takes it.
+// If growing sequences fill the memory, the youngest returns to the queue with its generated
+// tokens, whose keys and values are computed again (as in vLLM), and no new sequence starts until
+// another one ends.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +22,24 @@ namespace windtunnel {
 
 inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
 
-// Tokens of a prompt and of what is written behind it, the first of which its prefill makes.
+// Tokens of a prompt, and generated tokens, the first of which is made by the prefill.
 struct RolloutSample {
   double prompt = 0;
   double output = 1;
 };
 
 struct EndedSample {
-  int sample = 0;  // in the order in which they were submitted
+  int sample = 0;  // in order of submission
   double at_s = 0;
 };
 
-// Engines of one speed: those on nodes of one kind.
+// Engines of equal speed: those on nodes of one kind.
 struct EngineGroup {
   EngineSpeed speed;
   int engines = 1;
 };
 int engines_of(const std::vector<EngineGroup>& groups);
-// Tokens that the keys and values of the smallest of them hold.
+// Tokens that fit into the keys and values of the smallest engine.
 double least_capacity(const std::vector<EngineGroup>& groups);
 
 class EnginePool {
@@ -49,12 +49,12 @@ class EnginePool {
       : EnginePool(std::vector<EngineGroup>{{std::move(speed), engines}}) {}
 
   void submit(double now_s, const std::vector<RolloutSample>& samples);
-  // The next sample that ends, if not later than that.
+  // The next sample to end by `until_s`.
   std::optional<EndedSample> next(double until_s = kNever_s);
-  // All engines stop behind the step that they are in, for so long. `computes_again`: keys and
-  // values of what they hold, by new weights.
+  // All engines pause after their current step. `computes_again`: keys and values are recomputed
+  // with new weights.
   void pause(double now_s, double for_s, bool computes_again);
-  // The engine is away for so long; others write again what it had begun.
+  // The engine is away for this time; other engines repeat its unfinished samples.
   void fail(int engine, double now_s, double for_s);
 
   // Sums over all engines and time so far.
@@ -62,8 +62,8 @@ class EnginePool {
     double busy_s = 0;          // with at least one sequence
     double sequence_s = 0;      // sequences times seconds of it
     double written = 0;         // tokens
-    double lost = 0;            // tokens of them, by failures
-    std::int64_t returned = 0;  // sequences to the queue as memory was full
+    double lost = 0;            // tokens lost by failures
+    std::int64_t returned = 0;  // sequences returned to the queue because memory was full
   };
   const Totals& totals() const { return totals_; }
   int engines() const { return static_cast<int>(engines_.size()); }
@@ -71,18 +71,18 @@ class EnginePool {
  private:
   struct Waiting {
     int sample = 0;
-    double written = 0;  // tokens that it has already
+    double written = 0;  // tokens already generated
   };
   struct Running {
     int sample = 0;
-    double end = 0;  // steps of its engine when it is through
+    double end = 0;  // step of its engine at which it ends
   };
   struct Engine {
     std::size_t group = 0;  // of groups_
     double now_s = 0;
     double steps = 0;
-    double context = 0;            // tokens of all running
-    bool full = false;             // nothing is taken until a sequence ends
+    double context = 0;            // total tokens of running sequences
+    bool full = false;             // no new sequences until one ends
     bool away = false;             // failed, until now_s
     double event_s = kNever_s;     // the next one
     std::vector<Running> running;  // the youngest last
@@ -114,7 +114,7 @@ class EnginePool {
   Totals totals_;
 };
 
-// Until all samples are through, of engines that are idle before.
+// Time until all samples are complete, on engines that start idle.
 double generation_s(const EngineSpeed& speed, int engines,
                     const std::vector<RolloutSample>& samples);
 

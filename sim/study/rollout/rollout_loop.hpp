@@ -1,4 +1,4 @@
-// Engines and learner in a loop: batches of samples are written, learned from, and the new weights
+// Engines and learner in a loop: samples are generated, the learner trains on them, and new weights
 // go to the engines.
 //   synchronous   period = generation + training + transfer
 //   one-step-off  period = max(generation of the next batch, training of this one) + transfer
@@ -20,43 +20,43 @@ struct LoopInputs {
   RolloutSpec spec;
   std::vector<EngineGroup> engines;
   double token_s = 0;     // of the learner, per token of a batch: updates and passes
-  double transfer_s = 0;  // both wait for it
-  double stop_s = 0;      // asynchronous: of it, what engines stop for
+  double transfer_s = 0;  // time in which both wait
+  double stop_s = 0;      // asynchronous: the part in which engines stop
   double switch_s = 0;    // colocated
 };
 
-// Means over the iterations of the spec.
+// Means over the simulated iterations.
 struct LoopTimes {
   double period_s = 0;
-  double generation_s = 0;  // asynchronous: the engines' time for this many samples
+  double generation_s = 0;  // asynchronous: the engines' time for this number of samples
   double training_s = 0;
-  double actors_idle = 0;    // an engine neither writes nor gets weights
-  double learner_idle = 0;   // it neither learns nor sends weights; colocated: as actors_idle
-  double running = 0;        // sequences of an engine that has any
-  double token_time_s = 0;   // of one sequence, from token to token
-  double output_tokens = 0;  // of a sample
+  double actors_idle = 0;    // an engine neither generates nor receives weights
+  double learner_idle = 0;   // it neither trains nor sends weights; colocated: as actors_idle
+  double running = 0;        // sequences of an engine while it has any
+  double token_time_s = 0;   // between tokens of one sequence
+  double output_tokens = 0;  // per sample
   double square_tokens = 0;  // the mean of the square of a sample's output tokens
   double staleness = 0;      // versions from a sample's first token to its update
-  double returned = 0;       // sequences that memory sent back, per iteration
+  double returned = 0;       // sequences returned to the queue for lack of memory, per iteration
 };
 
 LoopTimes run_loop(const LoopInputs& inputs);
 
-// Tokens of an iteration's samples: drawn by its number, whatever the mode.
+// Token numbers of an iteration's samples; they depend only on its number.
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration);
 
-// What engines lose where each fails at a rate and is away for a time. A failure loses the tokens
-// of the sequences under way, which are written again. Where a finished sequence has L tokens, one
-// under way has E[L^2] / 2 E[L] in the mean over time (renewal theory: the age).
+// Losses of engines that fail at a rate and are away for a time. A failure loses the tokens of
+// unfinished sequences, which are generated again. If finished sequences have L tokens, an
+// unfinished one has E[L^2] / 2 E[L] in the time average (renewal theory: the age).
 struct EngineLosses {
-  double lost_share = 0;  // tokens written again, per token of a sample
+  double lost_share = 0;  // tokens generated again, per token of a sample
   double away_share = 0;  // of an engine's time
-  // What the engines' time for a batch is multiplied by.
+  // Factor on the engines' time for a batch.
   double factor() const { return (1 + lost_share) / (1 - away_share); }
 };
 EngineLosses engine_losses(const LoopTimes& times, double rate_per_s, double away_s);
 
-// The period with these losses: engines take longer, the learner does not.
+// The period with these losses: engines are slower, the learner is not.
 double period_with(const LoopTimes& times, const LoopInputs& inputs, const EngineLosses& losses);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Several jobs like one in one program on its GPU, in closed form.
+// Several copies of a job in one program on its GPU, in closed form.
 #pragma once
 
 #include "models/results/fused_report.hpp"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// `job` has one GPU; up to `most` of it.
+// `job` has one GPU; up to `most` copies.
 FusedReport study_fused(const Job& job, const PreparedIteration& prepared, int most);
 
 }  // namespace windtunnel

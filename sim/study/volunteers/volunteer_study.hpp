@@ -1,4 +1,4 @@
-// A job's stages on volunteers: what the cost models say of them, and trials of who comes and goes.
+// A job's stages on volunteers: cost models, and trials of peers that join and leave.
 #pragma once
 
 #include "models/results/volunteer_report.hpp"
