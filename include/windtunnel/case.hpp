@@ -19,7 +19,7 @@ using Setting = std::pair<std::string, std::string>;
 // {{"tier", "peers"}, {"every", "10 iterations"}, {"code.name", "xor"}}.
 using SnapshotTier = std::vector<Setting>;
 
-// A resolved value and its origin.
+// What a setting became after resolution, and its origin.
 struct ResolvedValue {
   std::string key;     // "cluster.fabric.pod_oversubscription"
   std::string value;   // as text with its unit

@@ -49,7 +49,7 @@ struct PredictedTime {
   double low_s = 0, high_s = 0;  // 90 %
 };
 
-// The kernel and the sizes that select its law.
+// Names the kernel and the sizes that select its law.
 std::string law_key(const KernelWork& work, CacheState cache = CacheState::warm);
 
 // `key`: for warm caches. If only one cache state was measured, returns its law; nullptr if none

@@ -31,7 +31,7 @@ struct StepSpread {
 };
 // A log standard deviation estimated from `errors` independent errors, with its 90 % interval.
 Parameter error_told_by(double deviation, int errors, std::string source);
-// The one with the wider interval of predictions.
+// Returns the one that gives the wider interval.
 const Parameter& larger_error(const Parameter& one, const Parameter& other);
 // Both at least 1: the interval is from prediction / `shorter` to prediction * `longer`.
 struct ErrorFactors {

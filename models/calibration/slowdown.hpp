@@ -17,7 +17,8 @@ struct Slowdown {
   friend bool operator==(const Slowdown&, const Slowdown&) = default;
 };
 
-// Standard deviation of `log` between sizes of one kernel (the same measurements).
+// By how much `log` varies between sizes of one kernel, as a standard deviation (the same
+// measurements).
 constexpr double kSizesDiffer = 0.1;
 
 // The sample as it would be without others: its times divided by the slowdown factor, and its

@@ -1,4 +1,4 @@
-// Which parameter determines a GPU's PCIe rate.
+// Says which parameter limits a GPU's PCIe rate.
 #pragma once
 
 #include "models/machine/cluster.hpp"

@@ -9,7 +9,7 @@ namespace windtunnel {
 class RankMap {
  public:
   RankMap() = default;
-  // `gpus`: [rank] its GPU, a permutation of the first GPUs.
+  // `gpus` has the GPU of each rank: a permutation of the first GPUs.
   explicit RankMap(std::vector<int> gpus);
 
   // Whether each rank runs on the GPU with its own number.

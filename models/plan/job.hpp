@@ -119,7 +119,7 @@ struct Communication {
   Aggregation aggregation = Aggregation::all_reduce;
   // A robust aggregation that replaces the plain sum of gradients. Null: the plain sum.
   std::shared_ptr<const RobustAggregation> robust;
-  // parameter server: number of machines for servers only; 0: a server on each node's host
+  // parameter server: machines that only run servers; 0: each node's host runs one
   int servers = 0;
   AxisCompressors compressors;
   Fidelity fidelity = Fidelity::automatic;
@@ -176,7 +176,7 @@ struct Job {
   // iterations to the target quality, if the scenario gives them; `tokens` then follows from them
   double steps = 0;
   double price_usd_per_gpu_s = 0;
-  // Weakest origin of the numbers that determine lost time (rates, repair, detection, restart).
+  // Weakest origin of the numbers that lost time depends on (rates, repair, detection, restart).
   Origin failure_origin = Origin::assumed;
   Origin recovery_origin = Origin::assumed;
 };

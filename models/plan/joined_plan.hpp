@@ -13,7 +13,7 @@ namespace windtunnel {
 // iterations.
 struct JoinedPlan {
   Plan plan;
-  // [job + 1]: index of each job's first class, then the number of classes
+  // [job]: index of its first class; the last entry is the number of classes
   std::vector<std::int32_t> first_class;
 };
 

@@ -26,7 +26,7 @@ std::vector<int> layers_of_stages(const Layout& layout, std::span<const int> lay
 // v (Narayanan et al. 2021, arXiv 2104.04473).
 double filling_microbatches(const Layout& layout);
 
-// The layout's groups of ranks, without the division of layers into stages and chunks.
+// Leaves out how layers are divided into stages and chunks; the groups of ranks remain.
 Layout without_stages(Layout layout);
 
 }  // namespace windtunnel

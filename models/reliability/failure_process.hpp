@@ -64,7 +64,7 @@ struct FailureClass {
   RepairTime repair{};            // of nodes
   double detect_s = -1;           // negative: recovery.detect; unused for planned stops
 
-  // in addition to the nodes' rate: failures regardless of the job's size
+  // the job fails at this rate regardless of its number of nodes, in addition to the nodes' rate
   double rate_per_job_s = 0;
   // The rate per node grows as (nodes / growth_nodes)^growth: faults of shared infrastructure.
   double growth = 0;
@@ -117,13 +117,13 @@ void check_failure_class(const FailureClass& failure_class);
 
 double draw_repair_s(const RepairTime& repair, RandomStream& random);
 
-// Number of nodes that a failure hits, at least 1.
+// Draws the number of nodes that a failure hits, at least 1.
 int draw_batch(const FailureClass& failure_class, RandomStream& random);
 // Its mean.
 double mean_batch(const FailureClass& failure_class);
 
-// Operational time between `at_s` and `to_s` under the daily cycle: the integral of 1 + amplitude *
-// sin(2 pi t / day); amplitude 0: the difference.
+// How much operational time passes between `at_s` and `to_s` under the daily cycle: the integral of
+// 1 + amplitude * sin(2 pi t / day); amplitude 0: the difference.
 double operational_time_s(double at_s, double to_s, double day_amplitude);
 
 // Inverse of operational_time_s(): wall time from `at_s` until `operational_s` have passed.

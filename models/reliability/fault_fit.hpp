@@ -87,7 +87,7 @@ std::vector<FaultEvent> fault_events(const FaultLog& log);
 // Node faults also have batches with their shares, and recorded repair times.
 FailureClass fitted_class(const FaultLog& log, const FaultFit& fit);
 
-// The FailureClass::growth that relates the rates per node at two sizes.
+// Fits the FailureClass::growth that leads from the rate per node at one size to that at another.
 double fit_growth(double nodes_a, double rate_a_per_node_s, double nodes_b,
                   double rate_b_per_node_s);
 

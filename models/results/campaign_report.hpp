@@ -73,7 +73,7 @@ struct TierReport {
   double survival_7d = 1;
 };
 
-// Theory and simulation of a tier. Formulas: models/reliability/interval_theory.hpp.
+// What theory and simulation say about a tier. Formulas: models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
   // between failures that are restored from it; 0: there are none, and no formulas hold

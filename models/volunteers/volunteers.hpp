@@ -24,7 +24,7 @@ struct PeerKind {
   double join_per_s = 0;   // for the whole kind
 };
 
-// A trace entry: the number of peers from a time on.
+// A trace entry that says how many peers there are from a time on.
 struct Attendance {
   double at_s = 0;
   int peers = 0;

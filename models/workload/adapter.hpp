@@ -10,10 +10,10 @@
 
 namespace windtunnel {
 
-// A matrix with an adapter, with its inputs and outputs on this GPU. Of the first product in
-// attention or MLP tp divides the outputs and thus the second factors; of the second product, the
-// inputs and thus the first factors. On a mesh both dimensions are whole here, and `count` is the
-// share of the matrix that a rank has.
+// A matrix with an adapter, with its inputs and outputs on this GPU. In the first product of
+// attention or MLP, tp divides the outputs and thus the second factors; in the second product, it
+// divides the inputs and thus the first factors. On a mesh both dimensions are whole here, and
+// `count` is the share of the matrix that a rank has.
 struct AdaptedMatrix {
   LinearSite site = LinearSite::none;
   double in = 0;

@@ -97,11 +97,11 @@ struct MambaMixer {
     return (form().gate ? inner() : 0) + convolved() + form().head_columns * heads + rank();
   }
   int chunk_tokens() const { return form().chunk > 0 ? form().chunk : chunk; }
-  // Number of parameters in the matrices, including low-rank ones.
+  // Counts the parameters of the matrices, including low-rank ones.
   double matrices(int hidden) const;
   double head_parameters() const;  // vectors per head, and the norm's
   double convolution_parameters() const;
-  // Forward operations per token by convention, for chunks of a sequence this long.
+  // Counts forward operations per token by convention, for chunks of a sequence this long.
   double counted_flops(int sequence) const;
 };
 inline constexpr int kMambaConvolution = 4;  // length of the convolution in tokens

@@ -1,4 +1,5 @@
-// The dimensions of a decoder-only transformer: dense, or with a mixture of experts in the MLP.
+// A decoder-only transformer is given by its dimensions: dense, or with a mixture of experts in the
+// MLP.
 #pragma once
 
 #include <optional>
@@ -31,7 +32,7 @@ enum class PopularityOrder {
   by_layer,  // each layer draws its own
 };
 
-// A router and experts instead of a layer's MLP (Lepikhin et al. 2020, arXiv 2006.16668).
+// A router and experts replace a layer's MLP (Lepikhin et al. 2020, arXiv 2006.16668).
 struct MixtureOfExperts {
   int experts = 0;    // of one layer; 0: a dense model
   int per_token = 0;  // experts that each token is sent to (top-k)

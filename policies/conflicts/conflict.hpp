@@ -99,7 +99,7 @@ std::string why_not(const Offload& offload, const Job& job);
 // Whether a search still has to choose what is offloaded.
 bool leaves_open(const Offload& offload);
 
-// The first stage on the same pipeline rank as its predecessor; 0: none.
+// Finds the first stage on the same pipeline rank as its predecessor; 0: none.
 int stage_beside_its_neighbour(const Schedule& schedule);
 
 }  // namespace windtunnel

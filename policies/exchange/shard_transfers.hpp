@@ -44,7 +44,7 @@ struct Transfer {
 std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernels,
                                    Category category);
 
-// Time of the collectives, including longer_s; with two streams that of the longer stream.
+// How long the collectives take, including longer_s; with two streams the longer stream counts.
 double seconds_of(const std::vector<Transfer>& transfers);
 
 // Parameters on one GPU, before sharding.
@@ -113,8 +113,8 @@ enum class StageAction { first_forward, forward, backward, last_backward };
 void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                     const Amount& amount, std::vector<Transfer>& to,
                     StageAction action = StageAction::forward);
-// Lengthens transfers as if each were split into one for each of these shares, which lists of slices
-// describe.
+// Lengthens transfers as if each were split into one for each of these shares, which lists of
+// slices describe.
 void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 

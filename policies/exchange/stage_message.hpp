@@ -1,4 +1,4 @@
-// Time of a message between the ranks of two pipeline stages on an idle network.
+// How long a message between the ranks of two pipeline stages takes on an idle network.
 #pragma once
 
 #include "models/plan/job.hpp"

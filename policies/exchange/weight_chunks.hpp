@@ -22,7 +22,7 @@ struct ChunkRange {
 double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors);
 
 // Result: [piece] in the order of the backward pass. Tensors are packed in the order of the forward
-// pass, each in a single chunk. Of n ranks that share weights each holds every n-th chunk, and n
+// pass, each in a single chunk. If n ranks share weights, each holds every n-th chunk, and n
 // consecutive chunks are gathered together. `piece_of`: [tensor] the piece that it belongs to.
 std::vector<ChunkRange> packed_chunks(const Job& job, const std::vector<StageTensor>& tensors,
                                       const std::vector<int>& piece_of);

@@ -34,7 +34,7 @@ struct LengthPlan {
 // not fit on all GPUs together.
 std::vector<LengthPlan> length_plans(LengthPolicy policy, const std::vector<int>& lengths,
                                      double longest, const LengthCosts& costs);
-// The one of length_plans() with the smallest LengthPlan::seconds.
+// Chooses the one of length_plans() with the smallest LengthPlan::seconds.
 LengthPlan balance_lengths(LengthPolicy policy, const std::vector<int>& lengths, double longest,
                            const LengthCosts& costs);
 

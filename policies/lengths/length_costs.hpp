@@ -22,7 +22,7 @@ struct Line {
   double at(double x) const { return fixed + slope * x; }
 };
 
-// Time of attention over all layers, by direction, on every GPU of a group; in a pipeline summed
+// What attention takes over all layers, by direction, on every GPU of a group; in a pipeline summed
 // over its ranks.
 struct AttentionSeconds {
   double forward_s = 0;
@@ -139,7 +139,7 @@ class LengthCosts {
   std::vector<Parts> parts_;  // [degree]
 };
 
-// The job with its GPUs in groups of `ranks`, and one sequence of `length` tokens per micro-batch.
+// Puts the job's GPUs in groups of `ranks`, with one sequence of `length` tokens per micro-batch.
 Job job_of_degree(const Job& job, int ranks, double length);
 
 }  // namespace windtunnel

@@ -50,7 +50,7 @@ struct ReplicaCosts {
 // of unequal length (Job::lengths) one micro-batch represents all packs: its cost is their mean,
 // its memory that of the fullest; the packs themselves are in `balanced`.
 struct PreparedIteration {
-  // With Software::post_validation: several iterations without a flush between them.
+  // With Software::post_validation it has several iterations without a flush between them.
   Schedule schedule;
   std::vector<ChunkCost> chunks;                       // [stage of the model] per micro-batch
   std::vector<ChunkCost> units;                        // unit_costs()
@@ -75,7 +75,7 @@ using Prepare = std::function<std::shared_ptr<const PreparedIteration>(const Job
 // `geometry`: of the job, if already computed.
 PreparedIteration prepare_microbatches(const Job& job, SharedGeometry geometry = nullptr);
 
-// ChunkCost::hardware_flops of an iteration, summed over all GPUs.
+// Adds ChunkCost::hardware_flops of an iteration over all GPUs.
 HardwareFlops hardware_flops(const Job& job, const PreparedIteration& prepared);
 
 // Updates the costs of `prepared` for another calibration of the same job. The order of actions and

@@ -26,7 +26,7 @@ class OuterExchange {
   OuterExchange(const Job& job, const Schedule& schedule, const std::vector<ChunkCost>& chunks,
                 const ReplicaNetwork& network);
 
-  // The transfers of one fragment of a level on a pipeline rank, in sequence.
+  // Returns the transfers of one fragment of a level on a pipeline rank, in sequence.
   std::vector<Transfer> row(int level, int pp) const;
   // Bytes that a rank sends to others for a complete exchange of all fragments, counted as in
   // wire_bytes(); only between islands.

@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// [level] With steps of `step_s`. `chunks`: as for OuterExchange.
+// [level] The exchanges overlap steps of `step_s`. `chunks`: as for OuterExchange.
 std::vector<SyncSeconds> sync_seconds(const Job& job, const Schedule& schedule,
                                       const std::vector<ChunkCost>& chunks,
                                       const ReplicaNetwork& network, double step_s);

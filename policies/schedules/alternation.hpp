@@ -1,4 +1,4 @@
-// Alternating forwards and backwards: the common part of 1F1B and its descendants.
+// Forwards and backwards alternate in 1F1B and its descendants: the part that they share.
 #pragma once
 
 #include <vector>

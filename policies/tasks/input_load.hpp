@@ -1,7 +1,7 @@
-// The cost of loading samples (Job::input). The GPUs that run the first stage read them. Those of a
-// replica share its loader, each with an equal part of samples and cores: Megatron's loader on tp
-// rank 0 broadcasts instead, with the same work for its node. Reading and preparing overlap, sample
-// by sample.
+// The cost of loading samples (Job::input). The GPUs that run the first stage read them. All GPUs
+// of a replica share its loader, each with an equal part of samples and cores: Megatron's loader on
+// tp rank 0 broadcasts instead, with the same work for its node. Reading and preparing overlap,
+// sample by sample.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct InputLoad {
 
 InputLoad input_load(const Job& job, const Schedule& schedule);
 
-// Number of samples that each of these GPUs loads for a unit of the schedule, and for an iteration.
+// How many samples each of these GPUs loads for a unit of the schedule, and for an iteration.
 double samples_of_unit(const Job& job, const InputLoad& load, int unit);
 double samples_of_iteration(const Job& job, const InputLoad& load, const Schedule& schedule,
                             int rank);

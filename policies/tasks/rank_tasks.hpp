@@ -18,13 +18,13 @@
 
 namespace windtunnel {
 
-// A communicator of the rank's members: the instance of each member, and the common properties.
+// A communicator of the rank's members: it has the instance of each member, and common properties.
 struct GroupSlot {
   std::vector<std::int32_t> instance_of_member;  // index into Plan::groups
   GroupShape shape;
 };
 
-// Shapes of the groups of a plan, with no other groups running concurrently.
+// Shapes that a plan's groups have if no other groups run concurrently.
 class GroupsAlone {
  public:
   // Keeps references.
@@ -54,7 +54,7 @@ GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Categ
 // The same for arbitrary groups, given as positions among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
-// One group of all ranks, or one per island, for the members of any pipeline rank.
+// Adds one group of all ranks, or one per island, for the members of any pipeline rank.
 GroupSlot add_world_groups(const Layout& layout, const GroupShape& world, Plan& plan);
 
 enum StreamIndex : std::int16_t {
@@ -83,7 +83,7 @@ struct Message {
 using Members = std::vector<int>;
 // All of them.
 Members whole_pipeline_rank(const Layout& layout);
-// The groups, restricted to these members.
+// Keeps the part of the groups that these members are in.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
 
 class RankTasks {

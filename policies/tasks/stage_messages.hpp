@@ -1,4 +1,4 @@
-// Messages of a pipeline rank's actions to and from neighbouring stages on other ranks.
+// The messages that a pipeline rank's actions send to and receive from stages on other ranks.
 #pragma once
 
 #include <utility>

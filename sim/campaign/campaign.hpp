@@ -49,8 +49,8 @@ struct IterationTable {
   std::vector<TierTiming> tiers;
   StartupReads anew = {};   // for a start without a copy
   double storm_chance = 1;  // probability that other jobs read while this job restarts
-  // [j]: plain iteration time and share of the batch with j + 1 nodes out (shrink). Whoever fills
-  // this decides how a lost node affects the layout. With more nodes out the job waits.
+  // [j]: plain iteration time and share of the batch with j + 1 nodes out (shrink). The code that
+  // fills this decides how a lost node affects the layout. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
   // (relayout) the layouts of these iterations, most nodes first

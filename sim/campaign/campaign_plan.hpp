@@ -34,7 +34,7 @@ struct CampaignPlan {
   explicit CampaignPlan(const CampaignInputs& campaign_inputs);
 
   bool is_elastic() const { return inputs.recovery.elastic.groups > 0; }
-  // slow_class: the class of the slowest node, an index into inputs.failures, or kNoSlowNode.
+  // slow_class is the class of the slowest node, an index into inputs.failures, or kNoSlowNode.
   int pace_index(int level, int slow_class) const {
     return size_of(level) * (1 + static_cast<int>(inputs.failures.size())) + 1 + slow_class;
   }

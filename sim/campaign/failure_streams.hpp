@@ -67,7 +67,7 @@ class FailureStreams {
   const CampaignInputs& inputs_;
   std::vector<Class> classes_;
   std::vector<Leaving> leaving_;
-  // By slot: the nodes most recently taken by a trace of capacity.
+  // By slot: the nodes that a trace of capacity took most recently.
   struct Away {
     double from_s, until_s;
   };

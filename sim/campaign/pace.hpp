@@ -28,7 +28,7 @@ struct Steps {
   Steps& operator-=(const Steps& other);
 };
 
-// An upper bound for the number of iterations in a campaign.
+// No campaign can have more iterations.
 inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
 
 // The cadence of a tier. If its copy takes longer than its period, SnapshotTier::when_busy applies.
@@ -90,7 +90,7 @@ class Pace {
   const Steps& leap(int leap, std::int64_t iteration) const {
     return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
   }
-  // Upper bound of that tier's period.
+  // No period of that tier is longer.
   double longest_period_s() const { return longest_period_s_; }
   // Within this time, that tier and the tiers by iteration start all snapshots that may be needed.
   double leap_guard_s() const { return leap_guard_s_; }

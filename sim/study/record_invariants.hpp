@@ -14,7 +14,7 @@ inline constexpr double kInvariantRounding = 1e-9;  // tolerance of a sum, relat
 // Each violation as a sentence with its figures; empty: none. Takes microseconds.
 std::vector<std::string> broken_invariants(const Record& record);
 
-// The same as notes for readers of the result.
+// Reports the same as notes for readers of the result.
 std::vector<Note> invariant_notes(const Record& record);
 
 }  // namespace windtunnel

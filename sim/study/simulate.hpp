@@ -25,7 +25,7 @@ struct SimulateOptions {
   std::stop_token stop = {};  // throws Error, exit code 1, before the next step or trial
 };
 
-// The engine's results for a case, without campaigns.
+// What the engine measured for a case, without campaigns.
 struct MeasuredIteration {
   std::shared_ptr<const PreparedIteration> prepared;
   std::string memory_excess;  // which memory (GPUs or hosts) is exceeded, and by how much
@@ -39,7 +39,7 @@ struct MeasuredIteration {
 // code 1: it does not fit in GPU or host memory (unless allow_oom: then memory_excess says so).
 MeasuredIteration measure_iteration(const Case& the_case, const SimulateOptions& options = {});
 Record simulate(const Case& the_case, const SimulateOptions& options = {});
-// The same with known iterations: of this case, or of one with the same Case::table.
+// Does the same if the iterations are known: of this case, or of one with the same Case::table.
 Record record_of(const Case& the_case, MeasuredIteration measured,
                  const SimulateOptions& options = {});
 

@@ -26,7 +26,7 @@ struct VariedKey {
 
 // All combinations; the last key changes fastest.
 std::vector<Overrides> cross_product(const std::vector<VariedKey>& keys);
-// The combination at `index`, below the total number.
+// Returns the combination at `index`, below the total number.
 Overrides values_at(const std::vector<VariedKey>& keys, size_t index);
 
 struct Sweep {

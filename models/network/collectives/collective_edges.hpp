@@ -1,4 +1,4 @@
-// The transfers of a collective, edge by edge, derived from its steps (collective_steps.hpp).
+// Derives the transfers of a collective, edge by edge, from its steps (collective_steps.hpp).
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ std::vector<CollectiveEdge> collective_edges(const CollectiveSteps& steps, const
                                              std::span<const std::int32_t> gpus,
                                              const Cluster& cluster);
 
-// From every member directly to every other one, even across rails.
+// Every member sends to every other one directly, even across rails.
 std::vector<CollectiveEdge> pair_edges(double payload, const LawTerms& law,
                                        std::span<const std::int32_t> gpus, const Cluster& cluster);
 
-// bytes[from * n + to] from every member to every other one, first inside the node to the GPU on
+// Every member sends bytes[from * n + to] to every other one, first inside the node to the GPU on
 // the receiver's rail (PXN).
 std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const LawTerms& law,
                                          std::span<const std::int32_t> gpus,

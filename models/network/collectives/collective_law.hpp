@@ -39,7 +39,7 @@ struct LawTerms {
   Origin net_origin = Origin::measured;
 };
 
-// Settings of NCCL's tuner on a machine with this law.
+// Returns the settings that NCCL's tuner has on a machine with this law.
 TunerSettings tuner_settings(const InterconnectLaw& law);
 
 // Everything that does not depend on the size; reuse it for many sizes. The cluster and the

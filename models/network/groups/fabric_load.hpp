@@ -3,8 +3,8 @@
 //
 // Trees under ideal spraying are computed by arithmetic, O(N log N) for N nodes. In all other cases
 // every edge is routed on the paths of PathChooser, so that the load, collisions included, equals
-// that of the flows. Of more than kMostPairs pairs only some are routed: whole permutations of the
-// nodes (i to i + d for evenly spaced distances d), with their load scaled up.
+// that of the flows. If there are more than kMostPairs pairs, only some are routed: whole
+// permutations of the nodes (i to i + d for evenly spaced distances d), with their load scaled up.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ bool is_even_tree(const FabricSpec& fabric);
 
 FabricLoad fabric_load(const Lanes& lanes, const LinkTable& links);
 
-// By routing edge by edge, on any fabric.
+// Computed by routing edge by edge, on any fabric.
 FabricLoad routed_fabric_load(const Lanes& lanes, const LinkTable& links);
 
 FabricLoad scaled(FabricLoad load, double lanes);

@@ -26,7 +26,7 @@ struct Silicon {
 
 const Silicon& silicon_of(GpuGeneration generation);
 
-// Input of the search about a node, GB/s.
+// What the search knows about a node, in GB/s.
 struct NodeLinks {
   double nvlink = 0;  // of a member, towards the other members
   double nic = 0;     // through the host's bus

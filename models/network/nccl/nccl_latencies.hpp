@@ -22,7 +22,7 @@ struct NcclLatencies {
   ByProtocol net_us;
 };
 
-// nullptr: not an algorithm of NCCL.
+// Returns nullptr if the algorithm is not one of NCCL's.
 const NcclLatencies* find_nccl_latencies(CollectiveAlgorithm algorithm);
 
 // Index into ByProtocol; the protocol must not be automatic.

@@ -35,7 +35,7 @@ struct TunerSettings {
   double net_latency_s = 0;  // as reported by the network plugin; InfiniBand's reports 0
 };
 
-// One algorithm and protocol: time = latency + bytes / bandwidth.
+// One algorithm and protocol, which takes time = latency + bytes / bandwidth.
 struct TunerEntry {
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;
   Protocol protocol = Protocol::simple;

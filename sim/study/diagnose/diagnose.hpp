@@ -25,7 +25,7 @@ struct PredictedLog {
   double step_s = 0;
   double stall_s = 0;  // additional time of a step with a snapshot; 0: it takes none
   double allocated_bytes = 0, reserved_bytes = 0;
-  // Timers of a step: forward, backward, gradients, optimizer, input.
+  // What the timers of a step say: forward, backward, gradients, optimizer, input.
   std::array<std::optional<LoggedValue>, kLogQuantities> parts;
 };
 

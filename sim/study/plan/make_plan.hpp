@@ -65,7 +65,7 @@ struct PlanReport {
   // The best for each number of spares and for each layout, with copies only on storage; then for
   // each stack of tiers, and each way to continue without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
-  // The plan, and the same with a few more nodes than requested, as spares.
+  // The plan, and the same plan if a few more nodes were bought as spares.
   std::vector<PlanOption> more_nodes;
   std::vector<Note> decisive;                        // defaults that affect the goodput most
   std::vector<std::string> impossible;               // impossible stacks of tiers, with reasons

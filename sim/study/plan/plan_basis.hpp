@@ -1,4 +1,4 @@
-// Common parts of all scenarios that a plan considers, and the scenario of each.
+// What all scenarios that a plan considers have in common, and the scenario of each.
 #pragma once
 
 #include <string>
@@ -71,10 +71,10 @@ std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& poi
 
 PartComments comments_of(const PlanBasis& basis);
 
-// The same, preceded by an explanation of each part from the table of keys.
+// The same, but the table of keys explains each part first.
 PartComments guide_of(const PlanBasis& basis);
 
-// The scenario's text, without the user's additional keys; with comments above its parts.
+// Writes the scenario's text without the user's additional keys, with comments above its parts.
 std::string scenario_text(const PlanBasis& basis, const PlanPoint& point,
                           const PartComments& comments = {});
 // The same, including these keys.
