@@ -2,6 +2,7 @@
 // represented by its language model ("text_config"). Field names and the defaults of omitted fields
 // are those of the library's XConfig classes (github.com/huggingface/transformers,
 // src/transformers/models/X/configuration_X.py).
+//
 // TransformerSpec cannot express, and this reader ignores: norms of queries and keys, norms after
 // the halves of a layer (Gemma 2, 3), biases of queries, keys and values alone (Qwen 2).
 // TransformerSpec::left_out names what else the file has that is not counted: towers before the
