@@ -4,7 +4,7 @@
 //   - the best points, the last one and the fastest iteration;
 //   - points that differ from the best in one key alone, the nearest first;
 //   - for each circumstance (at most kMostCircumstances, evenly over the grid) the best and its
-// neighbours;
+//     neighbours;
 //   - a point for each reason for infeasible points, up to 100 reasons;
 // and "left_out" counts the omitted ones: {"ran", "infeasible", "circumstances"}. The best point,
 // the runner-up and their difference still cover all points; "equals" covers only the points that
