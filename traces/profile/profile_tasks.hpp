@@ -6,8 +6,8 @@
 // - Communication waits for the last kernel that was launched before it and had ended when it
 //   began.
 // - A kernel waits for communication that ended in the time without compute right before it, unless
-//   the host launched the kernel after that; the optimizer's kernel waits for all communication that
-//   had ended.
+//   the host launched the kernel after that; the optimizer's kernel waits for all communication
+//   that had ended.
 // - The part of the time without compute that such a wait explains is left to the network; the rest
 //   stays, and is charged to the host.
 // A wait that ended before the kernel's turn leaves no sign: on a much slower network such a kernel
