@@ -27,11 +27,11 @@ struct Document {
 // A form has a line "===console", followed by the lines for the console, and may have a line
 // "===page" with those for the page. In these lines
 //   {{name}}              is the part or, within rows of a table, the cell in that column; a table
-// needs a line of its own
+//                         needs a line of its own
 //   {{name: a | b > | ...}} is the table with the columns that picked() selects
 //   {{#name}}...{{/name}} repeats the text between for each row of a table, or each document
 //   {{?name}}...{{/name}} prints it once if the part or cell has content: a table with rows, a text
-// that is neither empty nor "0"
+//                         that is neither empty nor "0"
 //   {{^name}}...{{/name}} prints it if there is no content
 //   {{>name}}             inserts the form of this name, with the same parts
 // A line that contains only one of the last four leaves no empty line. On a page cells are escaped,

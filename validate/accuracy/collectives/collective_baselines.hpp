@@ -1,11 +1,11 @@
 // Simpler rules for the time of a collective, which the closed form should beat.
 //   alpha-beta: seconds = alpha * steps + beta * bytes that a rank moves (Hockney 1994), with the
-// steps of a ring or a binary tree; one law per machine and collective, by least squares of the
-// logarithm on the rows to fit on.
+//     steps of a ring or a binary tree; one law per machine and collective, by least squares of the
+//     logarithm on the rows to fit on.
 //   Specification: a ring with the generic calibration's five constants on the nominal links, for
-// machines without fitted rows.
+//     machines without fitted rows.
 //   Noise floor: the median of the other rows of a point as a prediction of each. No prediction can
-// be closer to single measurements.
+//     be closer to single measurements.
 #pragma once
 
 #include <map>

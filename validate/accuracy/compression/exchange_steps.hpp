@@ -46,9 +46,9 @@ JudgedExchanges validate_steps(const ExchangeSource& source,
 // numbers that are solved for another model:
 //   selection  seconds per element, from the stated part of the step
 //   share      of the NIC's bandwidth that dense gradients reach at each number of GPUs; for sparse
-// gradients relative to that, from the largest number, where the network matters most
+//              gradients relative to that, from the largest number, where the network matters most
 //   software   seconds per element in addition to the network, from the fewest GPUs, where the
-// network matters least
+//              network matters least
 // The predictions have no interval, because no row remains to determine one.
 JudgedExchanges validate_sparse(const ExchangeSource& source,
                                 const std::vector<SelectedExchange>& rows, const FittedLaws& laws);

@@ -1,8 +1,8 @@
 // Simpler rules for the time of a step, which a simulator should beat.
 //   6ND: a token costs 6 FLOPs per parameter that it uses (Kaplan et al. 2020, arXiv 2001.08361,
-// section 2.1), at one share of the GPUs' peak (MFU) for the whole family.
+//     section 2.1), at one share of the GPUs' peak (MFU) for the whole family.
 //   Regression: log(time) as a quadratic function of the logarithms of the time at peak, GPUs,
-// micro-batches, tp, pp, dp and hidden size, by least squares.
+//     micro-batches, tp, pp, dp and hidden size, by least squares.
 #pragma once
 
 #include <map>
