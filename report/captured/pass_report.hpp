@@ -17,7 +17,7 @@ struct MatchedRank {
   double predicted_s = 0;
 };
 
-// `ranks` is not empty. Of ranks with the same passes of the same stages one is shown.
+// `ranks` is not empty. One rank is shown for all with the same passes of the same stages.
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks);
 // For each matched rank, the traced passes with the predicted ones below them on the same time
 // axis. The section has no chart if no rank matches. `ranks` must outlive it.

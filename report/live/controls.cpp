@@ -160,7 +160,7 @@ class Collector {
 void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
-  // Of a pipeline; beyond, only divisors of the machine are offered.
+  // For a pipeline; beyond this, only divisors of the machine are offered.
   constexpr int kMostStages = 64;
   const int stages = std::min({ranks, most_stages(job), kMostStages});
   add.numbers("layout.tp", "tensor parallel",

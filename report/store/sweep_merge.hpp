@@ -1,6 +1,6 @@
 // Merges a sweep of any size. Its lines go one by one into results.jsonl and results.sqlite; two
 // numbers and a place of each point stay in memory. The document, from which the page is drawn,
-// contains all points of a sweep of up to kMostShown. Of a larger sweep it contains
+// contains all points of a sweep of up to kMostShown. For a larger sweep it contains
 //   - the best points, the last one and the fastest iteration;
 //   - points that differ from the best in one key alone, the nearest first;
 //   - for each circumstance (at most kMostCircumstances, evenly over the grid) the best and its

@@ -67,7 +67,7 @@ constexpr std::array kSpeeds{
 // NVLink per GPU and direction by generation: data sheets of V100, A100, H100, B200.
 constexpr std::array kNvlinkGenerations{80e9, 150e9, 300e9, 450e9, 900e9};
 
-// Patterns for numbers in the text. Those of speeds are case-sensitive, because GB/s differs from
+// Patterns for numbers in the text. Speeds are case-sensitive, because GB/s differs from
 // Gb/s; all others expect lower-case text.
 struct Patterns {
   RE2 nvlink{R"(nvlink[ -]?(?:gen ?)?([1-5])?)"};
