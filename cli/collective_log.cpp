@@ -20,7 +20,8 @@
 namespace windtunnel {
 namespace {
 
-// Whether the law is of the machine's own collectives, and not of its specification.
+// Whether the law was fitted on the machine's collectives, rather than derived from its
+// specification.
 bool is_fitted(const Job& job) {
   const NodeSpec& node = job.cluster.node;
   const Transport transport = job.cluster.fabric.transport;
@@ -43,7 +44,7 @@ struct Log {
   int ranks = 0, nodes = 0, process_ranks = 0, nccl_release = 0;
 };
 
-// The Error for a log of a training program names the command that reads it.
+// If the log is one of a training program, the Error names the command that reads it.
 CollectiveRows read_rows(const std::string& text, const std::string& file) {
   try {
     return is_nccl_log(text) ? parse_nccl_tests(text, file, {}) : parse_collective_rows(text, file);
@@ -62,7 +63,7 @@ CollectiveRows read_rows(const std::string& text, const std::string& file) {
   }
 }
 
-// Rows of the collective that is asked for; of a size the median.
+// The median for each size of the requested collective.
 Log read_nccl_log(const std::string& file, CollectiveKind kind,
                   std::vector<std::string>& warnings) {
   const std::string whole = read_file(file);
@@ -101,7 +102,7 @@ Log read_nccl_log(const std::string& file, CollectiveKind kind,
   return log;
 }
 
-// The fewest nodes that hold the ranks evenly; all, where none do.
+// The fewest nodes that can hold the ranks evenly; all nodes if none can.
 int fewest_nodes(int ranks, const Cluster& cluster) {
   for (int nodes = 1; nodes <= std::min(ranks, cluster.nodes); ++nodes) {
     if (ranks % nodes == 0 && ranks / nodes <= cluster.node.gpus) return nodes;
@@ -109,7 +110,7 @@ int fewest_nodes(int ranks, const Cluster& cluster) {
   return cluster.nodes;
 }
 
-// Where the log's ranks lie. Throws Error where the machine has no such place.
+// Finds GPUs for the log's ranks. Throws Error if the machine has no such GPUs.
 void place_log(const Log& log, const std::string& file, ExpectRequest& request,
                std::vector<std::string>& warnings) {
   const Cluster& cluster = request.cluster;
@@ -129,7 +130,7 @@ void place_log(const Log& log, const std::string& file, ExpectRequest& request,
                     log.ranks, nodes));
   }
   request.gpus = first_gpus(cluster, nodes, log.ranks / nodes);
-  // On one node nccl-tests is mostly one process (-g 8); rows of a table do not say it.
+  // nccl-tests on one node is usually one process (-g 8); rows of a table do not tell.
   request.process_assumed = log.process_ranks == 0 && nodes == 1 && log.ranks >= 8;
   request.process_gpus = request.process_assumed ? log.ranks : std::max(1, log.process_ranks);
   request.nccl_release = log.nccl_release;

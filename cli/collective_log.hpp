@@ -1,4 +1,4 @@
-// What nccl-tests printed, beside a machine: of `expect --log`, and of `diagnose` of such a log.
+// Compares the output of nccl-tests with a machine, for `expect --log` and for `diagnose`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ namespace windtunnel {
 // The collective runs on all GPUs of the job's machine.
 ExpectRequest collective_request(const Job& job, CollectiveKind kind);
 
-// The one collective that a log is of. Throws Error where it is of none, or of several.
+// The collective in a log. Throws Error if the log has none, or several.
 CollectiveKind collective_of_log(const std::string& file);
 
 struct CollectiveReading {
@@ -21,14 +21,14 @@ struct CollectiveReading {
   std::vector<std::string> warnings;
 };
 
-// Throws Error where the file is no such log, has no time of the collective, or does not fit the
-// machine of the request, whose GPUs become those of the log's ranks.
+// Throws Error if the file is not such a log, has no time of the collective, or does not fit the
+// machine of the request. Sets the request's GPUs to those of the log's ranks.
 CollectiveReading read_collective_log(const std::string& file, ExpectRequest& request);
 
 void hand_out_reading(const CollectiveReading& reading, const Cluster& cluster,
                       const AnswerOutput& output);
 
-// "2 of 4 x dgx-h100" where fewer take part than there are.
+// "2 of 4 x dgx-h100" if not all nodes take part.
 std::string machine_text(const Cluster& cluster, int nodes);
 void add_warnings(std::vector<std::string> warnings, Answer& answer);
 

@@ -1,4 +1,4 @@
-// windtunnel compare: a scenario at every combination of the varied values.
+// windtunnel compare: simulates a scenario at every combination of the varied values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,11 +47,11 @@ struct CompareOptions {
 
 struct Outcome {
   Comparison comparison;
-  std::vector<std::optional<Error>> faults;  // [point]; none where there is a record
+  std::vector<std::optional<Error>> faults;  // [point] none if it has a record
   std::vector<Json> drawings;  // [point]; null without a record or without an output folder
 };
 
-// One point after the other, in any order, several at a time; each writes its own results only.
+// Simulates points in any order, several in parallel; each writes only its own results.
 class Simulation {
  public:
   Simulation(const CompareOptions& options, std::vector<VariedKey> vary)
@@ -81,7 +81,7 @@ class Simulation {
  private:
   static int processors() { return static_cast<int>(std::thread::hardware_concurrency()); }
 
-  // What makes a point infeasible is thrown as Error; anything else is our bug and ends the run.
+  // An Error makes the point infeasible; any other exception is our bug and ends the run.
   void simulate_point(size_t i) {
     ComparedPoint& point = outcome_.comparison.points[i];
     point.set = points_[i];
@@ -89,7 +89,7 @@ class Simulation {
       SimulateOptions simulate_options;
       simulate_options.threads = std::max(1, threads_ / static_cast<int>(points_.size()));
       simulate_options.allow_oom = options_.allow_oom || scenario_.allow_oom;
-      // No table shows advice on intervals; pages and documents of the points do.
+      // Tables show no advice on intervals; pages and documents of the points do.
       const bool shown = !options_.out.empty() || options_.output.json;
       simulate_options.depth = shown ? StudyDepth::intervals : StudyDepth::campaign;
       point.record = simulate(scenario_.at(points_[i]), simulate_options);
@@ -99,7 +99,7 @@ class Simulation {
       return;
     }
     if (!options_.out.empty()) write_point(i, *point.record);
-    // Thousands of tasks per rank that no table shows.
+    // Frees thousands of tasks per rank that no table shows.
     point.record->plan = {};
     point.record->timeline.ranks.clear();
     point.record->critical_path.clear();
@@ -128,8 +128,8 @@ class Simulation {
   size_t done_ = 0;
 };
 
-// With the same reason everywhere, whatever the value that it is about, the fault is not in the
-// varied values.
+// If every point fails for the same reason, regardless of the value, the fault is not in the varied
+// values.
 void throw_if_all_fail_alike(const Outcome& outcome) {
   const std::optional<Error>& first = outcome.faults.front();
   const bool alike = std::ranges::all_of(outcome.faults, [&](const std::optional<Error>& fault) {
@@ -138,7 +138,7 @@ void throw_if_all_fail_alike(const Outcome& outcome) {
   if (alike) throw Error(*first);
 }
 
-// Returns what was written.
+// Returns the list of files written.
 std::string write_folder(const Outcome& outcome, const std::vector<std::string>& folders,
                          const Answer& answer, const std::string& out) {
   write_file(out + "/compare.json", json_text(with_schema(answer.kind, answer.document())));
@@ -160,9 +160,9 @@ void add_jobs(const std::string& set, const CompanyReport& report, TextTable& ta
   }
 }
 
-// Several jobs on one cluster: a row for each point and job; of points that cannot be, the reason.
-// One after the other, as each simulates several starts itself. Throws the first point's Error
-// where none can be.
+// Several jobs on one cluster: a row for each point and job, or the reason why a point is
+// infeasible. Points run one after the other, because each simulates several starts in parallel.
+// Throws the first point's Error if all points are infeasible.
 ExitCode compare_jobs(const ScenarioText& of_all, const std::vector<VariedKey>& vary,
                       const CompareOptions& options) {
   if (!options.out.empty()) {
@@ -222,7 +222,7 @@ ExitCode compare(const CompareOptions& options) {
   std::vector<VariedKey> vary = parse_varied(options.vary);
   const ScenarioText text = load_scenario(options.scenario, parse_overrides(options.set)).text;
   if (has_jobs(text)) return compare_jobs(text, vary, options);
-  Simulation simulation(options, std::move(vary));  // before a folder is made for nothing
+  Simulation simulation(options, std::move(vary));  // fails before any folder is created
   if (!options.out.empty()) prepare_folder(options.out, kSweepFile);
   const Outcome outcome = simulation.run();
   throw_if_all_fail_alike(outcome);

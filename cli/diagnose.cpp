@@ -1,4 +1,4 @@
-// windtunnel diagnose: is a run as fast as its job should be, and if not, why?
+// windtunnel diagnose: whether a run is as fast as its job should be, and if not, why.
 #include "sim/study/diagnose/diagnose.hpp"
 
 #include <fmt/format.h>
@@ -32,7 +32,7 @@ struct DiagnoseOptions {
   AnswerOutput output;
 };
 
-// What nccl-tests printed, as `expect` reads it, on the machine of the job.
+// Reads the output of nccl-tests as `expect` does, on the machine of the job.
 ExitCode diagnose_collective(const DiagnoseOptions& options, const LoadedScenario* job) {
   const CollectiveKind kind = collective_of_log(options.log);
   if (job == nullptr) {
@@ -64,7 +64,7 @@ bool holds_collectives(const std::string& text, const std::string& file) {
   }
 }
 
-// Nothing: it is what nccl-tests printed.
+// Nothing if the file is output of nccl-tests.
 std::optional<TrainingLog> read_steps(const std::string& path) {
   if (is_trace(path)) return profile_log(path);
   const std::string text = read_file(path);

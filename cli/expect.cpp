@@ -1,4 +1,4 @@
-// windtunnel expect: what a collective takes on a machine, and what a log of nccl-tests says of it.
+// windtunnel expect: the expected time of a collective on a machine, compared with nccl-tests' log.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct ExpectOptions {
 };
 
 constexpr double kMostBytes = 1e15;
-// What NCCL_ALGO may say.
+// Algorithms that NCCL_ALGO can force.
 constexpr CollectiveAlgorithm kForced[] = {
     CollectiveAlgorithm::ring, CollectiveAlgorithm::tree, CollectiveAlgorithm::nvls,
     CollectiveAlgorithm::nvls_tree, CollectiveAlgorithm::pat};
@@ -46,7 +46,7 @@ constexpr CollectiveAlgorithm kForced[] = {
                   excerpt(text)));
 }
 
-// "64K" as nccl-tests reads it.
+// Parses "64K" as nccl-tests does.
 double size_of(std::string_view text, const std::string& all) {
   static constexpr std::string_view kUnits = "KMGT";
   double bytes = 0;
@@ -63,7 +63,7 @@ double size_of(std::string_view text, const std::string& all) {
   return std::floor(bytes);
 }
 
-// "8,1K..8G".
+// Parses "8,1K..8G".
 std::vector<double> sizes_of(const std::string& text) {
   std::vector<double> sizes;
   for (std::size_t at = 0; at <= text.size();) {
@@ -82,10 +82,10 @@ std::vector<double> sizes_of(const std::string& text) {
   return sizes;
 }
 
-// A batch that any such machine divides: the job itself is of no matter, but it has to be one. The
-// GPUs of a node may be stated by --set.
+// A batch that any layout of such a machine divides: the job has no effect on the answer, but must
+// be valid. --set may state the GPUs of a node.
 std::int64_t batch_of(const ClusterArgument& cluster, const Overrides& set) {
-  constexpr std::int64_t kMost = 50'000'000, kDivisible = 840;  // by whatever number up to 8
+  constexpr std::int64_t kMost = 50'000'000, kDivisible = 840;  // divisible by every number up to 8
   std::int64_t nodes = cluster.nodes, gpus = find_node(cluster.node).gpus;
   const auto read = [](const std::string& text, std::int64_t& to) {
     std::int64_t value = 0;
@@ -101,7 +101,7 @@ std::int64_t batch_of(const ClusterArgument& cluster, const Overrides& set) {
   return all * kDivisible <= kMost ? all * kDivisible : all;
 }
 
-// The machine and its calibration as a job of it has them.
+// The machine and its calibration as a job on it would have them.
 Job machine_of(const ExpectOptions& options) {
   const ClusterArgument argument = parse_cluster(options.cluster);
   ScenarioText scenario{.file = "--cluster", .text = {}};
@@ -129,8 +129,8 @@ CollectiveChoice forced_choice(const ExpectOptions& options) {
   return choice;
 }
 
-// A forced algorithm or protocol that a collective has not is no curve of it. Throws Error where it
-// applies to no size, and warns where to some.
+// Throws Error if the forced algorithm or protocol applies to no size of the collective, and warns
+// if it applies only to some.
 void check_forced(const ExpectOptions& options, const CollectiveChoice& choice,
                   const ExpectedCurve& curve, std::vector<std::string>& warnings) {
   const auto check = [&](const char* option, const std::string& forced, const auto& is_taken,

@@ -1,4 +1,4 @@
-// windtunnel import makes a scenario of the configuration of a training program.
+// windtunnel import: makes a scenario from the configuration of a training program.
 #include "scenarios/language/imports/import.hpp"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ struct ImportCommand {
   AnswerOutput output;
 };
 
-// "16 x dgx-h100", or a node alone, whose number the files say.
+// Accepts "16 x dgx-h100", or only a node if the files state the number.
 void set_cluster(const std::string& text, Overrides& set) {
   if (text.empty()) return;
   if (text.find_first_of("0123456789") != 0) {

@@ -1,4 +1,4 @@
-// windtunnel list: what can be named in a scenario.
+// windtunnel list: lists the names that a scenario can use.
 #include <algorithm>
 #include <memory>
 

@@ -1,4 +1,4 @@
-// The program with the commands of the core, and the names of its sibling's.
+// The program: the core's commands, and the names of its sibling's commands.
 #include "cli/program/program.hpp"
 #include "cli/program/sibling.hpp"
 

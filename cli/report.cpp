@@ -22,7 +22,7 @@ namespace windtunnel {
 
 namespace {
 
-// Of a run or a compare.
+// Draws the page of a run or a compare.
 ExitCode draw_record(const std::string& folder) {
   const std::string file = folder + "/" + kRecordFile;
   const Json document = parse_json(read_file(file), file);

@@ -1,4 +1,4 @@
-// windtunnel run: one scenario from file to report.
+// windtunnel run: simulates one scenario and reports the result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ struct RunOptions {
   int threads = 0;
 };
 
-// What was written, and what the trace leaves out.
+// Returns the list of files written, and what the trace leaves out.
 std::string write_folder(const Record& record, const std::string& folder) {
   const Json document = page_document(record);
   write_file(folder + "/" + kRecordFile, json_text(document, -1));
@@ -84,7 +84,7 @@ std::vector<Note> idle_keys_of(const Case& the_case, const RunOptions& options) 
   });
 }
 
-// Each job has a folder of its own below `folder`, which holds it alone.
+// Writes a folder for each job below `folder`.
 std::string write_company(const CompanyReport& report, const std::string& folder) {
   const Json document = company_page_document(report);
   write_file(folder + "/" + kRecordFile, json_text(document, -1));

@@ -1,4 +1,4 @@
-// windtunnel schema: the JSON Schema of scenarios, for editors and checks.
+// windtunnel schema: prints the JSON Schema of scenarios, for editors and checks.
 #include "scenarios/language/fields/schema.hpp"
 
 #include "cli/program/command.hpp"

@@ -1,5 +1,4 @@
-// The CUDA entries that need cuBLAS, where the project is built without it: they say so, and
-// refuse.
+// The CUDA entries that need cuBLAS, for a build without it: they report this, and refuse to run.
 #include "kernels/device/cuda_entries.hpp"
 #include "kernels/product/gemm.hpp"
 #include "kernels/product/low_rank.hpp"

@@ -1,4 +1,4 @@
-// The CUDA entries of a build without the toolkit: they exist, say why they cannot run, and refuse.
+// The CUDA entries of a build without the toolkit: they report this, and refuse to run.
 #include "kernels/code/galois_code.hpp"
 #include "kernels/code/xor_code.hpp"
 #include "kernels/compression/quantise.hpp"

@@ -1,5 +1,4 @@
-// windtunnel mcp offers commands as tools over standard input and output, to programs that plan by
-// themselves (Model Context Protocol).
+// windtunnel mcp: offers commands as tools over standard input and output (Model Context Protocol).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A folder for the texts of one call, which goes with it.
+// A folder for the texts of one call, deleted afterwards.
 class ScratchFolder {
  public:
   ScratchFolder() {
@@ -58,7 +57,8 @@ ToolOutcome call_command(const McpTool& tool, const Json& arguments,
   return outcome;
 }
 
-// Standard output is the protocol's. A client that no longer reads ends the program (SIGPIPE).
+// Only protocol messages go to standard output. If the client stops reading, SIGPIPE ends the
+// program.
 void send_line(const std::string& line) {
   const std::string whole = line + "\n";
   for (std::size_t at = 0; at < whole.size();) {
@@ -69,7 +69,7 @@ void send_line(const std::string& line) {
   }
 }
 
-// Lines of standard input until it ends; of one that is too long no more is kept than that.
+// Reads lines until standard input ends; keeps only a limited part of a line that is too long.
 void receive_lines(McpServer& server) {
   std::array<char, 65536> buffer;
   std::string line;

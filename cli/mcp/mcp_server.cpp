@@ -13,14 +13,14 @@ namespace windtunnel {
 namespace {
 
 constexpr std::string_view kStateless = "2026-07-28";
-// That begin with `initialize`, the newest first.
+// Versions that begin with `initialize`, the newest first.
 constexpr std::array<std::string_view, 4> kWithHandshake = {"2025-11-25", "2025-06-18",
                                                             "2025-03-26", "2024-11-05"};
 constexpr const char* kVersionKey = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kCapabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kServerKey = "io.modelcontextprotocol/serverInfo";
 
-// Codes of JSON-RPC 2.0, and the last one of the protocol.
+// Codes of JSON-RPC 2.0; the last one is the protocol's own.
 constexpr int kNoJson = -32700, kNoRequest = -32600, kNoMethod = -32601, kBadParams = -32602,
               kInternal = -32603, kNoSuchVersion = -32022;
 
@@ -43,7 +43,7 @@ Json supported_versions() {
   return versions;
 }
 
-// Deeper than a message of the protocol is; brackets in texts do not count.
+// Whether the text is nested deeper than any message of the protocol; ignores brackets in strings.
 bool too_deep(std::string_view text) {
   int depth = 0;
   bool in_text = false;
@@ -74,7 +74,7 @@ const Json& member(const Json& object, const char* name) {
   return found == object.end() ? nothing : *found;
 }
 
-// What a request got wrong, with the code of JSON-RPC.
+// A fault of a request, with the code of JSON-RPC.
 struct Refusal {
   int code = kBadParams;
   std::string message;
@@ -87,7 +87,7 @@ struct McpServer::Request {
   Json id;
   std::string method;
   Json params;
-  bool stateless = false;  // it carries its version
+  bool stateless = false;  // the request carries its version
 };
 
 struct McpServer::Call {
@@ -101,11 +101,11 @@ McpServer::McpServer(std::vector<McpTool> tools, CallsTool call, SendsLine send)
     : tools_(std::move(tools)), call_(std::move(call)), send_(std::move(send)) {}
 
 McpServer::~McpServer() {
-  calls_.clear();  // joins
+  calls_.clear();  // joins the threads
 }
 
 void McpServer::send(const Json& message) {
-  // Names of files may be no UTF-8.
+  // Names of files need not be UTF-8.
   const std::string line = message.dump(-1, ' ', false, Json::error_handler_t::replace);
   const std::scoped_lock lock(sending_);
   send_(line);
@@ -146,7 +146,7 @@ void McpServer::receive(std::string_view line) {
   }
   const Json& id = member(message, "id");
   const Json& method = member(message, "method");
-  // An answer to what this server asked: it asks nothing.
+  // Ignores responses: this server sends no requests.
   if (method.is_null() && (message.contains("result") || message.contains("error"))) return;
   const Json shown_id = is_id(id) ? id : Json();
   if (member(message, "jsonrpc") != "2.0") {
@@ -167,7 +167,7 @@ void McpServer::receive(std::string_view line) {
 
 namespace {
 
-// Whether a request carries its version. Throws Refusal where it does so wrongly.
+// Whether a request carries its version. Throws Refusal if it does so incorrectly.
 bool carries_version(const Json& params) {
   const Json& meta = member(params, "_meta");
   const Json& version = member(meta, kVersionKey);
@@ -189,7 +189,7 @@ bool carries_version(const Json& params) {
 Json initialized(const Json& params) {
   const Json& asked = member(params, "protocolVersion");
   if (!asked.is_string()) throw Refusal{kBadParams, "protocolVersion is a text"};
-  std::string_view version = kWithHandshake.front();  // which a client may refuse
+  std::string_view version = kWithHandshake.front();  // the client may refuse this version
   for (const std::string_view each : kWithHandshake) {
     if (asked == each) version = each;
   }
@@ -291,7 +291,7 @@ void McpServer::call_tool(const Request& request) {
   };
   try {
     call.thread = std::jthread(work);
-  } catch (const std::system_error&) {  // no thread is to be had: the call is none
+  } catch (const std::system_error&) {  // no thread is available: the call fails
     calls_.pop_back();
     throw;
   }

@@ -1,8 +1,9 @@
-// A server of the Model Context Protocol, apart from where its messages come from: JSON-RPC 2.0, a
-// message a line. It speaks the revision 2026-07-28, in which every request carries its version,
-// and the older ones, which begin with `initialize`; a client may mix both.
+// A server of the Model Context Protocol (JSON-RPC 2.0, one message per line), independent of the
+// transport. It speaks the revision 2026-07-28, in which every request carries its version, and the
+// older ones, which begin with `initialize`; a client may mix both.
 //
-// Its rules stand in modelcontextprotocol.io/specification (basic, server/discover, server/tools).
+// The specification is modelcontextprotocol.io/specification (basic, server/discover,
+// server/tools).
 #pragma once
 
 #include <atomic>
@@ -23,18 +24,19 @@
 namespace windtunnel {
 
 inline constexpr std::size_t kLongestMessage = 4 << 20;  // bytes
-inline constexpr int kDeepestMessage = 64;               // brackets within brackets
-inline constexpr int kMostCalls = 4;                     // at once
+inline constexpr int kDeepestMessage = 64;               // nesting of brackets
+inline constexpr int kMostCalls = 4;                     // in parallel
 
 struct ToolOutcome {
   bool failed = false;
   std::string text;         // for people
   Json document = nullptr;  // null: none
 };
-// Runs a tool, and ends early once `cancelled`. Throws Error for arguments that it has not.
+// Runs a tool, and ends early once `cancelled`. Throws Error for arguments that the tool does not
+// have.
 using CallsTool = std::function<ToolOutcome(const McpTool& tool, const Json& arguments,
                                             const std::atomic<bool>& cancelled)>;
-// Sends one line, without its end; one at a time.
+// Sends one line without its newline. Calls do not overlap.
 using SendsLine = std::function<void(const std::string& line)>;
 
 class McpServer {
@@ -42,12 +44,12 @@ class McpServer {
   McpServer(std::vector<McpTool> tools, CallsTool call, SendsLine send);
   McpServer(const McpServer&) = delete;
   McpServer& operator=(const McpServer&) = delete;
-  ~McpServer();  // waits for calls that run
+  ~McpServer();  // waits for running calls
 
-  // Whatever the line holds, it is answered with a result or an error, or with nothing where it is
-  // a notification. Calls of tools are answered later, from threads of their own.
+  // Answers any line with a result or an error; a notification gets no answer. Calls of tools are
+  // answered later, from threads of their own.
   void receive(std::string_view line);
-  // A line came that was longer than kLongestMessage, and was not kept.
+  // Reports a line longer than kLongestMessage, which was discarded.
   void receive_too_long();
 
  private:

@@ -12,18 +12,19 @@ namespace {
 
 struct ToolRow {
   std::string_view command;
-  bool document = true;  // McpTool::document: of a list of names the text is what a caller reads
+  // McpTool::document: false for a list of names, whose text is easier to read.
+  bool document = true;
 };
 
-// The commands that are tools.
+// The commands that are offered as tools.
 constexpr ToolRow kTools[] = {{"plan"},   {"run"},      {"compare"}, {"optimise"},
                               {"expect"}, {"diagnose"}, {"import"},  {"list", false}};
 
-// What a caller has no use of: files that are written, and how a terminal shows the answer. --json
-// is always given.
+// Options that a caller cannot use: files to write, and the look of the answer on a terminal.
+// --json is always added.
 constexpr std::string_view kLeftOut[] = {"help", "json", "quiet", "page", "out", "launch-to"};
 
-// "--set" -> "set", "SCENARIO" -> "scenario": the longest name, without dashes.
+// "--set" -> "set", "SCENARIO" -> "scenario": the longest name of the option, without dashes.
 std::string property_name(const OptionPage& option) {
   std::string name;
   for (const std::string& each : option.names) {
@@ -79,8 +80,8 @@ std::string word_of(const std::string& name, const Json& value) {
   throw Error(fmt::format("'{}' is {}; a text is due", name, type_name(value)));
 }
 
-// What a configuration's text is by its looks: a script, TOML with a section, or YAML and JSON,
-// which are read alike.
+// Guesses the format of a configuration's text: a script, TOML with a section, or YAML and JSON,
+// which have one reader.
 const char* suffix_of(std::string_view text) {
   if (text.starts_with("#!")) return ".sh";
   for (std::size_t at = 0; at < text.size();) {
@@ -118,7 +119,7 @@ class CommandMaker {
       const auto found = arguments.find(property_name(option));
       if (found != arguments.end() && !found->is_null()) add(option, *found);
     }
-    // Behind it nothing is an option, whatever it begins with.
+    // After "--" no word is read as an option.
     if (!positional_.empty()) command_.words.emplace_back("--");
     command_.words.insert(command_.words.end(), positional_.begin(), positional_.end());
     return std::move(command_);

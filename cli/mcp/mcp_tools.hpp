@@ -1,5 +1,5 @@
-// Commands of the program as tools of the Model Context Protocol: the schema of each from the
-// options that it declares, and the arguments of a call as its command line.
+// Offers commands of the program as tools of the Model Context Protocol. The schema of a tool
+// follows from the options of its command, and the arguments of a call become the command line.
 #pragma once
 
 #include <string>
@@ -15,23 +15,23 @@ struct McpTool {
   std::string name;  // of the command
   std::string description;
   CommandPage page;
-  bool document = true;  // it answers with the document of --json; else with the text for people
+  bool document = true;  // the answer is the document of --json; else the text for people
 
-  Json definition() const;  // as tools/list has it
+  Json definition() const;  // for tools/list
 };
 
-// The commands that are offered as tools; a new one is a row of the table in mcp_tools.cpp.
+// Returns the commands offered as tools; the table in mcp_tools.cpp lists them.
 std::vector<McpTool> mcp_tools(const CommandPage& program);
 
-// How a command is started for a call.
+// The command line of a call.
 struct ToolCommand {
-  std::vector<std::string> words;  // behind the program's name
-  // Texts that were given in the place of files: written to these paths before it starts.
+  std::vector<std::string> words;  // after the program's name
+  // [path] A text given in place of a file, to be written there before the command starts.
   std::vector<std::pair<std::string, std::string>> files = {};
 };
 
-// `folder`: where texts go. Throws Error, which a caller can act on, for an argument that the tool
-// has not (with the nearest name), one of another type, and one that is missing.
+// `folder` receives the texts. Throws Error, which the caller can act on, for an argument that the
+// tool does not have (with the nearest name), one of another type, or a missing one.
 ToolCommand command_of(const McpTool& tool, const Json& arguments, const std::string& folder);
 
 }  // namespace windtunnel

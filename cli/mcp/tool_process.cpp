@@ -18,7 +18,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kMostOutput = 64 << 20;
-constexpr int kLook_ms = 50;  // between two looks at `cancelled`
+constexpr int kLook_ms = 50;  // interval between checks of `cancelled`
 
 struct Pipe {
   int from = -1, to = -1;
@@ -43,7 +43,7 @@ struct Pipe {
   }
 };
 
-// In the child; calls nothing that may wait for another thread.
+// Runs in the child after fork(), so it must not call anything that could wait for another thread.
 [[noreturn]] void become(char* const* words, const Pipe& out, const Pipe& err) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const int nothing = open("/dev/null", O_RDONLY);
@@ -54,7 +54,7 @@ struct Pipe {
   _exit(127);
 }
 
-// Reads what there is; false once the pipe has ended.
+// Reads available data; false once the pipe has ended.
 bool take(int from, std::string& to) {
   std::array<char, 65536> buffer;
   const ssize_t count = read(from, buffer.data(), buffer.size());
@@ -62,7 +62,7 @@ bool take(int from, std::string& to) {
   return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
-// Until both pipes end.
+// Reads until both pipes end.
 void collect(Pipe& out, Pipe& err, pid_t child, const std::atomic<bool>& cancelled,
              ProcessOutput& into) {
   while (out.from >= 0 || err.from >= 0) {

@@ -1,5 +1,4 @@
-// A command of this program in a process of its own, so that whatever becomes of it, the program
-// that asked goes on.
+// Runs a command of this program in a separate process, so that the caller survives its failure.
 #pragma once
 
 #include <atomic>
@@ -9,12 +8,12 @@
 namespace windtunnel {
 
 struct ProcessOutput {
-  int exit_code = -1;  // 128 and more: by a signal
+  int exit_code = -1;  // 128 + n: ended by signal n
   std::string out, err;
 };
 
-// Runs this program with these words; it reads nothing. Kills it once `cancelled`, and where it
-// says more than 64 MiB. Throws Error (failed) where no process can be started.
+// Runs this program with these words and empty input. Kills it once `cancelled`, or if it writes
+// more than 64 MiB. Throws Error (failed) if no process can be started.
 ProcessOutput run_self(const std::vector<std::string>& words, const std::atomic<bool>& cancelled);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// windtunnel optimise: the best configuration of a job that fits, or the best intervals of its
+// windtunnel optimise: finds the best feasible configuration of a job, or the best intervals of its
 // snapshots.
 #include "sim/study/optimise.hpp"
 
@@ -45,7 +45,8 @@ Aim aim_of(const OptimiseCommand& command) {
   throw InternalError("an aim that is not listed");
 }
 
-// What is varied as a whole; KEY=A,B,C goes to `lists`.
+// Converts --over: kinds of configuration that are enumerated go to the result, KEY=A,B,C to
+// `lists`.
 OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::string>& lists) {
   OptimiseOptions options;
   for (const std::string& what : command.over) {
@@ -73,7 +74,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
           unknown, unknown.ends_with('?') ? "" : ";"));
     }
   }
-  // A list of values is for one key: the enumeration would overwrite it.
+  // A list for a key that is enumerated anyway would be overwritten.
   for (const std::string& list : lists) {
     const auto clashes = [&](bool wanted, const char* start) {
       return wanted && list.starts_with(start);
@@ -92,7 +93,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
   return options;
 }
 
-// It is searched alone: every split has a learner of its own.
+// --over rollout excludes other searches, because every split has a learner of its own.
 ExitCode run_rollout(const OptimiseCommand& command) {
   if (command.over.size() > 1 || command.aim != "iteration") {
     throw Error("--over rollout goes alone, for the most samples/s; state the rest by --set");

@@ -20,12 +20,12 @@
 namespace windtunnel {
 namespace {
 
-// Otherwise all stay as given.
+// Whether the search changes any tier.
 bool changes(const IntervalSearch& found) {
   return !std::ranges::all_of(found.tiers, &IntervalSearch::Tier::as_given);
 }
 
-// Of tiers that stay as given, and of those that the storage does not allow so.
+// Describes tiers that keep their interval, and tiers whose interval the storage does not allow.
 std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
   const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);
@@ -67,7 +67,7 @@ Overrides changed_intervals(const IntervalSearch& found) {
   return changed;
 }
 
-// Of campaigns without their iterations: their figures alone.
+// A record with only the campaign's figures, without an iteration.
 Record record_of(const CampaignReport& report) {
   Record record;
   record.campaign = report;
@@ -84,7 +84,7 @@ std::vector<std::string> row_of(const std::string& name, const CampaignReport& r
 }
 
 TextTable tiers_table(const IntervalSearch& found) {
-  if (!changes(found)) {  // what came out best is chance
+  if (!changes(found)) {  // the best values are due to chance
     TextTable table{{{"tier"}, {"place"}, {"as good", Align::right}}, {}};
     for (const IntervalSearch::Tier& tier : found.tiers) {
       table.rows.push_back(
@@ -118,7 +118,7 @@ Json result_json(const CampaignReport& report) {
   return {{"goodput", campaign.at("goodput")},
           {"job_days", campaign.at("job").at("days")},
           {"job_cost_usd", campaign.at("job").at("cost_usd")},
-          {"campaign", campaign}};  // all figures, by their keys
+          {"campaign", campaign}};  // all figures by key
 }
 
 Json document_of(const IntervalCommand& command, const IntervalSearch& found) {

@@ -1,4 +1,4 @@
-// These searches of `windtunnel optimise --over` go beyond layouts and stand in files of their own.
+// Searches of `windtunnel optimise --over` that go beyond layouts, in files of their own.
 #pragma once
 
 #include <string>
@@ -22,8 +22,7 @@ struct IntervalCommand {
 
 ExitCode optimise_intervals(IntervalCommand command);
 
-// ---- --over rollout: how many nodes learn, how many write samples, and how large an engine is
-// ----
+// ---- --over rollout: how many nodes learn, how many generate samples, and the engines' size ----
 
 struct RolloutCommand {
   std::string scenario;

@@ -16,7 +16,7 @@ constexpr const char* kColumns[] = {"rollout.period_s", "rollout.samples_per_s",
                                     "rollout.actors_idle", "rollout.learner_idle",
                                     "rollout.usd_per_sample"};
 
-// Of a loop without its iteration: its figures alone.
+// A record with only the loop's figures, without an iteration.
 Record record_of(const RolloutReport& report) {
   Record record;
   record.studies.set(report);

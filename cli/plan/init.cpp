@@ -1,4 +1,4 @@
-// windtunnel init: a scenario to start from, with a word on each of its parts.
+// windtunnel init: writes a scenario to start from, with a comment on each part.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

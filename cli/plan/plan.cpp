@@ -1,4 +1,4 @@
-// windtunnel plan: from a cluster, a model and a number of tokens to a training that one can start.
+// windtunnel plan: from a cluster, a model and a number of tokens to a training to launch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -23,7 +23,7 @@ namespace {
 struct PlanCommand {
   PlanOptions asked;
   std::string out;
-  std::string launch, launch_to;  // the program, and the file
+  std::string launch, launch_to;  // --launch and --launch-to
   bool explain = false;
   AnswerOutput output;
 };
@@ -56,7 +56,7 @@ ExitCode run(const PlanCommand& command) {
   Answer answer = plan_answer(plan, next_command(command), detail);
   std::optional<Launch> launch;
   if (!command.launch.empty()) {
-    // Where the scenario is written there lie the files that it names.
+    // Files that the scenario names are relative to where the scenario is written.
     const std::string file = command.out.empty() ? kPlanFile : command.out;
     launch = launch_of({.file = file, .text = plan.scenario}, command.launch);
     add_launch(*launch, answer);

@@ -33,7 +33,7 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-// "DGX H100", "dgx_h100" and "dgxh100" are "dgx-h100": what is left without what divides words.
+// Removes separators, so that "DGX H100", "dgx_h100" and "dgxh100" equal "dgx-h100".
 std::string undivided(const std::string& name) {
   std::string plain = in_small_letters(name);
   std::erase_if(plain, [](char c) { return c == '-' || c == '_' || c == ' '; });
@@ -47,8 +47,8 @@ const NodeSpec* node_named(const std::string& name) {
   return found == nodes.end() ? nullptr : &*found;
 }
 
-// Whether it begins as nodes of the library do ("dgx" of "dgx-h100"), and not as a GPU: a node of
-// which there is none is no GPU.
+// Whether the name begins like a node of the library ("dgx" of "dgx-h100"). An unknown name of this
+// kind is an unknown node, not a GPU.
 bool begins_as_node(const std::string& name) {
   const std::string plain = undivided(name);
   const auto begins_as = [&](const std::string& known) {
@@ -62,7 +62,7 @@ bool begins_as_node(const std::string& name) {
                              [&](const NodeSpec& node) { return begins_as(node.name); });
 }
 
-// The library's usual node of a GPU, or its first; null where it knows no such GPU.
+// The library's usual node with a GPU, else its first; null if the library does not have the GPU.
 const NodeSpec* node_of_gpu(const std::string& name) {
   try {
     return &find_node(gpu_named(name, false).node);
@@ -91,7 +91,7 @@ DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& fold
   if (names_file && named.is_relative()) node.text = (folder / named).lexically_normal().string();
   for (DocumentNode& item : node.items) item = seen_from_here(std::move(item), folder);
   for (DocumentEntry& entry : node.entries) {
-    if (entry.key == "source") continue;  // words
+    if (entry.key == "source") continue;  // a text, not a number
     entry.value = seen_from_here(std::move(entry.value), folder);
   }
   return node;
@@ -189,7 +189,7 @@ std::string model_value(const std::string& text) {
   }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
-  // Of "Qwen/Qwen2.5-32B" what stands behind its organisation.
+  // In "Qwen/Qwen2.5-32B", the part after the organisation.
   const std::string name = small.substr(small.rfind('/') + 1);
   if (std::ranges::find(names, name) != names.end()) return name;
   const std::string unknown = unknown_name("model", name, names);
@@ -205,7 +205,7 @@ std::string model_value_from(const std::string& value, const std::string& file) 
   if (!value.starts_with("'") || folder.empty()) return "";
   const fs::path model = value.substr(1, value.size() - 2);
   if (model.is_absolute()) return "";
-  // Of the folders themselves: ".." behind a link leads elsewhere.
+  // Resolves links first, because ".." after a link leads elsewhere.
   std::error_code ignored;
   const fs::path from = fs::weakly_canonical(folder, ignored);
   const fs::path relative = fs::weakly_canonical(model, ignored).lexically_relative(from);

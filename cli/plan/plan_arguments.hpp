@@ -1,4 +1,4 @@
-// Machine and model as `windtunnel plan` and `windtunnel init` take them.
+// Parses the machine and model arguments of `windtunnel plan` and `windtunnel init`.
 #pragma once
 
 #include <filesystem>
@@ -12,26 +12,26 @@ namespace windtunnel {
 struct ClusterArgument {
   int nodes = 0;
   std::string node;  // a name of the library
-  int gpus = 0;      // of its node, where fewer are asked for: part of a rack; 0: all of it
+  int gpus = 0;      // GPUs used per node, for a part of a rack; 0: all of the node
 };
 
-// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes or fewer than one has), "64 x 8 x h100", "32
-// a100 nodes", "8 RTX 4090". Throws Error that says how it is written, with the nearest name.
+// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes or in part of one), "64 x 8 x h100", "32 a100
+// nodes", "8 RTX 4090". Throws Error that explains the syntax, with the nearest name.
 ClusterArgument parse_cluster(const std::string& text);
 
-// What part of a node differs by from the library's: its GPUs, and the NICs that go with them.
+// The keys in which part of a node differs from the library's node: its GPUs and their NICs.
 Overrides part_of_node(const ClusterArgument& cluster);
 
-// The value of a scenario's key `model`: a name of the library, dimensions in braces, a Hugging
-// Face config.json, a text with Megatron-LM's arguments, or a scenario of which the model is taken.
-// Throws Error likewise.
+// The value of a scenario's key `model` for an argument: a name of the library, dimensions in
+// braces, a Hugging Face config.json, a text with Megatron-LM's arguments, or a scenario whose
+// model is used. Throws Error that explains the syntax, with the nearest name.
 std::string model_value(const std::string& text);
 
-// A part of a document whose files lie in `folder`, or below it, as the working folder sees them.
+// Rewrites the paths in a part of a document in `folder` so that they hold from the working folder.
 DocumentNode seen_from_here(DocumentNode node, const std::filesystem::path& folder);
 
-// The same value in a scenario that is written to `file`: what names a file names it from there.
-// Empty: as it is.
+// Rewrites a path in `value` so that it holds from `file`, where the scenario will be written.
+// Empty if no change is needed.
 std::string model_value_from(const std::string& value, const std::string& file);
 
 }  // namespace windtunnel

@@ -33,7 +33,7 @@ double quantity_of(const char* option, const std::string& text, Dimension dimens
   throw Error(Location{option}, fmt::format("must be above 0, not {}", excerpt(text)));
 }
 
-// Digits only: whether 8k is 8000 or 8192 is not for us to guess.
+// Accepts only digits: 8k could mean 8000 or 8192.
 int sequence_of(const std::string& text) {
   constexpr int kMost = 1 << 24;
   int value = 0;
@@ -46,14 +46,14 @@ int sequence_of(const std::string& text) {
                           kMost, excerpt(text)));
 }
 
-// "800 K USD", "1.2 M" or "800000".
+// Parses "800 K USD", "1.2 M" or "800000".
 double budget_of(std::string text) {
   if (text.ends_with("USD")) text.resize(text.size() - 3);
   text.resize(text.find_last_not_of(' ') + 1);
   return quantity_of("--budget", text, Dimension::count);
 }
 
-// "90" or "90 d".
+// Parses "90" or "90 d".
 double days_of(const std::string& text) {
   constexpr double kLeast = 0.01, kMost = 36500;
   const bool plain = text.find_first_not_of("0123456789.") == std::string::npos;
@@ -70,7 +70,7 @@ std::vector<std::string> framework_names() {
   return names;
 }
 
-// What a plan decides by itself, or is told by options.
+// Whether a plan decides the part itself, or has options for it.
 bool is_decided(const std::string& part) {
   static constexpr std::string_view kDecided[] = {
       "name", "model",     "cluster",  "layout",   "schedule", "batch",   "recompute",
@@ -78,7 +78,7 @@ bool is_decided(const std::string& part) {
   return std::ranges::find(kDecided, part) != std::end(kDecided);
 }
 
-// The entries of a map below `path`, without these keys.
+// Adds the entries of a map below `path`, except these keys.
 void set_others(const DocumentNode* map, const std::string& path,
                 const std::vector<std::string>& without, Overrides& set) {
   if (map == nullptr || map->kind != DocumentNode::Kind::map) return;
@@ -97,7 +97,7 @@ std::string software_name(const DocumentNode& scenario) {
   return base == nullptr ? "" : base->text;
 }
 
-// What options say of the machine and the model, which the file need not.
+// Overrides of the machine and the model that options state; the file may omit them.
 Overrides said_by_options(const PlanOptions& options) {
   Overrides set;
   if (!options.cluster.empty()) {
@@ -108,11 +108,12 @@ Overrides said_by_options(const PlanOptions& options) {
   return set;
 }
 
-// Fills what no option says, and returns what else the file sets that a plan does not decide.
+// Fills in options that the user did not give from the file. Returns the file's other settings, as
+// far as a plan does not decide them.
 Overrides take_file(PlanOptions& options) {
   const LoadedScenario loaded = load_scenario(options.file, said_by_options(options), true);
   const Job job = resolve_unprepared(loaded.text).job;
-  // What it names lies beside it; the plan may be written into any other folder.
+  // Files that it names are next to it, but the plan may be written to another folder.
   const DocumentNode read = parse_document(loaded.text.text, loaded.text.file);
   const std::filesystem::path file = loaded.text.file;
   const DocumentNode scenario = seen_from_here(read, std::filesystem::absolute(file).parent_path());
@@ -146,7 +147,7 @@ Overrides take_file(PlanOptions& options) {
   return set;
 }
 
-// "(default: 8 x dgx-h100)"
+// Appends "(default: 8 x dgx-h100)".
 std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : fmt::format("{} (default: {})", help, value);
 }

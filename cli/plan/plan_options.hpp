@@ -1,4 +1,4 @@
-// What `windtunnel plan` and `windtunnel init` are asked.
+// The request of `windtunnel plan` or `windtunnel init`, from its options.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace windtunnel {
 
 struct PlanOptions {
-  std::string file = {};  // of a job, which says what no option does; empty: none
+  std::string file = {};  // of a job, for keys that have no option; empty: none
   std::string cluster = {}, model = {}, tokens = {};
   std::string framework = {}, batch = {}, price = {}, sequence = {}, budget = {};
   std::string days = {};
@@ -19,17 +19,17 @@ struct PlanOptions {
   int threads = 0;
 };
 
-// What `options` has already is said to be the default.
+// Values already in `options` are shown as defaults.
 void add_plan_options(CLI::App& app, PlanOptions& options);
 
-// Adds FILE, the configuration of a training program or a scenario, which a plan alone takes.
+// Adds FILE, the configuration of a training program or a scenario; only `plan` has it.
 void add_plan_file(CLI::App& app, PlanOptions& options);
 
-// How surely it is done in time: of a plan alone, not of a scenario to start from.
+// Adds the goals of days and cost; only `plan` has them.
 void add_deadline_options(CLI::App& app, PlanOptions& options);
 
-// Throws Error that names the option, also where neither an option nor the file says what a plan
-// needs.
+// Throws Error that names the option, also if neither an option nor the file states something that
+// a plan needs.
 PlanRequest request_of(PlanOptions options);
 
 }  // namespace windtunnel

@@ -51,7 +51,7 @@ void hand_out(const Answer& answer, const AnswerOutput& output, const std::strin
       if (!not_written) not_written = std::current_exception();
     }
   };
-  // Before the text, whose reader may leave early (`| head`).
+  // Files come before the text, because the reader of stdout may leave early (`| head`).
   for (const auto& [file, text] : output.beside) write(file, text);
   for (const AnswerFormat& format : kFormats) {
     const auto file = output.files.find(format.option);

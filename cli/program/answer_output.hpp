@@ -1,5 +1,5 @@
-// How an answer reaches people and programs: on the console, and in each format that is asked for.
-// A format of all answers is a row of the table in answer_output.cpp.
+// Delivers an answer to the console and in each requested format. The table in answer_output.cpp
+// has a row for each format that all answers have.
 #pragma once
 
 #include <map>
@@ -13,29 +13,29 @@
 namespace windtunnel {
 
 struct AnswerOutput {
-  bool json = false;                              // the document goes to stdout, text to stderr
-  std::map<std::string, std::string> files = {};  // by option, as "--page"
-  // What else the command writes: a file and its text.
+  bool json = false;                              // document to stdout, text to stderr
+  std::map<std::string, std::string> files = {};  // [option, such as "--page"] path
+  // Other files that the command writes: path and text.
   std::vector<std::pair<std::string, std::string>> beside = {};
-  std::size_t width = 0;  // of a line on the console; 0: the terminal's
+  std::size_t width = 0;  // of a line on the console; 0: as wide as the terminal
 
-  bool has_files() const;  // some format was asked for
+  bool has_files() const;  // whether any format was requested
 };
 
-// Adds an option for each format that goes to a file. `left_out` names one that is not added: a
-// command that writes a folder has its page there. `output` has to outlive `app`.
+// Adds an option for each format that is written to a file. `left_out` names an option not to add:
+// a command that writes a folder puts its page there. `output` must outlive `app`.
 void add_answer_files(const CommandLine& app, AnswerOutput& output,
                       const std::string& left_out = "");
-// Adds these options and --json.
+// Adds the options of add_answer_files() and --json.
 void add_answer_output(const CommandLine& app, AnswerOutput& output,
                        const std::string& left_out = "");
 
-// Throws Error where the folder of a file is missing: before the work.
+// Throws Error if the folder of a file is missing. Called before the work.
 void check_folders(const AnswerOutput& output);
 
-// Writes the files, then prints the document and the text with `after` below it. An answer without
-// a document is one of several that have one together. A file that cannot be written takes the
-// answer from nobody: the first such Error is thrown last.
+// Writes the files, then prints the document and the text followed by `after`. An answer without a
+// document shares one with other answers. If a file cannot be written, the answer is still printed,
+// and the first such Error is thrown at the end.
 void hand_out(const Answer& answer, const AnswerOutput& output, const std::string& after = "");
 
 }  // namespace windtunnel

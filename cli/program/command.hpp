@@ -10,18 +10,18 @@
 
 namespace windtunnel {
 
-// What a command does once its options have been read.
+// Runs a command after its options have been read.
 using Handler = std::function<ExitCode()>;
 
 struct Command {
   const char* name;
   const char* help;
-  // Adds the command's options to its parser and returns what to do with them. Empty: the command
-  // is in the sibling program (sibling.hpp).
+  // Adds the command's options to its parser and returns the handler. Empty: the command is in the
+  // sibling program (sibling.hpp).
   std::function<Handler(const CommandLine& app)> define;
 };
 
-// What `windtunnel list WHAT` prints.
+// Prints the answer of `windtunnel list WHAT`.
 ExitCode print_listing(const std::string& what, bool json);
 
 Handler define_run(const CommandLine& app);

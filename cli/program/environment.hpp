@@ -1,4 +1,4 @@
-// Environment variables that programs read, for their help and manual page.
+// Environment variables that the programs read, for help and manual page.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
 };
 
 inline constexpr const char* kEnvironmentTitle = "\nEnvironment:\n";
-// What the help of a program ends with.
+// The section at the end of a program's help.
 std::string environment_help();
 
 }  // namespace windtunnel

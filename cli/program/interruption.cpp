@@ -3,7 +3,7 @@
 namespace windtunnel {
 namespace {
 
-// The only thing that a signal handler may touch.
+// A signal handler may not touch anything else.
 std::atomic<bool> interrupted = false;
 static_assert(std::atomic<bool>::is_always_lock_free);
 

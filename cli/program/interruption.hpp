@@ -1,4 +1,4 @@
-// Ends that people ask for while long work runs.
+// Lets the user end long work early.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,8 @@
 
 namespace windtunnel {
 
-// While it lives, a first SIGINT or SIGTERM asks for an end; a second one ends the process.
+// While the object exists, the first SIGINT or SIGTERM requests an end; the second ends the
+// process.
 class Interruption {
  public:
   Interruption();

@@ -22,13 +22,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The document that this program wrote; nothing where the text is none, as that of a scenario.
+// Parses a document that this program wrote; nothing for other texts, such as a scenario.
 std::optional<Json> document_of(const std::string& text, const std::string& path) {
   constexpr size_t kHead = 200;
   const size_t begin = text.find_first_not_of(" \t\r\n");
   if (begin == std::string::npos || text[begin] != '{') return {};
   Json document = Json::parse(text, nullptr, false);
-  if (document.is_discarded()) {  // of lines, the first says what they are
+  if (document.is_discarded()) {  // in JSON lines, the first line tells the kind
     document = Json::parse(text.substr(0, text.find('\n')), nullptr, false);
   }
   if (document.is_discarded()) {
@@ -47,10 +47,10 @@ std::optional<Json> document_of(const std::string& text, const std::string& path
   return document;
 }
 
-// How a comparison or a sweep is made again.
+// The command that makes a comparison or a sweep again.
 std::string command_line(const std::string& command, const Json& document) {
   const auto apart = document.find("source");
-  const Json& source = apart != document.end() ? *apart : document;  // of cases.jsonl: its head
+  const Json& source = apart != document.end() ? *apart : document;  // cases.jsonl: its first line
   std::string line =
       fmt::format("windtunnel {} {}", command, shell_word(source.at("file").get<std::string>()));
   for (const auto& [key, value] : overrides_of(source.at("set"))) {
@@ -88,7 +88,7 @@ std::string command_line(const std::string& command, const Json& document) {
     what +=
         fmt::format("; all of it again: {}", command_line(sweep ? "sweep" : "compare", document));
   } catch (const Json::exception&) {
-    // Of an older version, or no point of it could be simulated: it does not say from what.
+    // An older version wrote it, or no point could be simulated, so that the source is missing.
   }
   throw Error(Location{path}, what);
 }
@@ -108,10 +108,11 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   try {
     again = resolve_unprepared(text);
   } catch (const Error&) {
-    return;  // what is set on top may mend it; if not, the command says so
+    return;  // the override may fix the fault; otherwise the command will report it
   }
   for (const NamedFile& file : source.files) {
-    if (file.text) continue;  // which is read instead; if it was edited, the key below may tell
+    // The record's text is used; if that was edited, the key below may tell.
+    if (file.text) continue;
     const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
     if (now == again->files.end() || now->hash == file.hash) continue;
     say(path, fmt::format(

@@ -1,6 +1,6 @@
-// A scenario as a command names it: a file of YAML, the configuration of a training program, or the
-// record.json of an earlier run, which holds what its result was made from. Every command that
-// takes a scenario takes both, apart from `calibrate`, which also belongs to the program for nodes,
+// Loads the SCENARIO argument of a command: a file of YAML, the configuration of a training
+// program, or the record.json of an earlier run, which contains its input. Every command that takes
+// a scenario accepts all of these except `calibrate`, which is also in the program for nodes,
 // without the simulator.
 #pragma once
 
@@ -12,16 +12,16 @@ namespace windtunnel {
 
 struct LoadedScenario {
   ScenarioText text;
-  bool allow_oom = false;  // a record of a job that does not fit in memory was made with it
+  bool allow_oom = false;  // from the record of a job that does not fit in memory
 
-  // With an absolute file, so that its record can be made again from anywhere.
+  // The case has an absolute file name, so that its record can be made again from any folder.
   Case at(const Overrides& point = {}) const;
 };
 
-// `set` comes on top of what a record was made with. Says on stderr where a result made again may
-// be another one: by another build, of another case, with a file that has changed. Throws Error as
-// load_case does, and for files of a compare or a sweep, with what takes them. `has_options`: the
-// command has --cluster and --model, which errors then name.
+// Applies `set` after the settings of a record. Warns on stderr if a result made again may differ:
+// another build, another case, a changed file. Throws Error as load_case() does, and for files of a
+// compare or a sweep, naming the command for them. `has_options`: the command has --cluster and
+// --model, which errors may name.
 LoadedScenario load_scenario(const std::string& path, const Overrides& set = {},
                              bool has_options = false);
 

@@ -33,7 +33,7 @@ void write_stream(const std::string& text, FILE* stream, const char* name) {
   }
 }
 
-// What texts for people quote of files is shown; a terminal obeys nothing but ConsoleStyle.
+// Shows control characters quoted from files as text; the terminal gets only those of ConsoleStyle.
 std::string with_style_only(std::string_view text) {
   std::string result;
   while (!text.empty()) {
@@ -52,9 +52,9 @@ bool& quiet() {
   return asked;
 }
 
-constexpr size_t kUsualWidth = 160;  // characters of a line, where no terminal says its own
+constexpr size_t kUsualWidth = 160;  // characters of a line, if no terminal tells its width
 
-// What the environment says of a terminal's width, else what it says itself; 0: it is none.
+// The width from the environment, else from the terminal; 0: not a terminal.
 size_t width_of_stream(int stream) {
   if (const char* columns = std::getenv("COLUMNS")) {
     const std::string_view text = columns;
@@ -66,7 +66,7 @@ size_t width_of_stream(int stream) {
   return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-// no-color.org: set, and to anything but nothing.
+// no-color.org: NO_COLOR counts if it is set and not empty.
 bool shows_bold(int stream) {
   const auto says = [](const char* name) {
     const char* value = std::getenv(name);

@@ -28,12 +28,12 @@ std::pair<std::string, std::string> split_assignment(const std::string& option,
   return {argument.substr(0, equals), argument.substr(equals + 1)};
 }
 
-// Tracks whether a comma separates values: not inside of quotes, brackets or braces.
+// Tracks whether a comma separates values: it does outside of quotes, brackets and braces.
 class Nesting {
  public:
   bool inside() const { return quote_ != 0 || !open_.empty(); }
 
-  // False when a bracket closes what was not opened.
+  // False if a closing bracket has no opening one.
   bool read(char c) {
     if (quote_ != 0) {
       if (c == quote_) quote_ = 0;
@@ -62,7 +62,7 @@ class Nesting {
 
  private:
   char quote_ = 0;
-  std::string open_;  // closing brackets still expected
+  std::string open_;  // expected closing brackets
 };
 
 std::vector<std::string> split_values(const std::string& option, const std::string& argument,
@@ -89,7 +89,7 @@ std::vector<std::string> split_values(const std::string& option, const std::stri
   return parts;
 }
 
-// Every name that the key knows; its one value, if it knows none or "all" is one of them.
+// Expands "all" to every name that the key knows, unless "all" is itself a name or there are none.
 std::vector<std::string> expanded(const std::string& key, std::vector<std::string> values) {
   if (values != std::vector<std::string>{"all"}) return values;
   const Field* field = find_field(key);
@@ -101,7 +101,7 @@ std::vector<std::string> expanded(const std::string& key, std::vector<std::strin
   return names.empty() || std::ranges::find(names, "all") != names.end() ? values : names;
 }
 
-// LO:HI:N or LO:HI:Nlog.
+// A range LO:HI:N or LO:HI:Nlog.
 struct Range {
   std::string low, high;
   int count = 0;
@@ -128,7 +128,7 @@ std::optional<Range> range_of(const std::string& value) {
   return range;
 }
 
-// What the ends are numbers of: a time between snapshots may be given in iterations as well.
+// The dimension of the ends; an interval of snapshots can be in iterations or a time.
 Dimension dimension_of(const Field& field, const Range& range) {
   if (field.scalar == ScalarType::integer) return Dimension::number;
   if (field.scalar == ScalarType::quantity) return field.dimension;
@@ -136,7 +136,7 @@ Dimension dimension_of(const Field& field, const Range& range) {
                                                           : Dimension::seconds;
 }
 
-// "6.13539094648 min" to "6.13539 min".
+// Rounds "6.13539094648 min" to "6.13539 min".
 std::string six_digits(const std::string& quantity) {
   const size_t unit = std::min(quantity.find(' '), quantity.size());
   return fmt::format("{:.6g}{}", std::strtod(quantity.c_str(), nullptr), quantity.substr(unit));
@@ -166,7 +166,7 @@ std::vector<std::string> values_of(const Field& field, const Range& range) {
   return values;
 }
 
-// Ranges of a key that takes numbers become their values.
+// Replaces the ranges of a numeric key by their values.
 std::vector<std::string> without_ranges(const std::string& option, const std::string& argument,
                                         const std::string& key,
                                         const std::vector<std::string>& values) {
@@ -207,7 +207,7 @@ Overrides parse_overrides(const std::vector<std::string>& arguments) {
 
 namespace {
 
-// A name that there is not is a typing error, and no point that cannot be: nothing is simulated.
+// An unknown name is a typing error rather than an infeasible point, so nothing is simulated.
 void check_names(const std::string& option, const VariedKey& varied) {
   const Field* field = find_field(varied.key);
   if (field != nullptr && !field->shorthand.empty()) {

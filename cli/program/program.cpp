@@ -42,30 +42,30 @@ std::vector<std::string> subcommand_names(const CLI::App& app) {
   return names;
 }
 
-// The parser met a command that it is in the middle of: the innermost one given.
+// The innermost command given, in which parsing failed.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> given = app.get_subcommands();
   return given.empty() ? app : innermost(*given.front());
 }
 
-// A better word than the parser's for what it could not place: what was meant instead.
+// Explains a word that the parser rejected, with a better suggestion than the parser's.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);
   for (const std::string& extra : extras) {
     if (!extra.starts_with('-')) continue;
     std::vector<std::string> known = option_names(command);
-    if (extra.size() == 2) {  // "-o": the option that begins so, not another letter
+    if (extra.size() == 2) {  // "-o": suggests an option that begins so, not another letter
       std::erase_if(known, [&](const std::string& name) { return !name.starts_with("-" + extra); });
       const std::string meant = known.empty() ? "" : fmt::format("; did you mean '{}'?", known[0]);
       return fmt::format("unknown option '{}'{}", extra, meant);
     }
-    if (extra.starts_with("--")) {  // no letter of one dash is meant
+    if (extra.starts_with("--")) {  // does not suggest options with one dash
       std::erase_if(known, [](const std::string& name) { return !name.starts_with("--"); });
     }
     return unknown_name("option", extra.substr(0, extra.find('=')), known);
   }
-  // A sweep has commands and does without one.
+  // A sweep has subcommands but does not require one.
   const std::vector<std::string> subcommands = command.get_require_subcommand_min() > 0
                                                    ? subcommand_names(command)
                                                    : std::vector<std::string>{};
@@ -98,8 +98,8 @@ void add_quiet(CLI::App& app, bool& quiet) {
   }
 }
 
-// CLI11 lists the options that one needs or excludes in the order of their addresses, which another
-// build changes: here they are listed in that of the alphabet.
+// CLI11 lists the options that one needs or excludes in the order of their addresses, which differs
+// between builds. This sorts them alphabetically.
 class HelpInOrder : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -119,7 +119,8 @@ class HelpInOrder : public CLI::Formatter {
   }
 };
 
-// Without the program's name, in the parser's order: the last first. "help run" is "run --help".
+// The words without the program's name, in reverse order, as the parser takes them. "help run"
+// becomes "run --help".
 std::vector<std::string> arguments_of(const CliProgram& program, int argc, char** argv) {
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (arguments.front() == "help") {
@@ -127,14 +128,14 @@ std::vector<std::string> arguments_of(const CliProgram& program, int argc, char*
     const bool known = arguments.empty() || std::ranges::any_of(program.commands, [&](auto& each) {
                          return each.name == arguments.front();
                        });
-    if (known) arguments.emplace_back("--help");  // else it is no command, which parsing says
+    if (known) arguments.emplace_back("--help");  // otherwise parsing reports an unknown command
   }
   std::ranges::reverse(arguments);
   return arguments;
 }
 
-// The command that is typed, where the sibling program has it; else nullptr. A word that is still
-// to be completed is no command yet.
+// The typed command if it is in the sibling program; else nullptr. A word being completed is not a
+// command yet.
 const Command* sibling_command(const CliProgram& program, std::vector<std::string_view> words) {
   const bool completing = !words.empty() && words.front() == "__complete";
   if (completing) words.pop_back();
@@ -146,7 +147,7 @@ const Command* sibling_command(const CliProgram& program, std::vector<std::strin
   return command == program.commands.end() || command->define ? nullptr : &*command;
 }
 
-// Defines all commands, each with what to do when it is given.
+// Defines all commands; returns each with its handler.
 std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& program, CLI::App& app,
                                                         bool& quiet) {
   std::vector<std::pair<CLI::App*, Handler>> actions;
@@ -177,12 +178,13 @@ int run(const CliProgram& program, int argc, char** argv) {
                        "print the version");
   bool quiet = false;
   const std::vector<std::pair<CLI::App*, Handler>> actions = add_commands(program, app, quiet);
-  app.footer(program.footer + environment_help());  // now: commands begin with their parent's
+  // Set last, because commands start with a copy of their parent's footer.
+  app.footer(program.footer + environment_help());
   if (argc == 1) {
     std::fputs(app.help().c_str(), stderr);
     return exit_status(ExitCode::usage);
   }
-  if (argv[1] == std::string_view("__complete")) {  // its words are not to be parsed
+  if (argv[1] == std::string_view("__complete")) {  // the words must not be parsed
     print_completion(app, {argv + 2, argv + argc});
     return exit_status(ExitCode::ok);
   }
@@ -216,7 +218,7 @@ int run_program(const CliProgram& program, int argc, char** argv) {
   } catch (const Error& error) {
     complain(program, error.what());
     return exit_status(error.code());
-  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be looked into
+  } catch (const std::filesystem::filesystem_error& error) {  // a folder that cannot be read
     complain(program,
              fmt::format("{}: cannot be read: {}", error.path1().string(), error.code().message()));
     return exit_status(ExitCode::usage);

@@ -1,5 +1,5 @@
-// A program of subcommands: reads the command line, runs one of them, turns failures into messages
-// and exit codes. The only place that does.
+// Runs a program of subcommands: reads the command line, runs one command, and turns failures into
+// messages and exit codes. No other code does that.
 #pragma once
 
 #include <string>
@@ -9,26 +9,27 @@
 
 namespace windtunnel {
 
-// Every program's footer says it; it ends without a stop, as a program may have further codes.
+// For every program's footer. It has no full stop, because a program may add further codes.
 inline constexpr const char* kExitCodes =
     "Exit codes: 0 ok, 1 the run or validation failed, 2 usage or scenario error";
 
 struct CliProgram {
   const char* name;
   const char* description;
-  std::string footer;  // of its help: examples and exit codes
+  std::string footer;  // of the help: examples and exit codes
   std::vector<Command> commands;
 };
 
-// Prints what may stand in place of the last of these words: what `__complete` does, the command
-// that completion scripts of shells call and no help shows.
+// Prints completions of the last of these words, for the hidden command `__complete` that
+// completion scripts of shells call.
 void print_completion(const CLI::App& app, const std::vector<std::string>& words);
 
-// Prints what the manual says of a command and those below it. `__man COMMAND` does so: the core,
-// which has no more than the command's name, asks its sibling program by it.
+// Prints the manual's section on a command and its subcommands, for the hidden command `__man
+// COMMAND`. The core, which knows only the names of its sibling's commands, asks the sibling for
+// it.
 void print_manual(const CLI::App& app, const std::string& command);
 
-// What main() returns.
+// Returns the exit code of main().
 int run_program(const CliProgram& program, int argc, char** argv);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Command lines of a shell: how a word is written there, and what a command answers.
+// Quotes words for a shell, and runs commands for their output.
 #pragma once
 
 #include <optional>
@@ -7,10 +7,10 @@
 
 namespace windtunnel {
 
-// As a shell reads it as one word: quoted where it has to be.
+// The text as one word of a shell, quoted if necessary.
 std::string shell_word(std::string_view text);
 
-// What the command says on stdout; nothing when it failed.
+// The output of the command on stdout; nothing if it fails.
 std::optional<std::string> output_of(const std::string& command);
 
 }  // namespace windtunnel

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kSibling = "windtunnel-validate";
 
-// A link to this program is followed: the sibling is beside the program itself.
+// Follows a link to this program: the sibling is next to the program itself.
 fs::path sibling() {
   return fs::read_symlink("/proc/self/exe").parent_path() / kSibling;
 }

@@ -1,4 +1,4 @@
-// The commands of windtunnel that measure and judge. They are in a program of their own beside it,
+// The commands of windtunnel that measure and judge are in a second program in the same folder,
 // windtunnel-validate, so that the core is built and used without them.
 #pragma once
 
@@ -21,11 +21,12 @@ inline constexpr std::array kSiblingCommands = std::to_array<CommandName>({
     {"calibrate", "fit the cost models to measured step times"},
 });
 
-// Ends this program and runs the sibling with the same arguments. Throws Error (usage) if it is not
-// there; it is not looked for elsewhere, where it may be of another build and answer differently.
+// Replaces this program by the sibling with the same arguments. Throws Error (usage) if it is
+// missing from this program's folder. Other folders are not searched: a sibling of another build
+// could answer differently.
 [[noreturn]] void become_sibling(const std::string& command, char** argv);
 
-// What the manual says of one of its commands and those below it; empty if it is not there.
+// The manual's section on a sibling's command and its subcommands; empty if the sibling is missing.
 std::string sibling_manual(const std::string& command);
 
 }  // namespace windtunnel

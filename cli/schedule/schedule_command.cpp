@@ -1,5 +1,5 @@
-// windtunnel schedule: pipeline schedules without a cluster: what there is, what each costs, and
-// torch's files in and out.
+// windtunnel schedule: pipeline schedules without a cluster: lists them, analyses their cost, and
+// imports and exports torch's files.
 #include "cli/schedule/schedule_command.hpp"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// windtunnel schedule export, import: torch.distributed.pipelining's files.
+// windtunnel schedule export, import: files of torch.distributed.pipelining.
 #include <fmt/format.h>
 
 #include <memory>
@@ -34,7 +34,7 @@ struct ImportOptions {
   std::string page;
 };
 
-// To a file, and then a line about it; or to stdout.
+// Writes to a file and prints a line about it, or writes to stdout.
 void write_schedule(const Schedule& schedule, bool extended, const std::string& out,
                     const std::string& title) {
   const std::string text = torch_schedule_text(schedule, extended);
@@ -43,7 +43,7 @@ void write_schedule(const Schedule& schedule, bool extended, const std::string& 
   print_result(fmt::format("{}\nwrote {}\n", title, out));
 }
 
-// As `show` draws it.
+// Writes the page that `show` draws.
 void write_page(const std::string& page, const ScheduleSource& source) {
   const ScheduleReport report = analysed(source, source.schedule);
   write_file(page, answer_page(schedule_answer(report)));
@@ -84,7 +84,7 @@ ExitCode import_schedule(const ImportOptions& options) {
       fmt::format("{}: {} ranks, {} stages, {} micro-batches; {}", options.file, schedule.ranks,
                   schedule.stages(), schedule.microbatches, describe(torch));
   if (options.out.empty()) {
-    // The dialect is always told, also where the file goes to stdout.
+    // Reports the dialect, on stderr if the file goes to stdout.
     print_human(title + "\n", options.lower);
     if (!options.lower) return ExitCode::ok;
   }

@@ -1,5 +1,5 @@
-// windtunnel schedule search: the best order of a pipeline's actions under a memory limit, and how
-// far it can be from the best there is.
+// windtunnel schedule search: finds the best order of a pipeline's actions under a memory limit,
+// and a bound on how much better any order could be.
 #include "policies/search/schedule_search.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +42,7 @@ struct ScheduleSearchOptions {
 
 constexpr std::array<const char*, 3> kNotSearched = {"--group", "--slices", "--defer-weights"};
 
-// What the fullest rank has left for activations.
+// Memory left for activations on the fullest rank.
 double memory_left(const Case& the_case) {
   const double capacity = the_case.job.cluster.node.gpu.memory_bytes.value;
   double left = std::numeric_limits<double>::infinity();
@@ -54,7 +54,7 @@ double memory_left(const Case& the_case) {
               ExitCode::failed);
 }
 
-// With these chunks per rank; the schedule that carries the numbers does not matter.
+// A source with this many chunks per rank. Its schedule only carries the numbers.
 ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
   ScheduleSourceOptions source = *options.source;
   const double memory_limit = source.memory_limit;
@@ -99,7 +99,8 @@ SearchOptions search_options(const ScheduleSearchOptions& options) {
   return search;
 }
 
-// Infinite where ranks would wait for each other forever, as the scenario sends messages.
+// The simulated step; infinite if ranks would wait for each other forever with the scenario's way
+// to send messages.
 double played_step_s(const Case& the_case, const Schedule& order) {
   Case played = the_case;
   played.job.schedule = {};
@@ -113,11 +114,11 @@ double played_step_s(const Case& the_case, const Schedule& order) {
   }
 }
 
-// [name] Steps of the orders found, simulated on the scenario's network; the fastest becomes the
-// best. Orders that are this much slower even alone are left out.
+// [name] Simulated steps of the orders found on the scenario's network; the fastest becomes the
+// best. Orders that are much slower even without a network are skipped.
 std::map<std::string, double> play_orders(const ScheduleSource& source, SearchResult& result) {
   constexpr std::size_t kMost = 24;
-  constexpr double kNotWorthIt = 1.5;  // times as long as the best
+  constexpr double kNotWorthIt = 1.5;  // relative to the best
   std::map<std::string, double> steps_s;
   double fastest_s = std::numeric_limits<double>::infinity();
   for (const FoundOrder& order : result.orders) {
@@ -210,7 +211,7 @@ class Printer {
     return rows;
   }
 
-  // The fastest of those that are not searched, where it fits and beats the best.
+  // The fastest order outside of the search that fits and beats the best.
   const LeftOutOrder* faster_left_out(SearchObjective objective) const {
     if (result_.left_out.empty()) return nullptr;
     const LeftOutOrder& first = result_.left_out.front();
@@ -261,10 +262,10 @@ class Printer {
 
   const ScheduleSource& source_;
   const SearchResult& result_;
-  const std::map<std::string, double>& played_s_;  // empty: none was simulated
+  const std::map<std::string, double>& played_s_;  // empty: nothing was simulated
 };
 
-// On its page the best order is analysed as `schedule show` does.
+// The page analyses the best order as `schedule show` does.
 Answer answer_of(const ScheduleReport& best, SummarySection found, MakesJson document) {
   Answer answer = schedule_answer(best);
   for (SummarySection& section : answer.sections) section.where = ShownOn::page;
@@ -274,7 +275,7 @@ Answer answer_of(const ScheduleReport& best, SummarySection found, MakesJson doc
   return answer;
 }
 
-// The better of one and two chunks per rank unless the user or the scenario says which.
+// One and two chunks per rank are both tried, unless the user or the scenario states the number.
 std::vector<int> chunks_to_try(const ScheduleSourceOptions& options) {
   if (!options.scenario.empty()) return {0};
   if (options.chunks > 0) return {options.chunks};
@@ -330,7 +331,7 @@ ExitCode search(const ScheduleSearchOptions& options) {
 Handler define_schedule_search(const CommandLine& app) {
   auto options = std::make_shared<ScheduleSearchOptions>();
   options->source = add_schedule_source(app);
-  // A search has no schedule to start from, and knows only orders without these.
+  // A search does not start from a schedule, so it has no use for these options.
   app.remove_option("SCHEDULE");
   app.remove_option("--dialect");
   for (const char* name : kNotSearched) app.option(name).hide();

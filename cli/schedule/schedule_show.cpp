@@ -1,4 +1,4 @@
-// windtunnel schedule show: all that is known of a schedule on an idle network.
+// windtunnel schedule show: analyses a schedule on an idle network.
 
 #include <memory>
 
@@ -22,7 +22,7 @@ struct ShowOptions {
   AnswerOutput output;
 };
 
-constexpr std::size_t kNoTerminal = 100;  // characters of a drawing where no terminal says
+constexpr std::size_t kNoTerminal = 100;  // width of a drawing if there is no terminal
 
 Sends sends_of(const std::string& name) {
   std::vector<std::string> known;
@@ -33,7 +33,7 @@ Sends sends_of(const std::string& name) {
   throw Error(unknown_name("way to send", name, known));
 }
 
-// In the unit of the schedule's times.
+// Parses a time in the unit of the schedule's times.
 double norm_of(const std::string& text, const ScheduleSource& source) {
   if (text.empty()) return 0;
   try {

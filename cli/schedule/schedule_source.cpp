@@ -26,7 +26,7 @@ struct Time {
   bool in_seconds = false;
 };
 
-// "1.2" or "12 ms".
+// Parses "1.2" or "12 ms".
 Time parse_time(const char* option, std::string_view text) {
   text = trimmed(text);
   double value = 0;
@@ -43,7 +43,7 @@ Time parse_time(const char* option, std::string_view text) {
   return {value, !plain};
 }
 
-// Of a rank's whole share: forward, input gradient, weight gradient.
+// Times of a rank's whole share: forward, input gradient, weight gradient.
 struct RankTimes {
   std::array<double, 3> value = {1, 1, 1};
   bool in_seconds = false;
@@ -74,8 +74,8 @@ RankTimes parse_times(const std::string& text) {
   return times;
 }
 
-// Equal stages: each has its part of the rank's times, and of a micro-batch's activations, half of
-// which wait for the weight gradient.
+// Equal stages: each has its part of the rank's times and of a micro-batch's activations. Half of
+// the activations are kept for the weight gradient.
 std::vector<StageCost> equal_costs(const RankTimes& times, bool recompute, int stages, int parts) {
   StageCost cost;
   cost.forward_s = times.value[0] / parts;
@@ -83,7 +83,7 @@ std::vector<StageCost> equal_costs(const RankTimes& times, bool recompute, int s
   cost.backward_weight_s = times.value[2] / parts;
   const double activation = 1.0 / parts;
   cost.weight_activation = activation / 2;
-  // Recomputation keeps an input, which is small beside the rest.
+  // With recomputation only an input is kept, which is small.
   if (recompute) {
     cost.recompute_s = cost.forward_s;
     cost.recomputed = activation;
@@ -105,7 +105,7 @@ std::string title_of(std::string_view name, const Schedule& schedule) {
   return title;
 }
 
-// The numbers that belong to a name.
+// Options that only apply to a schedule given by name.
 constexpr std::array<const char*, 7> kOfName = {
     "--ranks",  "--microbatches",  "--chunks",      "--group",
     "--slices", "--defer-weights", "--memory-limit"};
@@ -153,7 +153,7 @@ ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
   return source;
 }
 
-// The costs on the command line, of a schedule that is made already.
+// Adds the costs from the command line to an existing schedule.
 void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   const RankTimes times = parse_times(options.times);
   const Time message = options.message.empty() ? Time{} : parse_time("--message", options.message);
@@ -195,7 +195,7 @@ ScheduleSource of_file(const ScheduleSourceOptions& options) {
   reject_given(options, "is for a schedule by name; a file has its own");
   const TorchSchedule torch = load_torch_schedule(options.what, options.dialect);
   ScheduleSource source;
-  // Gathers and reductions have no costs here.
+  // Gathers and reductions have no cost in this analysis.
   source.schedule = compute_only(torch.schedule);
   add_costs(options, source);
   source.title = title_of(options.what, source.schedule);

@@ -14,13 +14,14 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kConnections = 256;  // at once; each has a thread, which mostly waits
-constexpr int kPatience_s = 5;     // with one that says half, or takes nothing
-constexpr int kIdle_s = 1;         // with one that has been answered: the end waits for it
+constexpr int kConnections = 256;  // in parallel; each has a thread, which mostly waits
+constexpr int kPatience_s = 5;     // for a client that sends an incomplete request or does not read
+// How long a connection stays open after an answer; stopping waits for it.
+constexpr int kIdle_s = 1;
 constexpr std::size_t kLongestRequest = 64 * 1024;
-constexpr auto kLook = std::chrono::milliseconds(50);  // between two looks at `stop`
+constexpr auto kLook = std::chrono::milliseconds(50);  // interval between checks of `stop`
 
-// Takes as long for a wrong token as for the right one, wherever they differ.
+// Takes the same time for every token of this length, so that timing reveals nothing.
 bool same(std::string_view one, std::string_view other) {
   unsigned differ = one.size() == other.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(one.size(), other.size()); ++i) {
@@ -34,7 +35,7 @@ void send_json(httplib::Response& response, int status, const Json& document) {
   response.set_content(json_text(document, -1), "application/json");
 }
 
-// Nothing more is read of such a request: its body could be anything.
+// Reads no more of such a request: its body could be anything.
 void refuse(httplib::Response& response, int status, const char* text) {
   response.status = status;
   response.set_header("Connection", "close");
@@ -73,7 +74,7 @@ class Handlers {
   }
 
  private:
-  // Before a body is read. The page says the token in its address, its questions in a header.
+  // Checks the token before a body is read. The page has it in its address, its script in a header.
   bool is_let_in(const httplib::Request& request, httplib::Response& response) const {
     const bool post = request.method == "POST";
     const std::string said = post ? request.get_header_value("Authorization")
@@ -82,7 +83,7 @@ class Handlers {
       send_stranger_away(response);
       return false;
     }
-    // A length that is said is held to kLongestRequest.
+    // A stated length is checked against kLongestRequest.
     if (post && !request.has_header("Content-Length")) {
       refuse(response, 411, "A request says how long it is.\n");
       return false;
@@ -101,7 +102,7 @@ class Handlers {
         send(checked_settings(study_.controls(), body["set"]), response);
       } catch (const Error& error) {
         send_json(response, 422, {{"error", error.text()}, {"keys", error.keys()}});
-      } catch (const std::exception& error) {  // also a fault of ours does not end the server
+      } catch (const std::exception& error) {  // even a bug of ours does not end the server
         send_json(response, 500, {{"error", error.what()}});
       }
     });
@@ -128,7 +129,7 @@ void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<boo
   server.set_read_timeout(kPatience_s);
   server.set_write_timeout(kPatience_s);
   server.set_keep_alive_timeout(kIdle_s);
-  // Not the library's own options, by which a second server would share the port.
+  // Replaces the library's default options, with which a second server could share the port.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -148,7 +149,7 @@ void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<boo
   }
   listening(port);
   std::jthread watcher([&](const std::stop_token& ended) {
-    // One that does not run yet cannot be stopped.
+    // The server cannot be stopped before it runs.
     while (!ended.stop_requested()) {
       if (stop && server.is_running()) return server.stop();
       std::this_thread::sleep_for(kLook);

@@ -1,4 +1,4 @@
-// HTTP in front of a study that answers while one drags.
+// An HTTP server for an interactive study (`windtunnel serve`).
 #pragma once
 
 #include <atomic>
@@ -12,23 +12,23 @@ namespace windtunnel {
 struct ServerOptions {
   std::string host = "127.0.0.1";
   int port = 0;       // 0: a free one
-  std::string token;  // who does not say it is sent away
+  std::string token;  // required in every request
 };
 
-// 128 random bits of the system's as hexadecimal digits.
+// 128 random bits from the system, as hexadecimal digits.
 std::string random_token();
 
-// Serves until `stop` is set, and finishes what it is answering. `listening` is told the port once
-// connections are taken. What does not begin with the token, as `?token=` of the page and as
-// `Authorization: Bearer` of its questions, gets 403 and nothing else.
+// Serves until `stop` is set, then completes answers in progress. Calls `listening` with the port
+// once it accepts connections. A request without the token gets 403 and nothing else; the page has
+// it as `?token=`, the requests of its script as `Authorization: Bearer`.
 //
 //   GET  /          the page
 //   POST /answer    {"set": {key: value}} to LiveStudy::answer()
 //   POST /limits    the same to LiveStudy::limits()
 //   POST /scenario  the same to LiveStudy::scenario_text(), as YAML
 //
-// Settings that cannot be get 422 and {"error": why, "keys": [...]}, what is no such request 400.
-// Throws Error (failed) where the port cannot be had.
+// Invalid settings get 422 and {"error": why, "keys": [...]}; a malformed request gets 400. Throws
+// Error (failed) if the port is not available.
 void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<bool>& stop,
            const std::function<void(int port)>& listening);
 

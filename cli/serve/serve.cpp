@@ -1,4 +1,4 @@
-// windtunnel serve: a page that answers while one drags.
+// windtunnel serve: a page that answers while the user moves its controls.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,12 +38,12 @@ ScenarioText scenario_of(const ServeOptions& options) {
   return text;
 }
 
-// An address of IPv6 stands in brackets.
+// IPv6 addresses are in brackets.
 std::string in_address(const std::string& host) {
   return host.find(':') == std::string::npos ? host : "[" + host + "]";
 }
 
-// As it stands in an address, and not to be guessed.
+// Why a token is unsuitable for an address, or too easy to guess.
 std::string token_fault(const std::string& token) {
   constexpr std::string_view kMarks = "._~-";
   const bool plain = std::ranges::all_of(token, [&](char c) {

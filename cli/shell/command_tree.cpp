@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Of "AIM:{iteration,memory}" the names; a type without such a list has none.
+// The names in "AIM:{iteration,memory}"; none if the type has no list.
 std::vector<std::string> choices_of(const std::string& type) {
   std::vector<std::string> choices;
   const size_t open = type.find('{'), close = type.rfind('}');
@@ -22,7 +22,7 @@ std::vector<std::string> choices_of(const std::string& type) {
   return choices;
 }
 
-// Of "N:INT in [1 - 4096]", what it is called and then what is checked, the first.
+// Removes the check from "N:INT in [1 - 4096]".
 std::string called(const std::string& type) {
   size_t end = type.size();
   for (const char* check : {":{", ":INT in ", ":FLOAT in ", ":FILE"}) {
@@ -31,7 +31,7 @@ std::string called(const std::string& type) {
   return type.substr(0, end);
 }
 
-// By what the help calls it.
+// Tells the kind by the value's name in the help.
 ValueKind kind_of(std::string_view value) {
   const auto has = [&](std::string_view word) { return value.find(word) != value.npos; };
   if (has("KEY=") || value == "WHAT...") return ValueKind::key;
@@ -57,7 +57,7 @@ OptionPage option_page(const CLI::Option& option) {
   page.value = page.positional ? option.get_name() : called(type);
   page.list = option.get_items_expected_max() > 1;
   page.numeric = type.find("INT") != type.npos || type.find("FLOAT") != type.npos;
-  // An argument may be called FILE or JOB and be a scenario.
+  // An argument called FILE or JOB may also be a scenario.
   const ValueKind by_type = kind_of(called(type));
   page.kind = !page.choices.empty()        ? ValueKind::choice
               : by_type == ValueKind::text ? kind_of(page.value)
@@ -87,7 +87,7 @@ CommandPage command_page(const CLI::App& app, const std::string& path, const std
   page.elsewhere = app.get_prefix_command();
   for (const std::string& alias : app.get_aliases()) page.names.push_back(alias);
   for (const CLI::Option* option : app.get_options()) {
-    const bool shown = !option->get_group().empty();  // as in the help
+    const bool shown = !option->get_group().empty();  // options without a group are hidden
     if (shown) page.options.push_back(option_page(*option));
   }
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {

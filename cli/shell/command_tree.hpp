@@ -1,5 +1,5 @@
-// The commands of a program as its parser knows them, as plain values: what the manual page and the
-// completions of shells are written from.
+// The commands of a program, copied from its parser as plain values. The manual page and the
+// completions of shells are made from them.
 #pragma once
 
 #include <string>
@@ -11,35 +11,35 @@ class App;
 
 namespace windtunnel {
 
-// What may stand for an option's value or an argument, as far as a shell can help with it.
+// The kind of an option's value or of an argument, as far as a shell can complete it.
 enum class ValueKind { flag, text, choice, scenario, file, folder, key };
 
 struct OptionPage {
-  std::vector<std::string> names;  // "--set", "-j"; of an argument that has a place "SCENARIO"
+  std::vector<std::string> names;  // "--set", "-j"; "SCENARIO" for a positional argument
   bool positional = false;
   ValueKind kind = ValueKind::flag;
-  std::string value = {};                 // "KEY=VALUE"; of a flag nothing
+  std::string value = {};                 // "KEY=VALUE"; empty for a flag
   std::vector<std::string> choices = {};  // of ValueKind::choice
   std::string help = {};
   bool required = false;
   bool list = false;     // takes several values
-  bool numeric = false;  // takes numbers alone
+  bool numeric = false;  // takes only numbers
 };
 
 struct CommandPage {
-  std::string path;  // "sweep run"; of the program itself ""
+  std::string path;  // "sweep run"; "" for the program itself
   std::vector<std::string> names;
   std::string help;
   std::string usage;       // "windtunnel sweep run [OPTIONS] DIR"
   std::string footer;      // examples
-  bool elsewhere = false;  // in the sibling program: nothing more is known of it here
+  bool elsewhere = false;  // in the sibling program; this one knows only its name
   std::vector<OptionPage> options;
   std::vector<CommandPage> commands;
 };
 
 CommandPage command_tree(const CLI::App& program);
 
-// All of them, the outer ones first.
+// Returns all commands, outer ones first.
 std::vector<const CommandPage*> all_commands(const CommandPage& page);
 
 }  // namespace windtunnel

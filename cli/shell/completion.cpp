@@ -23,7 +23,7 @@ const CommandPage* command_named(const CommandPage& page, std::string_view name)
   return found == page.commands.end() ? nullptr : &*found;
 }
 
-// The argument at this place; the last one may be there several times.
+// The argument at this place; the last one may repeat.
 const OptionPage* argument_at(const CommandPage& page, std::size_t place) {
   const OptionPage* argument = nullptr;
   std::size_t seen = 0;
@@ -37,7 +37,7 @@ void add_words(const std::vector<std::string>& words, const std::string& help, C
   for (const std::string& word : words) found.candidates.push_back({word, help});
 }
 
-// The row that a value of this key is checked by; nullptr if there is none.
+// The row that checks the key's value; nullptr if there is none.
 const Field* value_row(const std::string& key) {
   const Field* field = find_field(key);
   if (field == nullptr || field->shorthand.empty() || !names_of(*field).empty()) return field;
@@ -54,7 +54,7 @@ void add_values_of(const std::string& key, Completion& found) {
   if (!suffixes_of(*field).empty()) found.files = ValueKind::file;
 }
 
-// The first part of a key that is a number: its index of a list; 0 if it has none.
+// The first number among the parts of a key, its index in a list; "0" if it has none.
 std::string index_in(const std::string& key) {
   const auto digit = [](unsigned char c) { return std::isdigit(c) != 0; };
   for (const std::string& part : split_path(key)) {
@@ -63,7 +63,7 @@ std::string index_in(const std::string& key) {
   return "0";
 }
 
-// KEY=VALUE, KEY=A,B,C
+// Completes KEY=VALUE and KEY=A,B,C.
 void add_keys(const std::string& text, Completion& found) {
   const std::size_t equals = text.find('=');
   if (equals != text.npos) {
@@ -73,18 +73,19 @@ void add_keys(const std::string& text, Completion& found) {
   const std::string index = index_in(text);
   for (const Field& field : field_table()) {
     if (field.path.empty()) continue;
-    if (field.scalar == ScalarType::none && field.shorthand.empty()) continue;  // its rows are set
+    // The keys below it are set instead.
+    if (field.scalar == ScalarType::none && field.shorthand.empty()) continue;
     std::string key;
     for (const char c : field.path) key += c == '*' ? index : std::string(1, c);
     found.candidates.push_back({key + "=", std::string(field.help)});
   }
 }
 
-// Values that name entries of the library, by what the help calls them.
+// Values that name entries of the library, by the value's name in the help.
 struct NamedValue {
   std::string_view value;
-  std::vector<std::string_view> keys;  // of scenarios that take the same names
-  bool counted = false;                // "64 x dgx-h100": the name follows a number
+  std::vector<std::string_view> keys;  // of scenarios, with the same names
+  bool counted = false;                // the name follows a number, "64 x dgx-h100"
 };
 
 const NamedValue* named_value(std::string_view value) {
@@ -121,7 +122,7 @@ void add_value(const OptionPage& option, const std::string& text, Completion& fo
 
 Completion completion_of(const CommandPage& program, const std::vector<std::string>& words) {
   const CommandPage* page = &program;
-  const OptionPage* option = nullptr;  // the one whose value comes next
+  const OptionPage* option = nullptr;  // whose value comes next
   std::size_t arguments = 0;
   std::string text = words.empty() ? "" : words.back();
   for (std::size_t i = 0; i + 1 < words.size(); ++i) {

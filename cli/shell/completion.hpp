@@ -1,5 +1,5 @@
-// What may stand in place of the word that a user types. The program itself answers (its hidden
-// command `__complete`); the scripts of bash, zsh and fish ask it and offer what it says.
+// Completes the word that a user types. The program itself answers (its hidden command
+// `__complete`); scripts for bash, zsh and fish ask it and offer its answers.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@ namespace windtunnel {
 
 struct Candidate {
   std::string word;
-  std::string help;  // one line, or nothing
+  std::string help;  // one line, or empty
 };
 
 struct Completion {
-  // Begins the typed word and stays as it is: "--set=schedule=1f1b,". Candidates and files follow.
+  // The unchanged beginning of the word: "--set=schedule=1f1b,". Candidates and files follow it.
   std::string prefix;
-  // All words that fit the place; the shell keeps those that match what is typed behind the prefix.
+  // All words possible at this place; the shell filters them by what is typed after the prefix.
   std::vector<Candidate> candidates;
-  ValueKind files = ValueKind::text;  // scenario, file or folder: the shell offers those too
+  ValueKind files = ValueKind::text;  // scenario, file or folder: the shell also offers such files
 };
 
-// `words` are what is typed behind the program's name, up to the cursor; the last is completed.
+// `words` are typed after the program's name, up to the cursor; completes the last one.
 Completion completion_of(const CommandPage& program, const std::vector<std::string>& words);
 
-// The script for "bash", "zsh" or "fish", which asks `program` at each tab.
+// The script for "bash", "zsh" or "fish"; it asks `program` at each tab.
 std::string completion_script(const std::string& shell, const std::string& program);
 
 }  // namespace windtunnel

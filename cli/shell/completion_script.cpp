@@ -5,8 +5,8 @@
 namespace windtunnel {
 namespace {
 
-// Each asks the program that is typed. The first line of its answer is the kind of files to offer
-// and, behind a tab, the prefix; each further one a word and, behind a tab, its help.
+// Each script runs the program that is being typed. The first line of the answer has the kind of
+// files to offer and, after a tab, the prefix; each further line a word and, after a tab, its help.
 
 constexpr const char* kBash =
     R"sh(# bash completion for PROGRAM. To load it: source <(PROGRAM completion bash)

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kExitCodes = "Exit codes: ";
 
-// As text: a backslash would begin an escape, a plain '-' may be set as a hyphen that cannot be
-// copied, and a line that begins with a dot or a quote would be a request.
+// Escapes text for roff: a backslash begins an escape, a plain '-' may become a hyphen that cannot
+// be copied, and a line that begins with a dot or a quote is a request.
 std::string roff(std::string_view text) {
   std::string escaped;
   bool begins = true;
@@ -47,7 +47,7 @@ std::string option_text(const OptionPage& option) {
     names += fmt::format(" \\fI{}\\fR", roff(option.value));
   }
   std::string help = option.help;
-  // The help may name them already.
+  // The help may already name them.
   const bool named = std::ranges::all_of(option.choices, [&](const std::string& choice) {
     return help.find(choice) != std::string::npos;
   });

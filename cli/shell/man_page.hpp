@@ -1,4 +1,4 @@
-// The manual page of a program, as man(7) of groff and mandoc reads it.
+// Writes the manual page of a program in the man(7) format of groff and mandoc.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@
 
 namespace windtunnel {
 
-// `build`: version and commit, for the page's foot. `elsewhere` gives the text of a command that is
-// in the sibling program.
+// `build` is version and commit, for the page's footer. `elsewhere` returns the text about a
+// command of the sibling program.
 using ManualOf = std::function<std::string(const std::string& command)>;
 std::string man_page(const CommandPage& program, const std::string& build,
                      const ManualOf& elsewhere);
 
-// What the page says of a command and those below it.
+// The page's section on a command and its subcommands.
 std::string command_manual(const CommandPage& command);
 
 }  // namespace windtunnel

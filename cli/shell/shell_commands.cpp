@@ -1,4 +1,4 @@
-// `completion`, `man` and `__complete` of any program, made from the commands that it has.
+// The commands `completion`, `man` and `__complete`, made from any program's commands.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -26,7 +26,7 @@ bool is_one_word(std::string_view text, bool hash = false) {
   });
 }
 
-// `hash`: may hold a '#', which ends what sbatch reads of a line.
+// `hash`: the value may contain '#', where sbatch stops reading a line.
 void check_word(const char* option, const std::string& value, const char* example,
                 bool hash = false) {
   if (value.empty() || is_one_word(value, hash)) return;
@@ -34,7 +34,7 @@ void check_word(const char* option, const std::string& value, const char* exampl
                           value, example));
 }
 
-// Control characters would begin another line of the script.
+// Refuses control characters, which could begin another line of the script.
 void check_line(const char* option, const std::string& value) {
   const bool clean =
       std::ranges::none_of(value, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
@@ -57,7 +57,7 @@ void check_memory(const std::string& memory) {
                   memory));
 }
 
-// What the program sets itself, and by what to say it.
+// Refuses options that the program sets itself, and names the one to use.
 void check_own(const std::string& option) {
   struct Own {
     const char* name;
@@ -104,7 +104,7 @@ struct Taken {
   const char* option;
   bool given;
   std::vector<Engine> by;
-  const char* instead;  // of the others
+  const char* instead;  // for the other engines
 };
 
 void check_taken(const ClusterJob& job) {
@@ -160,7 +160,7 @@ void check_kubernetes(const ClusterJob& job) {
                   job.folder, path, below));
 }
 
-// "1-12:30" and the like; nothing where it is not Slurm's way to write a time.
+// Parses "1-12:30" and the like; nothing if it is not one of Slurm's time formats.
 std::optional<long> slurm_time_s(std::string_view text) {
   const size_t dash = text.find('-');
   const bool has_days = dash != std::string_view::npos;

@@ -1,4 +1,4 @@
-// The texts that ask Slurm, Kubernetes, HyperQueue and ssh to run a sweep.
+// Writes the scripts and manifests with which Slurm, Kubernetes, HyperQueue and ssh run a sweep.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// sbatch replaces what follows a % in the name of a file; %% is one.
+// Doubles each %, which sbatch would replace in file names.
 std::string without_patterns(const std::string& path) {
   std::string text;
   for (const char c : path) text += c == '%' ? std::string("%%") : std::string(1, c);
@@ -25,14 +25,14 @@ std::string option_line(const char* name, const std::string& value) {
   return value.empty() ? "" : fmt::format("#SBATCH --{}={}\n", name, value);
 }
 
-// "1-02:03:04"; whole minutes are what Slurm counts.
+// Returns "1-02:03:04"; Slurm counts whole minutes.
 std::string slurm_time(const std::string& text) {
   if (text.empty()) return "";
   const long minutes = (time_limit_s(text) + 59) / 60;
   return fmt::format("{}-{:02}:{:02}:00", minutes / 1440, minutes / 60 % 24, minutes % 60);
 }
 
-// What shards and merge have in common.
+// The common head of the scripts for shards and merge.
 std::string slurm_head(const ClusterJob& job, const char* name, const std::string& log) {
   std::string head = fmt::format(
       "#!/bin/sh\n"
@@ -47,8 +47,8 @@ std::string slurm_head(const ClusterJob& job, const char* name, const std::strin
   return head;
 }
 
-// By srun, which knows the options of pyxis in every version of it, and since Slurm 22.05 does not
-// take its cores from those of sbatch.
+// Starts the program with srun: it knows the options of pyxis in every version, and since Slurm
+// 22.05 it does not inherit the number of cores from sbatch.
 std::string slurm_words(const ClusterJob& job, int cpus) {
   if (job.container.empty()) return "exec ";
   const std::string mounts = fmt::format("{0}:{0}", job.folder);
@@ -56,7 +56,7 @@ std::string slurm_words(const ClusterJob& job, int cpus) {
                      cpus, shell_word(job.container), shell_word(mounts));
 }
 
-// A text in YAML: every text of JSON is one.
+// Quotes a text for YAML: every JSON string is valid YAML.
 std::string yaml(const std::string& text) {
   std::string quoted = json_text(Json(text), -1);
   if (quoted.ends_with('\n')) quoted.pop_back();
@@ -75,7 +75,7 @@ std::string kubernetes_job(const ClusterJob& job, const std::string& name, const
   const std::string place = job.name_space.empty()
                                 ? std::string()
                                 : fmt::format("  namespace: {}\n", yaml(job.name_space));
-  // Of each pod; in the Job's own spec it would be that of all of them and their repetitions.
+  // The deadline is per pod; in the Job's own spec it would cover all pods and their retries.
   const std::string deadline =
       job.time.empty() ? std::string()
                        : fmt::format("      activeDeadlineSeconds: {}\n", time_limit_s(job.time));
@@ -122,7 +122,7 @@ JobFiles slurm_scripts(const ClusterJob& job) {
 }
 
 std::string kubernetes_name(const ClusterJob& job) {
-  constexpr size_t kMost = 32;  // of 63, to which pods add an index and five letters
+  constexpr size_t kMost = 32;  // of 63; pods add an index and five letters
   std::string name = "windtunnel-";
   for (const char c : std::filesystem::path(job.folder).filename().string().substr(0, kMost)) {
     const auto letter = static_cast<unsigned char>(c);
@@ -142,7 +142,7 @@ JobFiles kubernetes_manifests(const ClusterJob& job) {
   if (job.write_once > 0) {
     run.insert(run.end(), {"--write-once", fmt::format("{}", job.write_once)});
   }
-  // A pod that is evicted or killed begins again where it was.
+  // A pod that is evicted or killed restarts with its index.
   const std::string indexed = fmt::format(
       "  completionMode: Indexed\n"
       "  completions: {0}\n"
@@ -158,7 +158,7 @@ JobFiles hyperqueue_script(const ClusterJob& job) {
   std::string options;
   if (!job.time.empty()) options += fmt::format(" --time-limit={}s", time_limit_s(job.time));
   for (const std::string& option : job.options) options += " " + option;
-  // hq puts its %{NAME} into paths, and workers write the logs; the merge runs here.
+  // hq replaces %{NAME} in paths, and workers write the logs; the merge runs on this machine.
   const std::string folder = job.folder;
   return {fmt::format("#!/bin/sh\n"
                       "hq submit --name=windtunnel-sweep --array=0-{} --cpus={}{} --wait \\\n"
@@ -175,7 +175,7 @@ JobFiles hyperqueue_script(const ClusterJob& job) {
 JobFiles ssh_script(const ClusterJob& job) {
   std::string options = " -o BatchMode=yes";
   for (const std::string& option : job.options) options += " " + option;
-  // Each ssh is in the background, where Ctrl-C does not reach it.
+  // Each ssh runs in the background, where Ctrl-C does not reach it.
   std::string script =
       "#!/bin/sh\n"
       "pids=\n"

@@ -52,7 +52,7 @@ std::string launcher_index() {
                           fmt::join(kIndexVariables, ", ")));
 }
 
-// What the points say of the scenario, each once.
+// Prints the notes on the scenario, each once.
 void say_notes(const std::vector<SweepCase>& cases) {
   std::vector<Note> said;
   for (const SweepCase& each : cases) {
@@ -72,7 +72,7 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   SweepPlan plan;
   plan.version = program_build();
   plan.sweep.scenario = load_scenario(grid.scenario, parse_overrides(grid.set)).text;
-  // Absolute: it may be resumed from elsewhere.
+  // Absolute, so that the sweep can be resumed from another folder.
   plan.sweep.scenario.file = fs::absolute(plan.sweep.scenario.file).lexically_normal();
   if (grid.replicas > 0) {
     plan.sweep.scenario.set.emplace_back("campaign.replicas", std::to_string(grid.replicas));
@@ -85,8 +85,8 @@ SweepPlan plan_of(const SweepGrid& grid, int threads) {
   return plan;
 }
 
-// "[120/400] 35 s left", on a terminal's line; where there is none and a log is asked for, as a
-// line of its own every so often.
+// Shows "[120/400] 35 s left" on a terminal's line. Without a terminal, if a log is requested,
+// prints it as a new line at intervals.
 class PointProgress {
  public:
   PointProgress(size_t points, bool log)
@@ -124,7 +124,7 @@ class PointProgress {
   Progress line_;
 };
 
-// The last line of each shard's log, by its name.
+// The last line of each shard's log, by file name.
 std::string logs_text(const std::string& folder) {
   std::map<std::string, std::string> last;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
@@ -140,7 +140,7 @@ std::string logs_text(const std::string& folder) {
   return text;
 }
 
-// The path of its cases.
+// The path of the sweep's cases; throws Error if the sweep was not begun.
 std::string begun(const std::string& folder) {
   std::string path = cases_path(folder);
   if (fs::exists(path)) return path;

@@ -1,4 +1,4 @@
-// windtunnel sweep submit: the shards of a sweep handed to a cluster, and a merge after them.
+// windtunnel sweep submit: submits the shards of a sweep to a cluster, and a merge after them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr int kDefaultShards = 16;
 
-// Slurm's indices end below it; nothing where there is no Slurm to ask.
+// One more than Slurm's largest array index; nothing if Slurm is not installed.
 std::optional<int> most_shards() {
   std::istringstream lines(output_of("scontrol show config 2>/dev/null").value_or(""));
   for (std::string line; std::getline(lines, line);) {
@@ -37,7 +37,8 @@ std::optional<int> most_shards() {
   return {};
 }
 
-// Where sinfo says what there is. Slurm takes several with commas: the first that can run it.
+// Checks the partition if sinfo can list them. Slurm accepts several with commas and uses the first
+// suitable one.
 void check_partition(const std::string& wanted) {
   const std::optional<std::string> answer =
       output_of("sinfo --all --noheader --format=%R 2>/dev/null");
@@ -75,7 +76,7 @@ ExitCode submit_to_slurm(const std::string& folder, const Files& paths, int shar
   const std::string id = submitted(shell_word(paths.shards));
   std::string merge_id;
   try {
-    // After any end: the merge also says what is missing.
+    // afterany: the merge also reports missing points.
     merge_id = submitted(fmt::format("--dependency=afterany:{} {}", id, shell_word(paths.merge)));
   } catch (const Error& error) {
     throw Error(fmt::format("the merge was not submitted, and the shards run as job {0}: merge "
@@ -95,8 +96,8 @@ ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
   const std::string place =
       job.name_space.empty() ? "" : fmt::format(" -n {}", shell_word(job.name_space));
   const std::string name = kubernetes_name(job);
-  // Those of an earlier submission: a Job that has ended does not start again, and of one that runs
-  // hardly anything can be changed. Foreground: once their pods are gone, too.
+  // Deletes Jobs of an earlier submission, because a finished Job cannot restart and a running one
+  // can hardly be changed. Foreground: waits until their pods are deleted, too.
   const std::optional<std::string> deleted = output_of(fmt::format(
       "kubectl delete job{0} {1} {1}-merge --ignore-not-found --cascade=foreground", place, name));
   const std::optional<std::string> answer =
@@ -104,7 +105,8 @@ ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
   if (!answer) {
     throw Error("kubectl failed or is not there; --print shows the manifests", ExitCode::failed);
   }
-  // After any end, which `kubectl wait` cannot do: it waits for one condition.
+  // `kubectl wait` waits for a single condition, but the merge must follow both success and
+  // failure.
   print_result(fmt::format(
       "{0}logs: kubectl logs{1} -l job-name={2} --prefix --tail=1\n"
       "then: until kubectl get{1} job/{2} -o jsonpath='{{.status.conditions[*].type}}' | "
@@ -113,7 +115,7 @@ ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
   return ExitCode::ok;
 }
 
-// In the foreground: the script ends with the merge, whose exit code it has.
+// Runs in the foreground: the script ends with the merge and returns its exit code.
 ExitCode run_script(const std::string& path) {
   const int status = std::system(("sh " + shell_word(path)).c_str());
   if (status == -1 || !WIFEXITED(status)) {
@@ -136,7 +138,8 @@ JobFiles files_of(const ClusterJob& job) {
   return {};
 }
 
-// As many shards as there is work for, and as the engine takes; a note where it takes fewer.
+// Limits the shards to the number of points and to the engine's limit; returns a note if the engine
+// limits them.
 std::string settle_shards(ClusterJob& job, int points) {
   if (job.engine == Engine::ssh) {
     if (job.shards > 0) throw Error("--ssh: each host runs one shard; leave out --shards");

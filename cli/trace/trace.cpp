@@ -1,5 +1,5 @@
-// windtunnel trace: the Plan of a scenario as MLCommons Chakra execution traces, and traces
-// executed; its failures as a log of faults, and logs fitted (trace_parts.hpp).
+// windtunnel trace: writes the Plan of a scenario as MLCommons Chakra execution traces and executes
+// traces; also writes its failures as a log of faults and fits logs (trace_parts.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The words of --ranks.
+// A word that --ranks accepts.
 struct RanksWord {
   const char* word;
   ChakraRanks ranks;
@@ -69,7 +69,7 @@ struct ExportOptions {
 struct ImportOptions {
   std::vector<std::string> files;
   std::string scenario;
-  std::string cluster;  // in its place
+  std::string cluster;  // instead of a scenario
   std::vector<std::string> set;
   int replicas = 1;
   std::vector<std::string> vary;
@@ -77,14 +77,14 @@ struct ImportOptions {
   FaultImport fault;
 };
 
-// The scenario's name as a part of file names.
+// The scenario's name, usable in file names.
 std::string file_stem(std::string name) {
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '/' || c == ' '; }, '-');
   return name;
 }
 
-// A rank of an earlier export would be read as one of this job.
+// Removes traces of an earlier export: its ranks would be read as part of this job.
 void clear_traces(const ExportOptions& options, const std::string& stem) {
   std::error_code error;
   for (fs::directory_iterator at(options.out, error), end; !error && at != end;
@@ -104,8 +104,8 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
   }
 }
 
-// Of a scenario an import takes the machine, and how it lets collectives run; layout, batch and
-// model say what fits the machine. What decides tasks stands in the traces.
+// Keys of a scenario that an import uses: the machine and the choice of collectives; layout, batch
+// and model only as far as they fit the machine to the traces. The traces determine the tasks.
 bool is_taken(std::string_view key) {
   constexpr std::string_view kTaken[] = {"name",
                                          "cluster",
@@ -127,7 +127,7 @@ std::string text_of(const ResolvedValue& value) {
   return fmt::format("{}: {}", value.key, value.value);
 }
 
-// What the scenario states beside that, and traces hold in the end.
+// What the scenario states about things that the traces determine.
 std::vector<std::string> stated_in_traces(const Case& the_case) {
   std::vector<std::string> texts;
   for (const ResolvedValue& value : the_case.values) {
@@ -149,7 +149,7 @@ ExitCode export_traces(const ExportOptions& options) {
                 "redundancy: traces are of one step in which all replicas do their own part; leave "
                 "it out, e.g. with --set redundancy=none");
   }
-  // What fills idle time is known once the plan has run.
+  // Work in idle time is only known after the plan has run.
   const Plan plan = the_case.job.filling ? run_iteration(the_case.job, *the_case.prepared, {}).plan
                                          : iteration_plan(the_case.job, *the_case.prepared);
   const std::string stem = file_stem(the_case.scenario);
@@ -171,12 +171,12 @@ ExitCode export_traces(const ExportOptions& options) {
   return ExitCode::ok;
 }
 
-// What traces run on, as messages name it.
+// The name of the traces' machine in messages.
 std::string machine_name(const ImportOptions& options) {
   return options.cluster.empty() ? options.scenario : options.cluster;
 }
 
-// What `--cluster` says cannot be set besides, nor what only completes its scenario.
+// Refuses overrides of keys that --cluster states, or that only complete its scenario.
 void check_set(const Overrides& set) {
   for (const auto& [key, value] : set) {
     const bool says = key == "cluster" || key == "cluster.nodes" || key == "cluster.pools";
@@ -190,8 +190,8 @@ void check_set(const Overrides& set) {
   }
 }
 
-// Of a cluster alone: no job of ours runs on it, and model, batch and precision, which every GPU
-// has, only complete the scenario.
+// A case for a cluster alone. Its model, batch and precision only complete the scenario; every GPU
+// has that precision, and the job does not run.
 Case machine_of(const ImportOptions& options) {
   const Overrides given = parse_overrides(options.set);
   if (options.cluster.empty()) return load_scenario(options.scenario, given).at();
@@ -227,7 +227,7 @@ size_t count_tasks(const Plan& plan) {
   return tasks;
 }
 
-// `range`: of traces written elsewhere; what windtunnel wrote has its error in what `run` says.
+// `range` applies to traces of other programs; for windtunnel's own traces `run` reports the error.
 Json import_document(const ChakraImport& import, const Timeline& timeline,
                      const IterationReport& report, const FigureRange& range) {
   Json path = Json::object();
@@ -281,7 +281,7 @@ Answer import_answer(const ImportOptions& options, const ChakraImport& import,
   iteration.with_figures = true;
   if (range.low < range.high) {
     summary.figures.front().detail = range_text(Unit::seconds, range.low, range.high);
-    // The page has no brackets.
+    // Explains the brackets on the console; the page has none.
     const std::string text(kStepRangeText);
     iteration.rows.push_back({"in brackets", text, {}, ShownOn::console});
     iteration.rows.push_back({"interval", text, {}, ShownOn::page});
@@ -298,7 +298,8 @@ Answer import_answer(const ImportOptions& options, const ChakraImport& import,
   return summary;
 }
 
-// It may say again what the traces were exported with. `completed`: keys that machine_of() wrote.
+// Overrides may repeat settings that the traces were exported with. `completed`: keys that
+// machine_of() added.
 void check_scenario(const Case& read, const ChakraImport& import, std::string_view completed) {
   for (const ResolvedValue& value : read.values) {
     if (value.is_default || is_taken(value.key) || value.key == completed) continue;
@@ -366,14 +367,14 @@ ExitCode import_traces(const ImportOptions& options) {
   check_scenario(read, import, options.cluster.empty() ? "" : "precision");
   const FigureRange range = import.foreign ? step_range(read, import.plan) : FigureRange{};
   const Timeline timeline = time_on_machine(read, import.plan, import.foreign);
-  // Of the report only what follows from the timeline: the traces may be of another job.
+  // Uses only what follows from the timeline, because the traces may be of another job.
   const IterationReport report =
       iteration_report(job, {}, {}, import.plan, timeline, critical_path(import.plan, timeline));
   hand_out(import_answer(options, import, timeline, report, range), options.output);
   return ExitCode::ok;
 }
 
-// Of a log of faults; for export all of them need --faults.
+// Options for a log of faults; for an export they need --faults.
 template <class Fault>
 std::vector<Option> add_watch(const CommandLine& app, Fault& fault, const std::string& otherwise) {
   return {app.add_option("--nodes", fault.nodes, "of the log of faults; " + otherwise)

@@ -19,8 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns what it wrote: the logs of one cluster, a kind of fault each, and what they are as
-// classes of failures.
+// Writes the logs of one cluster, one per kind of fault, and their classes of failures. Returns the
+// list of files.
 std::string write_logs(std::span<const FittedLog> kinds, const std::string& path,
                        const std::string& folder) {
   prepare_folder(folder);
@@ -38,7 +38,7 @@ std::string write_logs(std::span<const FittedLog> kinds, const std::string& path
         std::ranges::any_of(log.faults, [](const NodeFault& fault) { return fault.repair_s > 0; });
     write(fmt::format("plain{}.csv", kind), fault_log_csv(log));
     write(fmt::format("arrivals{}.csv", kind), arrivals_csv(log, source));
-    if (!of_nodes || !repaired) continue;  // nothing of a node is repaired after a process ends
+    if (!of_nodes || !repaired) continue;  // after a process ends, no node needs repair
     repairs = "repairs.csv";
     write(repairs, repairs_csv(log, source));
   }
@@ -46,7 +46,7 @@ std::string write_logs(std::span<const FittedLog> kinds, const std::string& path
   return fmt::format("wrote {} and failures.yaml in {}\n", fmt::join(names, ", "), folder);
 }
 
-// Where each cluster's logs begin: those of one name, which stand together.
+// The index of each cluster's first log: logs with one cluster name are consecutive.
 std::vector<std::size_t> clusters_of(const std::vector<FaultLog>& logs) {
   std::vector<std::size_t> begins;
   for (std::size_t i = 0; i < logs.size(); ++i) {
@@ -55,7 +55,7 @@ std::vector<std::size_t> clusters_of(const std::vector<FaultLog>& logs) {
   return begins;
 }
 
-// Of several clusters in a file each gets a folder of its own.
+// With several clusters in a file, each gets a folder of its own.
 std::string folder_of(const FaultLog& log, std::size_t clusters, const std::string& out) {
   if (clusters == 1) return out;
   std::string name = log.name;

@@ -1,4 +1,4 @@
-// Parts of `windtunnel trace` in files of their own: logs of node faults, what a profiler recorded,
+// Parts of `windtunnel trace` in files of their own: logs of node faults, recordings of profilers,
 // and the captured job under other choices.
 #pragma once
 
@@ -15,12 +15,12 @@
 
 namespace windtunnel {
 
-// ---- node faults: a log is read and fitted, or a scenario's failures are written as one ----
+// ---- node faults: read and fit a log, or write a scenario's failures as a log ----
 
 struct FaultImport {
-  int nodes = 0;    // 0: as the file says
-  double days = 0;  // 0: as the file says
-  std::string out;  // folder; empty: nothing is written
+  int nodes = 0;    // 0: from the file
+  double days = 0;  // 0: from the file
+  std::string out;  // folder; empty: no files
 };
 
 struct FaultExport {
@@ -29,36 +29,36 @@ struct FaultExport {
   std::optional<std::uint64_t> seed;
 };
 
-// A .csv, or any file whose name is not one of a trace (.et, .json, .gz, .sqlite).
+// True for a .csv, and for any file whose suffix is not that of a trace (.et, .json, .gz, .sqlite).
 bool is_fault_log(const std::string& path);
 
 ExitCode import_faults(const std::string& path, const FaultImport& options,
                        const AnswerOutput& output);
 ExitCode export_faults(const Case& the_case, const std::string& out, const FaultExport& options);
 
-// ---- profiles: where the steps went, and what a scenario predicts for them ----
+// ---- profiles: the parts of captured steps, and a scenario's prediction for them ----
 
 struct ProfileImport {
-  std::vector<std::string> files;  // or one folder of them
-  std::string scenario;            // empty: the trace alone
+  std::vector<std::string> files;  // files, or one folder with files
+  std::string scenario;            // empty: only the trace
   Overrides set;
-  std::vector<VariedKey> vary;  // other choices for the captured job; empty: none are asked for
+  std::vector<VariedKey> vary;  // other choices for the captured job; empty: none
   int replicas = 1;             // copies of the captured job, side by side
   std::string out;              // folder of the calibration; empty: none is written
   AnswerOutput output;
 };
 
-// By their names, of a folder by the names of its files: PyTorch's .json and .json.gz,
-// Nsight Systems' .sqlite; a .json of a folder that begins as something else is none.
+// Tells by the names of the files, or of the files in a folder: PyTorch's .json and .json.gz,
+// Nsight Systems' .sqlite. A .json in a folder must also begin like a profile.
 bool are_profiles(const std::vector<std::string>& files);
 
 ExitCode import_profiles(const ProfileImport& options);
 
 // ---- the same job under other choices (trace import --vary) ----
 
-// The scenario with `calibration` (its text) in the place of its own, as it stands and at every
-// combination of `vary`. A point that cannot run says why. Throws Error where the scenario itself
-// cannot.
+// Simulates the scenario with `calibration` (a text) instead of its own, unchanged and at every
+// combination of `vary`. An infeasible point has a reason. Throws Error if the scenario itself is
+// infeasible.
 ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
                           const std::string& calibration, const std::vector<VariedKey>& vary,
                           double traced_s);

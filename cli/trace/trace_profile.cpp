@@ -28,13 +28,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// None where the folder is one of Chakra traces.
+// None if the folder contains Chakra traces.
 std::vector<std::string> profiles_in(const std::string& folder) {
   std::vector<std::string> files;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     const std::string path = at->path().string();
-    if (path.ends_with(".et")) return {};  // execution traces, whatever lies beside them
+    if (path.ends_with(".et")) return {};  // execution traces, whatever else is in the folder
     if (is_profile(path) && begins_as_profile(path) && !is_chakra_json(path)) {
       files.push_back(path);
     }
@@ -49,7 +49,7 @@ std::vector<std::string> files_of(const std::vector<std::string>& named) {
   return folder ? profiles_in(named.front()) : named;
 }
 
-// By rank; of a single file that does not say it is 0.
+// Sorted by rank; a single file that does not tell its rank has rank 0.
 std::vector<RankProfile> read_profiles(const std::vector<std::string>& files) {
   std::map<RankId, RankProfile> by_rank;
   Progress progress;
@@ -74,7 +74,7 @@ std::vector<RankProfile> read_profiles(const std::vector<std::string>& files) {
   return profiles;
 }
 
-// The same step of another rank: of its name where the program marks steps, else in its order.
+// The same step on another rank: by name if the program marks steps, else by position.
 const CapturedStep* find_step(const CapturedRank& rank, const CapturedStep& step,
                               std::size_t place) {
   if (!rank.annotated) return place < rank.steps.size() ? &rank.steps[place] : nullptr;
@@ -89,7 +89,8 @@ const CapturedStep& same_step(const CapturedRank& rank, const CapturedStep& step
   throw Error(Location{file}, fmt::format("has no {}, as the first rank does", step.name));
 }
 
-// Of a job whose size no file tells: those captured, and those of its groups.
+// The number of ranks if no file states it: enough for the captured ranks and all ranks in their
+// groups.
 int ranks_of(const RankTrace& trace, const std::vector<RankProfile>& profiles) {
   RankId last = std::max(static_cast<RankId>(profiles.size()) - 1, profiles.back().rank);
   for (const ProcessGroup& group : trace.declared) {
@@ -202,7 +203,7 @@ ExitCode import_profiles(const ProfileImport& options) {
     answer.predicted = rank_step(the_case->job, predicted.plain.plan, predicted.plain.timeline,
                                  predicted.report.time_s, rank);
     answer.tasks = tasks_of_ranks(*the_case, predicted, profiles, answer.files);
-    // Steps and comparison stand without it, but who asks for replicas asks for it.
+    // Steps and comparison are valid without a replay, but --replicas requests one.
     try {
       answer.replay = replay_on(*the_case, options, profiles, answer);
     } catch (const Error& error) {

@@ -1,4 +1,4 @@
-// Tasks of traces on the machine of a scenario.
+// Runs the tasks of traces on the machine of a scenario.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace windtunnel {
 
-// Throws Error where the machine has fewer GPUs than that.
+// Throws Error if the machine has fewer than `ranks` GPUs.
 void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario);
 
-// Throws Error where the machine jitters or has too few GPUs.
+// Throws Error if the machine has jitter, or too few GPUs.
 void check_machine(const Case& on, const Plan& plan, const std::string& scenario);
 
-// Of tasks that were written elsewhere (`foreign`) transfers get the latencies of the machine; how
-// collectives run is the scenario's choice. On a machine that
-// check_machine() has seen.
+// Times the tasks on a machine that check_machine() accepts. Transfers of tasks that another
+// program wrote (`foreign`) get the machine's latencies, and the scenario chooses how collectives
+// run.
 Timeline time_on_machine(const Case& on, Plan& plan, bool foreign = true);
 
-// The step of foreign tasks, as they were before time_on_machine(), where all communication is
-// faster, or slower, by what is not known of the network: the calibration's numbers of it at the
-// ends of their intervals, and how far its law may be off (communication_error()).
+// The range of the step of foreign tasks, given the tasks as they were before time_on_machine().
+// All communication gets faster or slower by what is uncertain about the network: the calibration's
+// network numbers at the ends of their intervals, and the error of its law (communication_error()).
 FigureRange step_range(const Case& on, const Plan& plan);
 
 }  // namespace windtunnel

@@ -11,11 +11,11 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kTableBytes = 32;  // of a coefficient (isa-l/erasure_code.h)
+constexpr std::size_t kTableBytes = 32;  // per coefficient (isa-l/erasure_code.h)
 // ISA-L takes its length as an int.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 30;
 
-// The C interface has char pointers that are not const, for what it only reads too.
+// The C interface takes non-const pointers even for data that it only reads.
 std::vector<unsigned char*> at(const std::byte* const* blocks, int count, std::size_t start) {
   std::vector<unsigned char*> pointers(static_cast<std::size_t>(count));
   std::transform(blocks, blocks + count, pointers.begin(), [&](const std::byte* block) {

@@ -10,13 +10,13 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMaxSources = 64;  // of a launch: pointers and coefficients are its arguments
-constexpr int kMaxRows = 8;      // sums that stay in registers
+constexpr int kMaxSources = 64;  // per launch: pointers and coefficients are kernel arguments
+constexpr int kMaxRows = 8;      // whose sums stay in registers
 constexpr int kThreads = 256;
-// Fills every SM of the largest devices, in whole waves of 2, 3 or 4 blocks on each.
+// Fills every SM of the largest devices, in whole waves of 2, 3 or 4 blocks per SM.
 constexpr std::size_t kMaxBlocks = 132 * 24;
 
-// So many that the sums and the selectors of two sources stay in registers.
+// Blocks per SM such that the sums and the selectors of two sources stay in registers.
 constexpr int blocks_of_processor(int rows) {
   return rows <= 2 ? 4 : (rows <= 7 ? 3 : 2);
 }
@@ -29,7 +29,7 @@ struct Sums {
   bool add;
 };
 
-// A vector of kWords words, or (kWords 0) one byte where alignment or length allow no more.
+// A vector of kWords words, or with kWords = 0 a single byte, for unaligned data and the tail.
 template <int kWords>
 struct Piece;
 
@@ -59,15 +59,15 @@ struct Piece<0> {
   }
 };
 
-// The tables of a launch; low and middle ones together, so that two reads fetch all of an entry.
+// The tables of a launch. Low and middle ones are adjacent, so that two reads fetch a whole entry.
 template <int kRows>
 struct Tables {
   uint4 low_and_middle[kMaxSources * kRows];
   std::uint32_t high[kMaxSources * kRows];
 };
 
-// Adds what sources first .. first + kGroup - 1 give. Their loads come first, so that all of them
-// are under way at once.
+// Adds the products of sources first .. first + kGroup - 1. All loads come first, so that they
+// overlap in time.
 template <int kGroup, int kRows, typename P>
 __device__ void add_group(const Sums& sums, const Tables<kRows>& tables, int first, std::size_t i,
                           std::uint32_t (&sum)[kRows][P::kCount]) {
@@ -99,7 +99,7 @@ template <int kRows, int kWords>
 __global__ void __launch_bounds__(kThreads, blocks_of_processor(kRows))
     galois_kernel(const Sums sums, std::size_t pieces) {
   using P = Piece<kWords>;
-  constexpr int kGroup = kRows <= 2 ? 4 : 2;  // as many as registers are left for
+  constexpr int kGroup = kRows <= 2 ? 4 : 2;  // limited by registers
   __shared__ Tables<kRows> tables;
   for (int i = static_cast<int>(threadIdx.x); i < sums.count * kRows; i += kThreads) {
     const GaloisTable table = galois_table(sums.coefficient[i % kRows][i / kRows]);
@@ -160,7 +160,7 @@ bool aligned(const std::byte* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(uint4) == 0;
 }
 
-// Whole vectors first, where the alignment allows them, then the tail byte by byte.
+// Processes whole vectors if the alignment allows, then the tail byte by byte.
 void combine_batch(int rows, Sums sums, std::size_t size_bytes) {
   std::size_t vectors = 0;
   if (std::all_of(sums.source, sums.source + sums.count, aligned) &&

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// xor_gen reads and writes with aligned vector instructions (isa-l/raid.h: 32 bytes).
+// xor_gen uses aligned vector instructions (isa-l/raid.h: 32 bytes).
 constexpr std::uintptr_t kIsalAlignmentBytes = 32;
 // xor_gen takes its length as an int.
 constexpr std::size_t kIsalPieceBytes = std::size_t{1} << 30;
@@ -42,7 +42,7 @@ void combine_word(const std::byte* const* sources, int count, std::byte* target,
   Word sum{};
   for (int j = 0; j < count; ++j) {
     Word word;
-    std::memcpy(&word, sources[j] + start, sizeof word);  // the way to read at any alignment
+    std::memcpy(&word, sources[j] + start, sizeof word);  // memcpy can read at any alignment
     sum ^= word;
   }
   std::memcpy(target + start, &sum, sizeof sum);
@@ -60,7 +60,7 @@ void combine_unaligned(const std::byte* const* sources, int count, std::byte* ta
 void combine(const std::byte* const* sources, int count, std::byte* target,
              std::size_t size_bytes) {
   CHECK(count >= 1, "XOR of {} blocks", count);
-  // xor_gen wants two sources or more; one is a copy.
+  // xor_gen needs at least two sources; one is a copy.
   if (count >= 2 && aligned(target) && std::all_of(sources, sources + count, aligned)) {
     combine_aligned(sources, count, target, size_bytes);
   } else {

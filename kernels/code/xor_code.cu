@@ -27,8 +27,8 @@ __device__ uint4 exclusive_or(uint4 a, uint4 b) {
   return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w);
 }
 
-// Word is uint4 (every pointer 16-byte aligned) or a byte. Sources are taken in fours, whose loads
-// are all under way at once, with zeros for those that are not there.
+// Word is uint4 (if every pointer is aligned to 16 bytes) or a byte. Sources are read in groups of
+// four whose loads overlap in time; missing sources are zeros.
 template <typename Word>
 __global__ void __launch_bounds__(kThreads, 8)
     xor_kernel(const Sources sources, std::byte* target, std::size_t words) {
@@ -64,7 +64,7 @@ bool aligned(const std::byte* pointer) {
   return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(uint4) == 0;
 }
 
-// Whole words first, where the alignment allows them, then the tail byte by byte.
+// Processes whole words if the alignment allows, then the tail byte by byte.
 void combine_batch(Sources sources, std::byte* target, std::size_t size_bytes) {
   std::size_t words = 0;
   if (aligned(target) && std::all_of(sources.block, sources.block + sources.count, aligned)) {
@@ -76,8 +76,8 @@ void combine_batch(Sources sources, std::byte* target, std::size_t size_bytes) {
   launch<unsigned char>(sources, target + done_bytes, size_bytes - done_bytes);
 }
 
-// More sources than one launch takes: the target so far is a source of the next launch. Each
-// thread reads a word of it before writing the same word, so that this overlap is safe.
+// If there are more sources than one launch takes, the target becomes a source of the next launch.
+// Each thread reads a word of it before writing the same word, so this overlap is safe.
 void combine(const std::byte* const* sources, int count, std::byte* target,
              std::size_t size_bytes) {
   CHECK(count >= 1, "XOR of {} blocks", count);

@@ -1,7 +1,7 @@
 // The k+1 XOR code: parity = block_0 ^ ... ^ block_{k-1}. Any one of the k+1 blocks is the XOR of
-// the other k, so that encoding and rebuilding are the same operation. It is what RAID-5 and the
-// in-memory snapshot of REFT (Wang et al., "Reliable and Efficient In-Memory Fault Tolerance of
-// Large Language Model Pretraining", 2023) store across a group of nodes.
+// the other k, so encoding and rebuilding are the same operation. RAID-5 and the in-memory
+// snapshots of REFT (Wang et al., "Reliable and Efficient In-Memory Fault Tolerance of Large
+// Language Model Pretraining", 2023) store this code across a group of nodes.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 namespace windtunnel {
 
 struct XorCode {
-  // target[i] = XOR over j of sources[j][i], for i < size_bytes. Needs count >= 1. All blocks lie
-  // in the device's memory, at any alignment; the target overlaps no source. `sources` itself is
-  // host memory, free for reuse on return; the kernel may still run until Device::synchronize.
+  // target[i] = XOR over j of sources[j][i], for i < size_bytes and count >= 1. All blocks are in
+  // the device's memory at any alignment; the target overlaps no source. The array `sources` is in
+  // host memory and may be reused on return; the kernel may run until Device::synchronize.
   void (*combine)(const std::byte* const* sources, int count, std::byte* target,
                   std::size_t size_bytes);
 };

@@ -7,14 +7,14 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kTile = 256;  // elements of a warp: two quads a lane, 128 elements apart
+constexpr std::size_t kTile = 256;  // elements per warp: two quads per lane, 128 elements apart
 constexpr std::size_t kHalf = kTile / 2;
 constexpr std::size_t kInt8Block = 256;
 
 template <QuantisedForm kForm>
 constexpr bool kBlockIsTile = quantised_block_elements(kForm) == kTile;
 
-// Over `lanes` neighbouring lanes.
+// The maximum over kLanes neighbouring lanes.
 template <unsigned kLanes>
 __device__ std::uint32_t largest_of(std::uint32_t bits) {
 #pragma unroll
@@ -29,7 +29,7 @@ __device__ std::uint32_t largest_of(float4 quad) {
              max(magnitude_bits(quad.z), magnitude_bits(quad.w)));
 }
 
-// Four codes, 16 or 32 bits.
+// Four codes in 16 or 32 bits.
 template <QuantisedForm kForm>
 __device__ std::uint32_t codes_of(float4 quad, const BlockScale& scale) {
   using C = Codec<kForm>;
@@ -59,7 +59,7 @@ struct QuadCodes<QuantisedForm::int4> {
   using Word = std::uint16_t;
 };
 
-// The scale's block of a lane's quad, in a tile's first or second half.
+// The block of a lane's quad, in the first or second half of a tile.
 template <QuantisedForm kForm>
 __device__ std::size_t block_of(std::size_t tile, unsigned half) {
   return kBlockIsTile<kForm> ? tile : tile * 4 + half * 2 + lane_of_warp() / 16;
@@ -107,7 +107,8 @@ __global__ void __launch_bounds__(kThreads)
     Word words[2] = {};
     float scale[2] = {};
 #pragma unroll
-    for (unsigned half = 0; half < 2; ++half) {  // both before a store: no load overtakes one
+    // Both loads come before the stores, which they could not overtake.
+    for (unsigned half = 0; half < 2; ++half) {
       const std::size_t block = block_of<kForm>(tile, half);
       if (block >= blocks) continue;  // the codes end with the last block
       words[half] = __ldcs(reinterpret_cast<const Word*>(codes) + (at + half * kHalf) / 4);
@@ -127,13 +128,13 @@ __device__ void add_codes(std::uint32_t codes, float scale, float4& sum) {
   sum.w += int8_value<3>(codes) * scale;
 }
 
-// Half a warp has a block, a lane 16 neighbours of it.
+// Half a warp processes a block; each lane has 16 neighbouring elements.
 __global__ void __launch_bounds__(kThreads)
     requantise_kernel(const uint4* codes, const float* scales, int parts, std::size_t blocks,
                       uint4* sum_codes, float* sum_scales) {
   constexpr std::size_t kLanes = kInt8Block / sizeof(uint4);
   const std::size_t part_vectors = blocks * kLanes;
-  // Whole warps: their lanes change words.
+  // Steps by whole warps, because lanes exchange words.
   for (std::size_t first = 2 * first_warp(); first < blocks; first += 2 * warp_stride()) {
     const std::size_t block = first + lane_of_warp() / kLanes;
     const bool inside = block < blocks;

@@ -1,4 +1,5 @@
-// One element and one block's scale, for both forms of kernels/compression/quantise.hpp.
+// Quantises one element with its block's scale, for CPU and CUDA
+// (kernels/compression/quantise.hpp).
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace windtunnel {
 
 struct BlockScale {
   float scale;
-  float inverse;  // what elements are multiplied with; 0 where the codes are zeros
+  float inverse;  // factor for elements; 0 if all codes are zero
   bool finite;
 };
 
@@ -27,14 +28,14 @@ WINDTUNNEL_BOTH inline BlockScale block_scale(std::uint32_t largest_bits, float 
   return {scale, 1.0f / scale, true};
 }
 
-// A code's value; the NaN of its scale is always the same one.
+// The value of a code. A NaN scale always gives the same NaN.
 WINDTUNNEL_BOTH inline float scaled_value(float value, float scale) {
   const float product = value * scale;
   return product == product ? product : float_of(kNanBits);
 }
 
-// Of four int8 codes the one in byte kByte. Put below the bits of 2^23 a byte is a number already:
-// conversions have a quarter of the rate of other instructions.
+// The int8 code in byte kByte, as a float. Placing the byte below the bits of 2^23 makes it a
+// number; conversion instructions run at a quarter of the rate of others.
 template <std::uint32_t kByte>
 WINDTUNNEL_BOTH float int8_value(std::uint32_t codes) {
   constexpr std::uint32_t kShiftBits = 0x4b000000;  // 2^23

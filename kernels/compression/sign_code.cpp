@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kBits = 32;
-constexpr std::size_t kSums = 8;  // side by side, so that they are added as vectors
+constexpr std::size_t kSums = 8;  // independent sums, which are added as vectors
 
 std::uint32_t signs_of(const float* x, std::size_t count) {
   std::uint32_t word = 0;

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Elements of a warp: 8 rows of a quad a lane. Lane 8 g + j ends with the word of row j, group g.
+// A warp processes 8 rows of a quad per lane. Lane 8 g + j ends with the word of row j, group g.
 constexpr int kRows = 8;
 constexpr std::size_t kRow = 128;
 constexpr std::size_t kTile = kRows * kRow;
@@ -16,7 +16,7 @@ __device__ std::size_t tiles_of(std::size_t elements) {
   return (elements + kTile - 1) / kTile;
 }
 
-// Bits of the quad at `at`, none beyond the end.
+// Sign bits of the quad at `at`; none beyond the end.
 template <bool kWhole>
 __device__ std::uint32_t signs_of(float4 quad, std::size_t at, std::size_t elements) {
   const std::uint32_t signs = (quad.x >= 0 ? 1u : 0u) | (quad.y >= 0 ? 2u : 0u) |
@@ -94,7 +94,7 @@ __device__ double magnitude_of(float4 quad) {
          (static_cast<double>(fabsf(quad.z)) + static_cast<double>(fabsf(quad.w)));
 }
 
-// What each thread of a block has, to *sum.
+// Adds the values of all threads of a block to *sum.
 __device__ void add_up(double own, double* sum) {
   __shared__ double of_warps[kWarps];
 #pragma unroll
@@ -111,7 +111,7 @@ __device__ void add_up(double own, double* sum) {
 
 constexpr int kHalfRows = kRows / 2;
 
-// Sums of a lane's quads in half a tile, from element `first` on: 8 loads at once.
+// Sums of a lane's quads in half a tile, from element `first` on; the 8 loads overlap in time.
 template <bool kWhole>
 __device__ void load_sums(const float* x, const float* y, std::size_t first, std::size_t elements,
                           float4 (&sums)[kHalfRows]) {
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(kThreads)
   add_up(own, sum);
 }
 
-// Returns the signs, and adds to `magnitude`.
+// Returns the sign bits, and adds to `magnitude`.
 template <bool kWhole>
 __device__ std::uint32_t error_tile(const float* gradient, std::size_t elements, std::size_t tile,
                                     float scale, float* error, double& magnitude) {

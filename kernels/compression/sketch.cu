@@ -7,12 +7,13 @@
 namespace windtunnel {
 namespace {
 
-// Elements of a warp: 8 rows of a quad a lane. Lane 8 g + j ends with the word of row j, group g.
+// A warp processes 8 rows of a quad per lane. Lane 8 g + j ends with the word of row j, group g.
 constexpr int kRows = 8;
 constexpr std::size_t kRow = 128;
 constexpr std::size_t kTile = kRows * kRow;
 
-// What a warp has found and not counted yet, so that all lanes count at once however sparse x is.
+// Non-zero elements that a warp has found but not counted yet. They are collected so that all lanes
+// can count at once, however sparse x is.
 struct Found {
   float value[32 + kRow];
   std::uint32_t index[32 + kRow];
@@ -32,8 +33,8 @@ __device__ void count(const Found& found, unsigned place, std::uint64_t seed, st
   }
 }
 
-// Puts a lane's elements that are not zero on top of the `size` there are; then counts the topmost
-// 32 while there are as many. Returns how many are left.
+// Appends a lane's non-zero elements to the `size` elements found, then counts 32 at a time from
+// the end as long as there are 32. Returns how many remain.
 __device__ unsigned find(float4 quad, std::uint32_t index, std::uint32_t nibble, Found& found,
                          unsigned size, std::uint64_t seed, std::size_t columns, float* counters) {
   if (__ballot_sync(kAllLanes, nibble != 0) == 0) return size;
@@ -60,7 +61,7 @@ __device__ unsigned find(float4 quad, std::uint32_t index, std::uint32_t nibble,
     size -= 32;
     count(found, size + lane, seed, columns, counters);
   }
-  __syncwarp();  // before the next row's elements take these places
+  __syncwarp();  // before elements of the next row overwrite these
   return size;
 }
 

@@ -1,5 +1,5 @@
-// Where an element is counted, and what three counters say; for both forms of
-// kernels/compression/sketch.hpp.
+// The counters of an element, and the estimate from three counters, for CPU and CUDA
+// (kernels/compression/sketch.hpp).
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace windtunnel {
 
 struct SketchPlaces {
   std::size_t counter[kSketchRows];
-  std::uint32_t sign[kSketchRows];  // of a float, as its highest bit
+  std::uint32_t sign[kSketchRows];  // the sign bit of a float
 };
 
 WINDTUNNEL_BOTH inline SketchPlaces sketch_places(std::uint32_t index, std::uint64_t seed,
@@ -32,7 +32,7 @@ WINDTUNNEL_BOTH inline float with_sign(float x, std::uint32_t sign) {
   return float_of(bits_of(x) ^ sign);
 }
 
-// By comparisons alone, so that it is one of the three whatever they are.
+// Uses only comparisons, so that the result is always one of the three values.
 WINDTUNNEL_BOTH inline float median(float a, float b, float c) {
   const float low = b < a ? b : a;
   const float high = b < a ? a : b;
@@ -40,7 +40,7 @@ WINDTUNNEL_BOTH inline float median(float a, float b, float c) {
   return high < c ? high : c;
 }
 
-// Places are told by 32 bits.
+// Indices have 32 bits.
 inline void check_sketch_sizes(std::size_t elements, std::size_t columns) {
   constexpr std::size_t kEnd = std::size_t{1} << 32;
   CHECK(elements < kEnd && columns >= 1 && columns < kEnd, "{} elements in {} columns", elements,

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kCodes = 16;  // of a word
+constexpr std::size_t kCodes = 16;  // per word
 
 void maximum(const float* x, std::size_t elements, float* maximum) {
   check_alignment(x);
@@ -20,15 +20,15 @@ void maximum(const float* x, std::size_t elements, float* maximum) {
   *maximum = float_of(static_cast<std::uint32_t>(largest));
 }
 
-// Without branches: what is sent is a matter of chance, which no processor foresees.
+// Branch-free: whether an element is sent is random, so a branch would be mispredicted.
 std::uint32_t code_of(float x, std::uint32_t random, float maximum) {
   const float share = static_cast<float>(static_cast<std::int32_t>(random >> 8)) * 0x1p-24f;
   const std::uint32_t sent = share * maximum < float_of(magnitude_bits(x)) ? 1u : 0u;
-  // What is sent is no zero and a number: its sign bit says whether it is below 0.
+  // An element that is sent is neither zero nor NaN, so its sign bit tells whether it is negative.
   return sent | (sent & (bits_of(x) >> 31)) << 1;
 }
 
-// Codes of a word's elements, random words first: the loops then are vector code.
+// The codes of a word. Random words are made first, so that the loops vectorise.
 std::uint32_t full_word(const float* x, std::uint64_t first, std::uint64_t seed, float maximum) {
   std::uint32_t random[kCodes];
   for (std::size_t i = 0; i < kCodes; i += 4) {

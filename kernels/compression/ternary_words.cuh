@@ -1,4 +1,4 @@
-// One element's code, for both forms of kernels/compression/ternary.hpp.
+// The code of one element, for CPU and CUDA (kernels/compression/ternary.hpp).
 #pragma once
 
 #include "kernels/device/number_words.cuh"
@@ -7,7 +7,7 @@
 namespace windtunnel {
 
 WINDTUNNEL_BOTH inline std::uint32_t ternary_code(float x, std::uint32_t random, float maximum) {
-  // 24 bits are exact in fp32, and so is their share of 1.
+  // 24 random bits are exact in fp32, and so is their fraction of 1.
   const float share = static_cast<float>(static_cast<std::int32_t>(random >> 8)) * 0x1p-24f;
   const bool sent = share * maximum < float_of(magnitude_bits(x));
   return sent ? (x < 0 ? 3u : 1u) : 0u;

@@ -23,7 +23,7 @@ std::uint64_t boundary_key(const float* x, std::size_t elements, std::size_t k) 
   std::array<std::size_t, kDigitBins> counts = {};
   for (std::size_t i = 0; i < elements; ++i) ++counts[magnitude_bits(x[i]) >> kFirstShift];
   std::size_t bin = kDigitBins - 1;
-  std::size_t rank = k;  // in the bin, from 1
+  std::size_t rank = k;  // within the bin, from 1
   while (counts[bin] < rank) rank -= counts[bin--];
   std::vector<std::uint64_t> keys;
   keys.reserve(counts[bin]);

@@ -7,25 +7,26 @@
 namespace windtunnel {
 namespace {
 
-// Digits of a key, from the highest: where each starts. The first is the 12 bits in which the bins
-// of a gradient are narrow; the others are decided on what is left of its boundary's bin.
+// The lowest bit of each digit of a key, from the highest digit on. The first digit has 12 bits,
+// for which the bins of a gradient are narrow; later digits divide the elements of the boundary's
+// bin.
 constexpr int kLevels = 6;
 constexpr int kShifts[kLevels] = {kKeyBits - kDigitBits, 41, 32, 21, 10, 0};
 
-constexpr int kQuads = 4;  // of a thread and tile
+constexpr int kQuads = 4;  // per thread and tile
 constexpr std::size_t kTile = std::size_t{kThreads} * kQuads * 4;
-constexpr unsigned kFullGrid = 132 * 8;  // of a wave on the largest devices
-constexpr std::size_t kListShare = 16;   // elements for each place in the list
+constexpr unsigned kFullGrid = 132 * 8;  // one wave on the largest devices
+constexpr std::size_t kListShare = 16;   // elements per place in the list
 
-// What the kernels of a selection tell each other.
+// State that the kernels of a selection share.
 struct Selection {
-  std::uint64_t lower, upper;  // keys from upper on are in; those from lower on are undecided
-  std::uint32_t wanted;        // of the undecided
+  std::uint64_t lower, upper;  // keys >= upper are selected; those in [lower, upper) are undecided
+  std::uint32_t wanted;        // among the undecided
   std::uint32_t undecided;
-  int listed_at;           // the level whose boundary the list was filled by; kLevels: none yet
+  int listed_at;           // the level whose boundary filled the list; kLevels: not filled yet
   std::uint32_t selected;  // written so far
   std::uint32_t listed;
-  std::uint32_t blocks_done;  // of the level's histogram
+  std::uint32_t blocks_done;  // that have added to the level's histogram
   std::uint32_t counts[kDigitBins];
 };
 
@@ -40,8 +41,9 @@ __global__ void start_kernel(Selection* selection, std::uint32_t elements, std::
   selection->selected = selection->listed = selection->blocks_done = 0;
 }
 
-// The boundary's digit: threads sum 16 bins each, the thread whose bins hold the wanted-th from
-// above finds it. Digit 0, mostly zeros, is what the others are not.
+// Finds the boundary's digit: each thread sums 16 bins, and the thread whose bins contain the
+// wanted-th element from above continues. Digit 0, which most elements have, is not counted; its
+// count is the rest.
 __device__ void decide(Selection* selection, int level, int shift, std::uint32_t capacity) {
   constexpr unsigned kBins = kDigitBins / kThreads;
   __shared__ std::uint32_t sums[kThreads];
@@ -56,7 +58,8 @@ __device__ void decide(Selection* selection, int level, int shift, std::uint32_t
   }
   sums[thread] = own;
   __syncthreads();
-  for (unsigned distance = 1; distance < kThreads; distance *= 2) {  // of this and those above
+  // Sums over this thread and those above.
+  for (unsigned distance = 1; distance < kThreads; distance *= 2) {
     const std::uint32_t more = thread + distance < kThreads ? sums[thread + distance] : 0;
     __syncthreads();
     sums[thread] += more;
@@ -65,7 +68,7 @@ __device__ void decide(Selection* selection, int level, int shift, std::uint32_t
   const std::uint32_t wanted = selection->wanted;
   const std::uint32_t undecided = selection->undecided;
   const std::uint64_t lower = selection->lower;
-  __syncthreads();  // all have read what one of them changes
+  __syncthreads();  // all threads have read before one of them writes
   std::uint32_t beyond = sums[thread] - own;
   if (thread == 0) {
     counts[0] = undecided - sums[0];
@@ -91,7 +94,7 @@ __device__ void decide(Selection* selection, int level, int shift, std::uint32_t
   selection->blocks_done = 0;
 }
 
-// True in the last block to come here, after all others have added their counts.
+// True in the last block to arrive, after all others have added their counts.
 __device__ bool is_last_block(Selection* selection) {
   __shared__ bool last;
   __threadfence();
@@ -104,8 +107,8 @@ __device__ bool is_last_block(Selection* selection) {
   return last;
 }
 
-// The level's counts of x. Neighbours of a warp have different copies of the bins, so that fewer
-// meet at one.
+// Makes the first level's histogram of x. Neighbouring threads use different copies of the bins, so
+// that fewer collide.
 __global__ void __launch_bounds__(kThreads)
     first_histogram_kernel(const float* x, std::size_t elements, Selection* selection,
                            std::uint32_t capacity) {
@@ -139,7 +142,7 @@ __global__ void __launch_bounds__(kThreads)
   if (is_last_block(selection)) decide(selection, 0, kKeyBits - kDigitBits, capacity);
 }
 
-// A later level's, of the list or, while there is none, of the whole array.
+// Makes a later level's histogram, of the list or, while that is not filled, of the whole array.
 __global__ void __launch_bounds__(kThreads)
     histogram_kernel(const float* x, std::size_t elements, const std::uint64_t* list,
                      Selection* selection, int level, int shift, std::uint32_t capacity) {
@@ -168,13 +171,13 @@ struct Places {
   std::uint32_t first, second;
 };
 
-// Where each thread's first and second kind of elements go: behind those of the threads before it,
-// and all of the block's behind what `first` and `second` count so far.
+// Where each thread writes its elements of two kinds: after those of the threads before it in the
+// block, and the block's after the counts *first and *second.
 __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::uint32_t* first,
                             std::uint32_t* second) {
   __shared__ std::uint32_t of_warps[kWarps];
   __shared__ Places base;
-  // At most kTile < 2^16 of each in a block.
+  // A block has at most kTile < 2^16 of each.
   const std::uint32_t own = firsts | seconds << 16;
   std::uint32_t sum = own;
 #pragma unroll
@@ -182,7 +185,7 @@ __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::ui
     const std::uint32_t before = __shfl_up_sync(kAllLanes, sum, distance);
     if (lane_of_warp() >= distance) sum += before;
   }
-  __syncthreads();  // the tile before has been read
+  __syncthreads();  // the values of the tile before have been read
   if (lane_of_warp() == 31) of_warps[threadIdx.x / 32] = sum;
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -200,8 +203,8 @@ __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::ui
   return {base.first + (before & 0xffffu), base.second + (before >> 16)};
 }
 
-// A magnitude is the upper half of a key of 64 bits: it decides alone as long as the bounds have no
-// lower half.
+// A magnitude is the upper half of a 64-bit key. It is sufficient as long as the lower halves of
+// the bounds are zero.
 template <typename Key>
 __device__ Key key_of(float value, std::uint32_t index) {
   if constexpr (sizeof(Key) == 4) {
@@ -211,8 +214,8 @@ __device__ Key key_of(float value, std::uint32_t index) {
   }
 }
 
-// Elements of the array whose keys are `upper` or more go out, with their values; keys of those
-// between go into the list.
+// Writes elements with keys >= upper, with their values, and puts keys in [lower, upper) into the
+// list.
 template <typename Key>
 __device__ void compact(const float* x, std::size_t elements, Key lower, Key upper,
                         std::uint32_t capacity, std::uint32_t* indices, float* values,
@@ -248,7 +251,7 @@ __device__ void compact(const float* x, std::size_t elements, Key lower, Key upp
     }
     std::uint32_t undecided = kept & ~out;
     Places to = places_of(__popc(out), __popc(undecided), selected, listed);
-    // Few of many: to read these again is cheaper than to ask for each element whether it is one.
+    // Selected elements are few, so reading them again is cheaper than a test for each element.
     for (; out != 0; out &= out - 1, ++to.first) {
       if (to.first >= capacity) break;
       const std::uint32_t index = index_of(__ffs(static_cast<int>(out)) - 1);
@@ -273,7 +276,8 @@ __global__ void __launch_bounds__(kThreads, sizeof(Key) == 4 ? 8 : 6)
           &selection->selected, &selection->listed);
 }
 
-// What is in, of the list: no two keys are equal, so that the last digit leaves nothing undecided.
+// Writes the selected elements of the list. Keys are distinct, so after the last digit nothing is
+// undecided.
 __global__ void __launch_bounds__(kThreads)
     finish_kernel(const float* x, const std::uint64_t* list, Selection* selection,
                   std::uint32_t* indices, float* values) {
@@ -350,7 +354,7 @@ void select(const float* x, std::size_t elements, std::size_t k, std::byte* work
   const unsigned list_grid = grid_of(capacity, 4 * kThreads);
   const cudaStream_t stream = work_stream();
   start_kernel<<<1, kThreads, 0, stream>>>(selection, static_cast<std::uint32_t>(elements), wanted);
-  // Some blocks for each SM: each clears and adds up all bins.
+  // Few blocks per SM, because each clears and adds up all bins.
   first_histogram_kernel<<<std::min(grid, 132u * 6), kThreads, 0, stream>>>(x, elements, selection,
                                                                             capacity);
   for (int level = 0; level < kLevels; ++level) {
@@ -360,7 +364,7 @@ void select(const float* x, std::size_t elements, std::size_t k, std::byte* work
     }
     const auto fill =
         kShifts[level] >= 32 ? list_kernel<std::uint32_t> : list_kernel<std::uint64_t>;
-    // Mostly level 0 alone has something to do.
+    // Usually only level 0 has work to do.
     const unsigned list_blocks = level == 0 ? grid : std::min(grid, kFullGrid);
     fill<<<list_blocks, kThreads, 0, stream>>>(x, elements, selection, level, wanted, indices,
                                                values, list);

@@ -1,5 +1,4 @@
-// Keys that order elements as a selection takes them, and their digits; for both forms of
-// kernels/compression/top_k.hpp.
+// Sort keys for a selection, and their digits, for CPU and CUDA (kernels/compression/top_k.hpp).
 #pragma once
 
 #include <cstddef>
@@ -9,7 +8,8 @@
 
 namespace windtunnel {
 
-// 31 bits of |x|, then 32 of the index, the lowest first: no two keys are equal.
+// 31 bits of |x| above 32 bits of the inverted index, so that keys are distinct and lower indices
+// win.
 WINDTUNNEL_BOTH inline std::uint64_t selection_key(float x, std::uint32_t index) {
   return (static_cast<std::uint64_t>(magnitude_bits(x)) << 32) | ~index;
 }
@@ -18,13 +18,13 @@ WINDTUNNEL_BOTH inline std::uint32_t index_of_key(std::uint64_t key) {
 }
 
 constexpr int kKeyBits = 63;
-constexpr int kDigitBits = 12;  // of the first digit: exponent and 4 bits of mantissa
+constexpr int kDigitBits = 12;  // the first digit: exponent and 4 bits of mantissa
 constexpr std::uint32_t kDigitBins = 1u << kDigitBits;
 
-// Element `part` of k by a seed.
+// The index drawn from part `part` of k.
 WINDTUNNEL_BOTH inline std::uint32_t random_index(std::uint64_t part, std::uint64_t elements,
                                                   std::uint64_t k, std::uint64_t seed) {
-  const std::uint64_t first = part * elements / k;  // both are below 2^32
+  const std::uint64_t first = part * elements / k;  // both factors are below 2^32
   const std::uint64_t end = (part + 1) * elements / k;
   const std::uint32_t word = philox(seed, part).word[0];
   return static_cast<std::uint32_t>(first) + below(word, static_cast<std::uint32_t>(end - first));

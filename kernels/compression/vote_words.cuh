@@ -1,5 +1,5 @@
-// Counts of set bits in 32 columns at once: bit-sliced counters, to which four words are added by
-// full adders (carry-save, as in Harley and Seal's population count), about 6 instructions a word.
+// Counts set bits in 32 columns at once with bit-sliced counters. Full adders add four words at a
+// time (carry-save, as in Harley and Seal's population count), in about 6 instructions per word.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace windtunnel {
 
-// Counts below 2^kPlanes.
+// Counts up to 2^kPlanes - 1.
 template <int kPlanes>
 struct VoteCounts {
-  std::uint32_t plane[kPlanes];  // bit i of each: a digit of column i's count
+  std::uint32_t plane[kPlanes];  // bit i of each: a binary digit of column i's count
 };
 
 WINDTUNNEL_BOTH inline std::uint32_t majority_of(std::uint32_t a, std::uint32_t b,
@@ -36,7 +36,7 @@ WINDTUNNEL_BOTH void add_votes(VoteCounts<kPlanes>& counts, std::uint32_t a, std
   }
 }
 
-// The carry out of count - bound, digit by digit.
+// Bit i is the carry out of count_i - bound, computed digit by digit.
 template <int kPlanes>
 WINDTUNNEL_BOTH std::uint32_t at_least(const VoteCounts<kPlanes>& counts, std::uint32_t bound) {
   std::uint32_t carry = 0xffffffffu;

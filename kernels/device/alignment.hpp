@@ -1,5 +1,5 @@
-// Arrays of compressors start at multiples of 16 bytes, as allocators and buckets of frameworks
-// place them: the width of one access of a CUDA thread.
+// The alignment of compressors' arrays: 16 bytes, the width of one access of a CUDA thread.
+// Allocators and the buckets of frameworks provide it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Four bytes of eight, in one instruction of a device.
+// Selects four of eight bytes in one instruction of a device.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace windtunnel {
 
-// PRMT: byte i of the result is byte (selector >> 4i & 7) of b:a. The fourth bit of each of the
-// selector's low four nibbles is 0; what is above them does not count.
+// PRMT: byte i of the result is byte (selector >> 4i & 7) of b:a. The top bit of each of the
+// selector's four low nibbles must be 0; higher bits are ignored.
 WINDTUNNEL_BOTH inline std::uint32_t select_bytes(std::uint32_t a, std::uint32_t b,
                                                   std::uint32_t selector) {
 #ifdef __CUDA_ARCH__

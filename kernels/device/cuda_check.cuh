@@ -1,5 +1,5 @@
-// What a failed CUDA call becomes: an Error with the call and CUDA's own words. The last error is
-// cleared, or the next call would report it again.
+// Turns a failed CUDA call into an Error with the call and CUDA's message. Clears the last error,
+// which the next call would otherwise report again.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,5 +1,5 @@
-// The CUDA side of each table in this folder: defined in the .cu files or, where the project is
-// built without the toolkit, in no_cuda.cpp (without cuBLAS: no_cublas.cpp).
+// The CUDA entries of the tables in kernels/: defined in the .cu files or, in a build without the
+// toolkit, in no_cuda.cpp (without cuBLAS: no_cublas.cpp).
 #pragma once
 
 namespace windtunnel {

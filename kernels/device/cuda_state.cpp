@@ -13,7 +13,8 @@ std::string driver_text(const CudaState& state) {
   return state.driver.empty() ? "the driver" : "driver " + state.driver;
 }
 
-// Libraries of two drivers are on the machine, or of another one than runs in the kernel.
+// The machine has libraries of two drivers, or a library that does not match the driver in the
+// kernel.
 std::string two_drivers(const CudaState& state) {
   if (!state.nvml_fault.empty()) {
     return fmt::format(
@@ -30,11 +31,11 @@ std::string two_drivers(const CudaState& state) {
 }  // namespace
 
 std::string why_no_cuda(const CudaState& state) {
-  // Only the major number: within it drivers run what later toolkits built.
+  // Compares only major versions: within one, drivers run programs of later toolkits.
   const bool too_old = state.driver_cuda > 0 && state.driver_cuda / 1000 < state.built_cuda / 1000;
   const bool disagree = state.driver_cuda > 0 && state.nvml_cuda > 0 &&
                         state.driver_cuda / 1000 != state.nvml_cuda / 1000;
-  // NVML's words; without it nobody sees clocks and throttling.
+  // NVML's message. Without NVML, clocks and throttling are not known.
   if (state.nvml_fault.find("mismatch") != std::string::npos) return two_drivers(state);
   if (state.devices > 0 && state.fault.empty()) return "";
   if (state.driver_cuda == 0) return "no NVIDIA driver: its library libcuda.so.1 is not found";

@@ -1,5 +1,5 @@
-// What the CUDA kernels of compressors share: their grid, accesses of 16 bytes that are made once,
-// and codes of a warp that change lanes so that each writes a whole word.
+// Helpers of the compressors' CUDA kernels: the grid, streaming accesses of 16 bytes, and the
+// exchange of codes between lanes so that each lane writes a whole word.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr unsigned kAllLanes = 0xffffffffu;
 
-// Enough to fill every SM of the largest devices, in whole waves of 1, 2, 3, 4, 6 or 8 blocks on
-// each; each warp or thread then strides over the rest.
+// Enough blocks to fill every SM of the largest devices, in whole waves of 1, 2, 3, 4, 6 or 8
+// blocks per SM; each warp or thread then strides over the rest.
 inline unsigned grid_of(std::size_t pieces, std::size_t pieces_per_block) {
   constexpr std::size_t kMaxBlocks = 132 * 24;
   return static_cast<unsigned>(
@@ -34,8 +34,8 @@ __device__ inline unsigned lane_of_warp() {
   return threadIdx.x % 32;
 }
 
-// Elements at .. at + 3 of an array aligned to 16 bytes, at a multiple of 4; beyond its end zeros.
-// kWhole: all are inside, so that no branch keeps the loads of a tile from starting together.
+// Loads elements at .. at + 3 (at: a multiple of 4) of an array aligned to 16 bytes; zeros beyond
+// the end. kWhole: all are inside. Without branches, the loads of a tile can all start at once.
 template <bool kWhole = false>
 __device__ inline float4 load_quad(const float* from, std::size_t at, std::size_t elements) {
   if (kWhole || at + 4 <= elements) return __ldcs(reinterpret_cast<const float4*>(from + at));
@@ -46,8 +46,8 @@ __device__ inline float4 load_quad(const float* from, std::size_t at, std::size_
   return quad;
 }
 
-// Quads `stride` elements apart, the first at `at`. `whole`: all are inside; their loads then come
-// one after another, so that all are under way at once.
+// Loads quads that are `stride` elements apart, from `at` on. `whole`: all are inside; the loads
+// then follow each other directly and overlap in time.
 template <int kQuads>
 __device__ void load_quads(const float* from, std::size_t at, std::size_t stride,
                            std::size_t elements, bool whole, float4 (&quads)[kQuads]) {
@@ -71,7 +71,7 @@ __device__ inline void store_quad(float* to, std::size_t at, std::size_t element
   if (at + 2 < elements) to[at + 2] = quad.z;
 }
 
-// Of a matrix whose rows are the words of `lanes` neighbouring lanes (8 or 4), its columns.
+// Transposes a bit matrix whose rows are the words of kLanes neighbouring lanes (8 or 4).
 template <unsigned kLanes>
 __device__ inline std::uint32_t transposed(std::uint32_t word) {
 #pragma unroll

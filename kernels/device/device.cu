@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kLanes = 8;  // streams of run_beside
+constexpr int kLanes = 8;  // streams of run_beside()
 
 struct Streams {
   cudaStream_t main = nullptr;
@@ -22,7 +22,7 @@ struct Streams {
   cudaStream_t now = nullptr;
 
   Streams() {
-    // Non-blocking: the default stream neither waits for them nor holds them up.
+    // Non-blocking streams do not synchronise with the default stream.
     CHECK_CUDA(cudaStreamCreateWithFlags(&main, cudaStreamNonBlocking));
     for (cudaStream_t& lane : lanes) {
       CHECK_CUDA(cudaStreamCreateWithFlags(&lane, cudaStreamNonBlocking));
@@ -31,13 +31,13 @@ struct Streams {
   }
 };
 
-// Work has a device once there are streams.
+// Once the streams exist, a device is in use.
 bool& has_streams() {
   static bool has = false;
   return has;
 }
 
-// Live as long as the process: the driver takes them back.
+// They live as long as the process; the driver frees them.
 Streams& streams() {
   static Streams all;
   has_streams() = true;
@@ -65,7 +65,7 @@ using Graph = std::unique_ptr<CUgraph_st, DestroyGraph>;
 using ReadyGraph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 
 const Nvml& nvml() {
-  static const Nvml library;  // its start takes milliseconds
+  static const Nvml library;  // starting it takes milliseconds
   return library;
 }
 
@@ -77,7 +77,7 @@ CudaState read_state() {
     state.devices = 0;
     state.fault = cudaGetErrorString(status);
   }
-  // Of the driver's own library: 0 where there is none.
+  // From the driver's own library; 0 if there is no driver.
   if (cudaDriverGetVersion(&state.driver_cuda) != cudaSuccess) state.driver_cuda = 0;
   if (cudaRuntimeGetVersion(&state.built_cuda) != cudaSuccess) state.built_cuda = 0;
   cudaGetLastError();
@@ -89,7 +89,7 @@ CudaState read_state() {
   return state;
 }
 
-// It does not change while a process lives.
+// The state does not change while a process runs.
 const CudaState& cuda_state() {
   static const CudaState state = read_state();
   return state;
@@ -120,7 +120,7 @@ int attribute(cudaDeviceAttr name) {
   return value;
 }
 
-// As nvidia-smi writes it: GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
+// In the form of nvidia-smi: GPU-xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx.
 std::string text_of(const cudaUUID_t& uuid) {
   std::string text = "GPU";
   for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
@@ -140,7 +140,7 @@ DeviceDescription describe() {
   description.memory_bytes = properties.totalGlobalMem;
   description.cache_bytes = static_cast<std::size_t>(properties.l2CacheSize);
   description.sms = properties.multiProcessorCount;
-  description.clock_Hz = 1e3 * attribute(cudaDevAttrClockRate);  // told in kHz
+  description.clock_Hz = 1e3 * attribute(cudaDevAttrClockRate);  // CUDA returns kHz
   return description;
 }
 
@@ -166,7 +166,7 @@ std::byte* allocate(std::size_t size_bytes, MemoryKind kind) {
   if (kind == MemoryKind::pageable) {
     return device(DeviceKind::cpu).allocate(size_bytes, kind);
   }
-  const std::size_t bytes = size_bytes == 0 ? 1 : size_bytes;  // never a null pointer
+  const std::size_t bytes = size_bytes == 0 ? 1 : size_bytes;  // so that the pointer is never null
   void* memory = nullptr;
   if (kind == MemoryKind::pinned) {
     CHECK_CUDA(cudaMallocHost(&memory, bytes));
@@ -178,7 +178,7 @@ std::byte* allocate(std::size_t size_bytes, MemoryKind kind) {
   return static_cast<std::byte*>(memory);
 }
 
-// Called by destructors: an error left by an earlier kernel is not theirs to throw.
+// Destructors call this, so it must not throw an error of an earlier kernel.
 void release(std::byte* memory, MemoryKind kind) {
   if (kind == MemoryKind::pageable) {
     device(DeviceKind::cpu).release(memory, kind);
@@ -189,7 +189,7 @@ void release(std::byte* memory, MemoryKind kind) {
   }
 }
 
-// On the work stream, for kernels of that stream do not wait for the default one.
+// Uses the work stream, because its kernels do not wait for the default stream.
 void copy(std::byte* to, const std::byte* from, std::size_t size_bytes) {
   CHECK_CUDA(cudaMemcpyAsync(to, from, size_bytes, cudaMemcpyDefault, work_stream()));
   CHECK_CUDA(cudaStreamSynchronize(work_stream()));
@@ -199,8 +199,8 @@ void synchronize() {
   CHECK_CUDA(cudaDeviceSynchronize());
 }
 
-// The recordings of the events are nodes of the graph (cudaEventRecordExternal). Null where
-// something cannot be captured.
+// The events are recorded by nodes of the graph (cudaEventRecordExternal). Null if something cannot
+// be captured.
 Graph captured(const std::function<void(unsigned)>& runs) {
   const cudaStream_t stream = work_stream();
   CHECK_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
@@ -208,7 +208,7 @@ Graph captured(const std::function<void(unsigned)>& runs) {
   try {
     runs(cudaEventRecordExternal);
   } catch (const std::exception&) {
-    complete = false;  // what is wrong with the work itself shows again without a capture
+    complete = false;  // an error of the work itself will occur again without a capture
   }
   cudaGraph_t graph = nullptr;
   const cudaError_t status = cudaStreamEndCapture(stream, &graph);
@@ -217,7 +217,7 @@ Graph captured(const std::function<void(unsigned)>& runs) {
   return complete && status == cudaSuccess ? std::move(owner) : nullptr;
 }
 
-// Null where there is no graph, or one of what this driver does not run in graphs.
+// Null if there is no graph, or if this driver cannot run a node of it in a graph.
 ReadyGraph ready(const Graph& graph) {
   if (graph == nullptr) return nullptr;
   cudaGraphExec_t instance = nullptr;
@@ -254,7 +254,7 @@ double time_s(const std::function<void()>& work, int times) {
   return 1e-3 * elapsed_ms;
 }
 
-// A later call of `to` waits for what `from` has now.
+// Later calls on `to` wait for the present work of `from`.
 void join(cudaStream_t from, cudaStream_t to) {
   const Event event(cudaEventDisableTiming);
   CHECK_CUDA(cudaEventRecord(event.get(), from));
@@ -265,7 +265,7 @@ void run_beside(const std::vector<std::function<void()>>& works) {
   Streams& all = streams();
   CHECK(works.size() <= all.lanes.size(), "{} works beside each other", works.size());
   CHECK(all.now == all.main, "works of run_beside call it again");
-  struct Back {  // also when a work throws
+  struct Back {  // restores the state, also if a work throws
     Streams& all;
     ~Back() { all.now = all.main; }
   } const back{all};

@@ -1,5 +1,5 @@
-// WINDTUNNEL_BOTH: a function of kernels that compiles for the host too, where tests hold it to its
-// definition.
+// WINDTUNNEL_BOTH marks a function of kernels that also compiles for the host, where tests compare
+// it with its definition.
 #pragma once
 
 #ifdef __CUDACC__

@@ -12,14 +12,14 @@ namespace {
 
 constexpr const char* kFrequency = "/sys/devices/system/cpu/cpu0/cpufreq/";
 
-// The number that a file starts with; 0 where there is none.
+// The number at the start of a file; 0 if there is none.
 double number_in(const std::string& path) {
   std::ifstream file(path);
   double number = 0;
   return file >> number ? number : 0;
 }
 
-// Behind the colon of the first line that starts with `key`.
+// The text after the colon in the first line that starts with `key`.
 std::string cpuinfo(const std::string& root, const std::string& key) {
   std::ifstream file(root + "/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -37,7 +37,7 @@ double cpuinfo_clock(const std::string& root) {
   return text >> clock_MHz ? 1e6 * clock_MHz : 0;
 }
 
-// `file` of cpufreq, in kHz, or what /proc/cpuinfo says.
+// `file` of cpufreq, in kHz, or else the clock in /proc/cpuinfo.
 double clock_of(const std::string& root, const char* file) {
   const double clock_kHz = number_in(root + kFrequency + file);
   return clock_kHz > 0 ? 1e3 * clock_kHz : cpuinfo_clock(root);
@@ -47,7 +47,7 @@ std::size_t setting(int name) {
   return static_cast<std::size_t>(std::max(sysconf(name), 0L));  // -1: not known
 }
 
-// cpu user nice system idle iowait irq softirq steal (proc(5)).
+// The fields are cpu user nice system idle iowait irq softirq steal (proc(5)).
 double stolen_s(const std::string& root) {
   std::ifstream file(root + "/proc/stat");
   std::string word;
@@ -74,12 +74,13 @@ double seconds_of(void (*run)()) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Instructions that only the front end limits: two threads of a core take turns there.
+// Instructions limited only by the front end, which the two threads of a core share alternately.
 void issue() {
   for (int block = 0; block < 450; ++block) asm volatile(".rept 60\n nop\n .endr");
 }
 
-// Each waits for the one before: as long beside another thread, and longer at a lower clock.
+// Each instruction waits for the one before, so the time depends on the clock, not on another
+// thread.
 void chain() {
   std::uint64_t value = 3;
   for (int link = 0; link < 1500; ++link) {
@@ -95,7 +96,7 @@ struct CoreTimes {
   double ratio() const { return issue_s / chain_s; }
 };
 
-// The shorter of two each, as an interrupt may fall into one.
+// Takes the shorter of two runs each, because an interrupt may fall into one.
 CoreTimes core_times() {
   return {std::min(seconds_of(issue), seconds_of(issue)),
           std::min(seconds_of(chain), seconds_of(chain))};
@@ -115,10 +116,11 @@ CoreTimes least_of_a_while() {
 }  // namespace
 
 bool core_disturbed() {
-  // Alone, a core's ratios differ by 3 %; beside a busy thread they are 1.4 to 2 times as high
+  // Alone, a core's ratios differ by 3 %; next to a busy thread they are 1.4 to 2 times as high
   // (measured on a Xeon of the Sapphire Rapids generation).
   constexpr double kDisturbed = 1.2;
-  // Each of the two alone, at the highest clock: the least ratio would be of an interrupted chain.
+  // The minimum of each time separately, at the highest clock. The least ratio would be wrong: it
+  // comes from a chain that was interrupted.
   thread_local CoreTimes whole = least_of_a_while();
   const CoreTimes now = core_times();
   whole = least(whole, now);

@@ -1,5 +1,5 @@
-// What Linux tells of the machine: /proc and /sys below `root` ("" for the real ones). Files that a
-// container or hypervisor hides leave their fields at 0.
+// Reads properties of a Linux machine from /proc and /sys below `root` ("" for the real ones). If a
+// container or hypervisor hides a file, its fields stay 0.
 #pragma once
 
 #include <string>
@@ -11,12 +11,13 @@ namespace windtunnel {
 DeviceDescription describe_host(const std::string& root = "");
 DeviceReadings host_readings(const std::string& root = "");
 
-// Whether the core that calls is not all ours: its other hardware thread works, which a hypervisor
-// may have given to another tenant, for a millisecond or for minutes, and /proc/stat does not count
-// as stolen. Works take 1.1 to 1.7 times as long then. Seen by how long the front end of the core
-// takes for a fixed run of instructions that need nothing else of it, over a chain of dependent
-// ones, which knows the clock but not the neighbour; against the least that this thread ever saw. A
-// neighbour that never pauses is not seen. 6 us; the first call of a thread 20 ms.
+// Whether the other hardware thread of the calling core is busy. A hypervisor may have given it to
+// another tenant, for a millisecond or for minutes, and /proc/stat does not count this as stolen;
+// work then takes 1.1 to 1.7 times as long. It is detected from two times: that of a fixed run of
+// instructions limited by the core's front end, and that of a chain of dependent instructions,
+// which depends on the clock but not on the neighbour. Their ratio is compared with the lowest that
+// this thread has seen. A neighbour that never pauses is not detected. Takes 6 us; the first call
+// of a thread takes 20 ms.
 bool core_disturbed();
 
 }  // namespace windtunnel

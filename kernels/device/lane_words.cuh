@@ -1,7 +1,7 @@
-// Codes of four elements that each lane of a warp has, and the words that they fill. With rows of
-// 4 elements a lane, a word's codes come from 8 lanes (one bit each) or 4 lanes (two bits each);
-// with 8 or 4 rows, each lane has a word of codes as soon as neighbours have transposed the matrix
-// of their codes, in three or two exchanges.
+// Packs the codes of four elements per lane of a warp into words. If each lane has 4 elements of a
+// row, a word's codes come from 8 lanes (one bit each) or 4 lanes (two bits each). With 8 or 4
+// rows, neighbouring lanes transpose the matrix of their codes in three or two exchanges, and each
+// lane then has one whole word.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// One exchange of a transposition: the half of each pair of columns, `shift` bits wide, that
-// belongs to the partner's row. `upper`: this is the second row of the two.
+// One exchange of a transposition: takes from the partner's row the half of each pair of columns,
+// `shift` bits wide, that belongs here. `upper`: this is the second row of the two.
 WINDTUNNEL_BOTH inline std::uint32_t exchanged(std::uint32_t own, std::uint32_t other, bool upper,
                                                unsigned shift) {
   const std::uint32_t low = shift == 16 ? 0x0000ffffu : (shift == 8 ? 0x00ff00ffu : 0x0f0f0f0fu);

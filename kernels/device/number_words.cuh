@@ -1,4 +1,4 @@
-// Bits of a float, and rounding, as both forms of a kernel do them.
+// Bits of a float, and rounding, for CPU and CUDA.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-constexpr std::uint32_t kInfinityBits = 0x7f800000;  // magnitudes from here on are not finite
+constexpr std::uint32_t kInfinityBits = 0x7f800000;  // larger bits are infinite or NaN
 constexpr std::uint32_t kNanBits = 0x7fc00000;       // the NaN that kernels write
 
 WINDTUNNEL_BOTH inline std::uint32_t bits_of(float x) {
@@ -31,13 +31,13 @@ WINDTUNNEL_BOTH inline float float_of(std::uint32_t bits) {
 #endif
 }
 
-// Of |x|, as an integer that orders magnitudes, NaN above infinity.
+// The bits of |x|, an integer that orders magnitudes, with NaN above infinity.
 WINDTUNNEL_BOTH inline std::uint32_t magnitude_bits(float x) {
   return bits_of(x) & 0x7fffffffu;
 }
 
-// To nearest, ties to even, for |x| < 2^22: the addition leaves no bits for a fraction. Two
-// instructions of full rate on every machine.
+// Rounds to nearest, ties to even, for |x| < 2^22: after the addition no bits are left for a
+// fraction. This takes two instructions, which run at full rate on every machine.
 WINDTUNNEL_BOTH inline std::int32_t rounded(float x) {
   constexpr float kShift = 12582912.0f;  // 1.5 * 2^23
   return static_cast<std::int32_t>(bits_of(x + kShift) - 0x4b400000u);
@@ -47,12 +47,13 @@ WINDTUNNEL_BOTH inline std::int32_t rounded(float x) {
 // exponent with bias 7, 3 of mantissa, no infinity, largest 448, smallest 2^-9.
 constexpr float kLargestE4m3 = 448.0f;
 
-// To nearest, ties to even; what is larger becomes 448. x is no NaN.
+// Rounds to nearest, ties to even; larger values become 448. x must not be NaN.
 WINDTUNNEL_BOTH inline std::uint32_t e4m3_of(float x) {
   const std::uint32_t sign = (bits_of(x) >> 24) & 0x80u;
   float magnitude = float_of(magnitude_bits(x));
   magnitude = magnitude < kLargestE4m3 ? magnitude : kLargestE4m3;
-  // Below 2^-6 in steps of 2^-9: 8 steps are the first normal number, and so is their code.
+  // Values below 2^-6 have steps of 2^-9; 8 steps are the first normal number, and the code is also
+  // 8.
   const auto small = static_cast<std::uint32_t>(rounded(magnitude * 512.0f));
   const std::uint32_t bits = bits_of(magnitude);
   const std::uint32_t normal = ((bits + 0x7ffffu + ((bits >> 20) & 1u)) >> 20) - (120u << 3);

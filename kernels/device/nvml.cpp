@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// nvml.h: enumerators that go in as numbers, and lengths.
+// Enumerators of nvml.h that are passed as numbers, and lengths.
 constexpr int kSuccess = 0;
 constexpr int kClockSm = 1;
 constexpr int kClockMemory = 2;
@@ -16,7 +16,7 @@ constexpr unsigned kDriverChars = 80;
 
 }  // namespace
 
-// Whether the function is there and says that it succeeded.
+// Whether the function exists and reports success.
 template <typename... Arguments>
 bool Nvml::call(const char* function, Arguments... arguments) const {
   if (library_ == nullptr) return false;
@@ -28,7 +28,7 @@ bool Nvml::call(const char* function, Arguments... arguments) const {
 Nvml::Nvml(const char* library) : library_(dlopen(library, RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr || call("nvmlInit_v2")) return;
   void* const words = dlsym(library_, "nvmlErrorString");
-  // The first call's status is lost to call(); a second one fails alike.
+  // call() does not return the status of the first call; a second call fails in the same way.
   void* const start = dlsym(library_, "nvmlInit_v2");
   if (words != nullptr && start != nullptr) {
     fault_ = reinterpret_cast<const char* (*)(int)>(words)(reinterpret_cast<int (*)()>(start)());
@@ -58,7 +58,7 @@ DeviceReadings Nvml::readings(const std::string& pci_bus_id) const {
   void* device = nullptr;
   if (!call("nvmlDeviceGetHandleByPciBusId_v2", pci_bus_id.c_str(), &device)) return readings;
   unsigned value = 0;
-  unsigned pending = 0;  // after the next reset
+  unsigned pending = 0;  // takes effect after the next reset
   if (call("nvmlDeviceGetClockInfo", device, kClockSm, &value)) readings.clock_Hz = 1e6 * value;
   if (call("nvmlDeviceGetClockInfo", device, kClockMemory, &value)) {
     readings.memory_clock_Hz = 1e6 * value;
@@ -68,7 +68,7 @@ DeviceReadings Nvml::readings(const std::string& pci_bus_id) const {
   }
   if (call("nvmlDeviceGetPowerUsage", device, &value)) readings.power_W = 1e-3 * value;
   unsigned long long reasons = 0;
-  // Later drivers call them event reasons and keep the old name.
+  // Later drivers call them event reasons and keep the old name as well.
   if (call("nvmlDeviceGetCurrentClocksThrottleReasons", device, &reasons)) {
     readings.throttle_reasons = reasons;
   }

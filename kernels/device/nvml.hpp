@@ -1,6 +1,6 @@
-// Readings of NVIDIA's management library, which comes with the driver. It is opened at run time,
-// so that nothing depends on it: where it or one of its functions is missing, fields stay 0. Never
-// sets anything. Functions, units and bits: NVML API reference (docs.nvidia.com/deploy/nvml-api).
+// Readings from NVIDIA's management library, which comes with the driver. It is opened at run time
+// and is optional: if it or one of its functions is missing, fields stay 0. It is never used to set
+// anything. Functions, units and bits: NVML API reference (docs.nvidia.com/deploy/nvml-api).
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ class Nvml {
   Nvml& operator=(const Nvml&) = delete;
 
   std::string driver() const;  // "580.65.06"; empty: not known
-  int cuda_version() const;    // the latest that this driver runs: 13000; 0: not known
-  // Why the library is there and does not start, in its own words; else empty.
+  int cuda_version() const;    // the latest that this driver supports: 13000; 0: not known
+  // NVML's message if the library is there but does not start; else empty.
   const std::string& fault() const { return fault_; }
-  // Of the device at this place, as CUDA names it: "0000:1B:00.0".
+  // Readings of the device with this PCI address, "0000:1B:00.0".
   DeviceReadings readings(const std::string& pci_bus_id) const;
 
  private:
@@ -28,7 +28,7 @@ class Nvml {
   bool call(const char* function, Arguments... arguments) const;
 
   std::string fault_;
-  void* library_;  // null: not there, or it could not start
+  void* library_;  // null: missing, or it could not start
 };
 
 }  // namespace windtunnel

@@ -1,5 +1,6 @@
 // Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC'11): four random
-// words of 32 bits for a counter and a key, the same on every device. Some 10 instructions a word.
+// 32-bit words from a counter and a key, the same on every device, in about 10 instructions per
+// word.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@ struct RandomWords {
   std::uint32_t word[4];
 };
 
-// In one instruction: nvcc else carries words of 64 bits through all rounds, a fifth more to do.
+// Forces one instruction: otherwise nvcc keeps 64-bit words through all rounds, a fifth more work.
 WINDTUNNEL_BOTH inline std::uint64_t wide_product(std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
   std::uint64_t product;
@@ -42,7 +43,7 @@ WINDTUNNEL_BOTH inline RandomWords philox(std::uint64_t seed, std::uint64_t coun
   return x;
 }
 
-// A number below `bound`; each as likely, but for 2^-32 of bound.
+// A number below `bound`. All are equally likely, up to a deviation of 2^-32 of bound.
 WINDTUNNEL_BOTH inline std::uint32_t below(std::uint32_t word, std::uint32_t bound) {
   return static_cast<std::uint32_t>((std::uint64_t{word} * bound) >> 32);
 }

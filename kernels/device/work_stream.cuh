@@ -1,5 +1,5 @@
-// The stream on which every kernel of this folder starts. Not the default stream, which cannot be
-// captured into a graph; inside of Device::run_beside each work sees one of its own.
+// The stream on which every kernel of kernels/ starts. It is not the default stream, which cannot
+// be captured into a graph. Within Device::run_beside each work gets a stream of its own.
 #pragma once
 
 #include <cuda_runtime.h>

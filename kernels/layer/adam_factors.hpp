@@ -1,4 +1,4 @@
-// What all elements of a step of Adam share, worked out once.
+// Factors that all elements of an Adam step share, computed once.
 #pragma once
 
 #include "kernels/layer/adam_update.cuh"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// Throws InternalError outside of the bounds that AdamSettings states.
+// Throws InternalError if a setting is outside of the bounds in AdamSettings.
 AdamFactors adam_factors(const AdamSettings& settings);
 
 }  // namespace windtunnel

@@ -1,6 +1,6 @@
 // One element of a step of plain descent, and of Adam (Kingma and Ba, "Adam: A Method for
-// Stochastic Optimization", 2015, algorithm 1), rounded after each operation on the host and on a
-// device, so that both give the same bits.
+// Stochastic Optimization", 2015, algorithm 1). Host and device round after each operation and so
+// give the same bits.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,7 @@ struct AdamFactors {
   float epsilon;
 };
 
-// Without the fused multiply-add that nvcc would form.
+// Prevents nvcc from forming a fused multiply-add.
 WINDTUNNEL_BOTH inline float rounded_product(float a, float b) {
 #ifdef __CUDA_ARCH__
   return __fmul_rn(a, b);

@@ -15,8 +15,8 @@ void scale(float s, const float* a, float* b, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i) b[i] = s * a[i];
 }
 
-// A vector loop needs to know that the four arrays do not overlap, and values in place of
-// references.
+// To vectorise the loop, the compiler must know that the four arrays do not overlap, and needs
+// values instead of references.
 void update(const AdamFactors& factors, const float* __restrict gradient, float* __restrict weight,
             float* __restrict mean, float* __restrict variance, std::size_t elements) {
   for (std::size_t i = 0; i < elements; ++i) {

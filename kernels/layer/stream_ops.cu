@@ -15,7 +15,7 @@ constexpr int kThreads = 256;
 constexpr std::size_t kMaxBlocks = 132 * 32;  // fills every SM of the largest devices
 constexpr int kWide = 4;                      // floats of a 16-byte access
 
-// Data that is touched once goes past the cache's hot lines (__ldcs, __stcs).
+// Streaming accesses keep data that is used once from evicting other data (__ldcs, __stcs).
 template <int kWidth>
 __device__ void load(const float* from, std::size_t i, float (&values)[kWidth]) {
   if constexpr (kWidth == kWide) {
@@ -130,7 +130,7 @@ void launch(const Op& op, std::size_t words) {
   CHECK_CUDA(cudaGetLastError());
 }
 
-// Wide accesses first, where all arrays allow them, then the tail float by float.
+// Uses wide accesses if all arrays allow them, then processes the tail float by float.
 template <typename Op>
 void run(const Op& op, std::initializer_list<const float*> arrays, std::size_t elements) {
   const bool wide = std::all_of(arrays.begin(), arrays.end(), [](const float* array) {

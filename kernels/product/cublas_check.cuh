@@ -1,4 +1,4 @@
-// What a failed call of cuBLAS or cuBLASLt becomes: an Error with the call and the library's words.
+// Turns a failed call of cuBLAS or cuBLASLt into an Error with the call and the library's message.
 #pragma once
 
 #include <cublasLt.h>

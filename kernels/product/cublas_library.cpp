@@ -11,8 +11,8 @@
 namespace windtunnel {
 namespace {
 
-// By the name that goes with the header; where the system does not know it, in the places of the
-// toolkit: the one that the project was built with, and the usual one.
+// Opens a library by the name that matches the header or, if the system does not find it, in the
+// toolkit's folders: that of the build, and the usual one.
 class Library {
  public:
   explicit Library(const std::string& name)
@@ -51,7 +51,7 @@ const Library& lt() {
   return library;
 }
 
-// It needs the other one, wherever that was found.
+// Needs the other library to be open, wherever that was found.
 const Library& blas() {
   lt();
   static const Library library("libcublas");
@@ -66,7 +66,7 @@ std::string why_no_cublas() {
 
 }  // namespace windtunnel
 
-// NAME is a macro for some: what it stands for is what the library calls it.
+// Some NAMEs are macros: the library's symbol is what they expand to.
 #define TEXT_OF(name) #name
 #define FORWARD(result, library, name, parameters, arguments)                                  \
   extern "C" result name parameters {                                                          \

@@ -1,14 +1,14 @@
-// cuBLAS and cuBLASLt are opened when the first of their functions is called, so that the program
-// starts, and measures all else, where they are missing. cublas_library.cpp defines the functions
-// that the project uses; nothing links the libraries themselves.
+// cuBLAS and cuBLASLt are opened on the first call of one of their functions, so that the program
+// starts, and measures everything else, without them. cublas_library.cpp defines the functions that
+// the project uses; nothing links the libraries themselves.
 #pragma once
 
 #include <string>
 
 namespace windtunnel {
 
-// Empty where both libraries can be opened, else the reason why not. A function of theirs that is
-// called all the same throws Error with it.
+// Empty if both libraries can be opened, else the reason why not. Calling one of their functions
+// anyway throws Error with this reason.
 std::string why_no_cublas();
 
 }  // namespace windtunnel

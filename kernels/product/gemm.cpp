@@ -20,7 +20,7 @@ std::string why_unusable(GemmType type) {
 
 using Reading = Eigen::Map<const Matrix>;
 
-// The operand that lies as `rows` x `columns`, or transposed.
+// An operand stored as `rows` x `columns`, or transposed.
 Reading stored(const std::byte* values, int rows, int columns, bool transposed) {
   if (transposed) std::swap(rows, columns);
   return {reinterpret_cast<const float*>(values), rows, columns};
@@ -51,7 +51,7 @@ std::function<void()> prepared(const GemmWork& work) {
 
 constexpr Gemm kCpu = {why_unusable, prepared};
 
-// A number's bits: the sign first, what makes a size of one, and below it the mantissa.
+// A number format: bits in all, the bit pattern of 1.0, and bits of mantissa.
 struct Form {
   int bits;
   std::uint32_t one;

@@ -17,8 +17,8 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
-constexpr double kTimed_s = 200e-6;  // of a proposal: its launches and the clock's step are nothing
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for Hopper by cuBLAS
+constexpr double kTimed_s = 200e-6;  // per proposal: launches and clock resolution are negligible
 constexpr int kMostTimedRuns = 500;
 constexpr int kRounds = 3;
 constexpr int kFp8Capability = 89;  // Ada
@@ -62,8 +62,8 @@ cublasLtHandle_t library() {
   return handle;
 }
 
-// What algorithms work in, of each stream: works of one stream do not run beside each other. There
-// as long as the process.
+// The workspace of each stream, whose works do not run in parallel. It lives as long as the
+// process.
 const DeviceBuffer& workspace() {
   static auto* const by_stream = new std::map<cudaStream_t, DeviceBuffer>;
   return by_stream->try_emplace(work_stream(), cuda_device(), kWorkspaceBytes).first->second;
@@ -74,7 +74,7 @@ void set(const Operation& operation, cublasLtMatmulDescAttributes_t attribute, V
   CHECK_CUBLAS(cublasLtMatmulDescSetAttribute(operation.get(), attribute, &value, sizeof value));
 }
 
-// Whether what the library sees as its first factor lies by rows.
+// Whether the library's first factor is stored by rows.
 bool left_transposed(const GemmWork& work) {
   return work.type == GemmType::fp8 || work.transposed_b;
 }
@@ -91,7 +91,7 @@ Operation make_operation(const GemmWork& work) {
   return operation;
 }
 
-// Column by column without gaps.
+// Column-major without gaps.
 Layout make_layout(cudaDataType_t type, int rows, int columns) {
   cublasLtMatrixLayout_t created = nullptr;
   CHECK_CUBLAS(cublasLtMatrixLayoutCreate(&created, type, static_cast<std::uint64_t>(rows),
@@ -99,7 +99,7 @@ Layout make_layout(cudaDataType_t type, int rows, int columns) {
   return Layout(created);
 }
 
-// The library counts by columns: what it sees as B' A' = C' are our A, B and C.
+// The library is column-major: its B' A' = C' are our A, B and C.
 class Product {
  public:
   explicit Product(const GemmWork& work)
@@ -110,7 +110,7 @@ class Product {
         right_(work.transposed_a ? make_layout(types_of(work.type).in, work.m, work.k)
                                  : make_layout(types_of(work.type).in, work.k, work.m)),
         out_(make_layout(types_of(work.type).out, work.n, work.m)) {
-    workspace();  // cannot be had while calls are captured
+    workspace();  // must be allocated before any capture
     static auto* const known = new std::map<decltype(key()), cublasLtMatmulAlgo_t>;
     const auto found = known->find(key());
     algorithm_ = found != known->end() ? found->second : chosen(proposed());
@@ -120,7 +120,7 @@ class Product {
   void start() const { start(algorithm_); }
 
  private:
-  // What the choice depends on.
+  // The properties on which the choice of algorithm depends.
   std::tuple<GemmType, int, int, int, bool, bool, int> key() const {
     return {work_.type,         work_.m,        work_.n, work_.k, work_.transposed_a,
             work_.transposed_b, work_.proposals};
@@ -144,7 +144,7 @@ class Product {
                                                       &kWorkspaceBytes, sizeof kWorkspaceBytes));
     std::vector<cublasLtMatmulHeuristicResult_t> results(static_cast<std::size_t>(work_.proposals));
     int count = 0;
-    // Where there is none at all, the status says so.
+    // If there is no algorithm, the status says so.
     const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
         library(), operation_.get(), left_.get(), right_.get(), out_.get(), out_.get(), wish.get(),
         work_.proposals, results.data(), &count);
@@ -163,9 +163,9 @@ class Product {
     return cuda_device().time_s([&] { start(algorithm); }, runs) / runs;
   }
 
-  // The fastest, the first where no other is. A proposal may still be refused when it is started;
-  // where all are, throws what was wrong with the last. The rounds go over all of them, so that a
-  // clock that changes does so for all.
+  // Returns the fastest proposal, or the first if none is faster. A proposal may be refused when it
+  // starts; if all are, throws the error of the last. Each round times all proposals, so that a
+  // change of the clock affects all of them.
   cublasLtMatmulAlgo_t chosen(const std::vector<cublasLtMatmulAlgo_t>& proposals) const {
     if (proposals.size() == 1) return proposals.front();
     std::vector<double> least_s(proposals.size(), std::numeric_limits<double>::infinity());

@@ -21,7 +21,7 @@ struct OneThread {
   void sync() const {}
 };
 
-// Where the i-th of a batch of matrices starts.
+// The start of the i-th matrix of a batch.
 std::ptrdiff_t start_of(int i, int rows, int columns) {
   return static_cast<std::ptrdiff_t>(i) * rows * columns;
 }
@@ -51,7 +51,7 @@ void subtract(const LowRankShape& shape, const float* p, const float* q, float* 
   }
 }
 
-// A^T A by parts, as the CUDA form sums them.
+// Sums A^T A in the same parts as the CUDA form.
 void sum_gram(const Reading& a, float* parts) {
   const Eigen::Index r = a.cols();
   for (Eigen::Index part = 0; part < gram_parts(static_cast<int>(a.rows())); ++part) {

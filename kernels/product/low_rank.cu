@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what cuBLAS advises for Hopper
+constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // recommended for Hopper by cuBLAS
 
 struct Block {
   int thread = static_cast<int>(threadIdx.x);
@@ -25,7 +25,7 @@ struct Block {
   __device__ void sync() const { __syncthreads(); }
 };
 
-// The library on one stream, with memory of its own: what it takes by itself cannot be captured.
+// cuBLAS on one stream with a workspace of ours: its own allocations cannot be captured.
 class Library {
  public:
   explicit Library(cudaStream_t stream) : workspace_(cuda_device(), kWorkspaceBytes) {
@@ -45,21 +45,21 @@ class Library {
   std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, Destroy> handle_;
 };
 
-// Made at a stream's first product, and there as long as the process.
+// Created at a stream's first product; lives as long as the process.
 cublasHandle_t library() {
   static auto* const by_stream = new std::map<cudaStream_t, Library>;
   return by_stream->try_emplace(work_stream(), work_stream()).first->second.handle();
 }
 
-// A matrix of a batch as the library sees it, which counts by columns: our rows.
+// A matrix of a batch as the column-major library sees it: its columns are our rows.
 struct Operand {
   const float* data;
   cublasOperation_t operation;
-  int leading;       // floats of a row
-  long long stride;  // floats of a matrix
+  int leading;       // floats per row
+  long long stride;  // floats per matrix
 };
 
-// out (rows x columns, by columns) = sign * left * right + keep * out.
+// out (rows x columns, column-major) = sign * left * right + keep * out.
 struct Result {
   float* data;
   int rows, columns, inner;
@@ -103,7 +103,7 @@ void subtract(const LowRankShape& shape, const float* p, const float* q, float* 
 
 constexpr int kSide = 16;
 
-// Part blockIdx.x of the Gram matrix of matrix blockIdx.y.
+// Sums part blockIdx.x of the Gram matrix of matrix blockIdx.y.
 template <int kTile>
 __global__ void __launch_bounds__(kSide* kSide)
     gram_kernel(int m, int r, const float* matrices, float* parts) {

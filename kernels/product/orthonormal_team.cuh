@@ -1,7 +1,7 @@
-// The parts of an orthonormalisation that are no matrix products, each done by a team of threads
-// for one matrix: a block of a device, or one thread of the host, where tests hold it to its
-// definition (also with teams of several). A Team has `thread` of `size`, and sync(), which all of
-// them call.
+// The parts of an orthonormalisation that are not matrix products. A team of threads processes one
+// matrix: a block of a device, or one thread of the host, where tests compare the result with the
+// definition (also with larger teams). A Team has `thread`, `size`, and sync(), which all of its
+// threads call.
 #pragma once
 
 #include <cfloat>
@@ -15,18 +15,19 @@ namespace windtunnel {
 
 constexpr int kMaxTeam = 256;
 constexpr float kMaxCondition = 1e3F;
-// Gram matrices are summed in fp32 over so many rows, these sums over those of a part, and the
-// parts in fp64: one long sum of equal terms would be off by more than 1e-5.
+// Gram matrices are summed in fp32 over kGramRows rows, then over the rows of a part, and over
+// parts in fp64: one long sum of equal terms would have an error above 1e-5.
 constexpr int kGramRows = 32;
 constexpr int kGramPartRows = 256;
 
-// Parts of the Gram matrix of m rows.
+// The number of parts of the Gram matrix of m rows.
 WINDTUNNEL_BOTH inline int gram_parts(int m) {
   return (m + kGramPartRows - 1) / kGramPartRows;
 }
 
-// One part of the Gram matrix of `matrix` (m x r, r <= kSide * kTile) by a team of kSide^2 threads,
-// each with a square of kTile^2 of its elements. They share kGramRows * kSide * kTile `rows`.
+// Sums one part of the Gram matrix of `matrix` (m x r, r <= kSide * kTile) with a team of kSide^2
+// threads, each for a square of kTile^2 elements. The team shares `rows`, which has kGramRows *
+// kSide * kTile elements.
 template <int kSide, int kTile, typename Team>
 WINDTUNNEL_BOTH void sum_gram_part(const Team& team, int m, int r, int part, const float* matrix,
                                    float* gram, float* rows) {
@@ -63,7 +64,7 @@ WINDTUNNEL_BOTH void sum_gram_part(const Team& team, int m, int r, int part, con
   }
 }
 
-// What a team shares.
+// Shared memory of a team.
 struct GramMemory {
   float gram[kMaxRank * kMaxRank];
   float left[kMaxRank * kMaxRank];
@@ -76,9 +77,9 @@ struct ReflectionMemory {
   float inverse[kMaxRank], tau[kMaxRank], sign[kMaxRank];  // of each reflection
 };
 
-// Of A^T A (r x r), the sum of `count` parts one behind the other, the upper triangular X for which
-// the columns of A X are orthonormal. False, and X = 0, where the bound |R|_F |R^-1|_F of the
-// condition of R = X^-1 exceeds kMaxCondition, the columns of A scaled to one length.
+// Given A^T A (r x r) as the sum of `count` consecutive parts, finds the upper triangular X such
+// that the columns of A X are orthonormal. Returns false, and X = 0, if |R|_F |R^-1|_F, a bound of
+// the condition of R = X^-1 with A's columns scaled to one length, exceeds kMaxCondition.
 template <typename Team>
 WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float* parts,
                                  float* inverse, GramMemory& memory) {
@@ -93,7 +94,7 @@ WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float
   }
   team.sync();
   for (int i = team.thread; i < r; i += team.size) {
-    memory.scale[i] = 1 / std::sqrt(g[i * r + i]);  // not finite for a column without a length
+    memory.scale[i] = 1 / std::sqrt(g[i * r + i]);  // not finite for a zero column
   }
   team.sync();
   for (int i = team.thread; i < r * r; i += team.size) {
@@ -105,7 +106,7 @@ WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float
   // Elimination of [G | I]: G becomes R in its upper half, I becomes R^-T.
   for (int k = 0; k < r; ++k) {
     const float pivot = g[k * r + k];
-    // All see the same pivot. One that is smaller is the square of a condition that is too large.
+    // All threads see the same pivot. A smaller one means that the condition is too large.
     if (!(pivot > 1 / (kMaxCondition * kMaxCondition) && pivot <= FLT_MAX)) return false;
     const float root = 1 / std::sqrt(pivot);
     team.sync();
@@ -137,9 +138,8 @@ WINDTUNNEL_BOTH bool invert_gram(const Team& team, int r, int count, const float
   return true;
 }
 
-// Cells are r columns by as many groups of rows as the team fills; what `of_rows` makes of the rows
-// `start`, start + step, .. of a column goes into memory.partial, what `together` makes of these
-// into memory.dot.
+// Reduces each of r columns. Several groups of threads share a column: `of_rows` reduces the rows
+// `start`, start + step, ... into memory.partial, and `together` combines these into memory.dot.
 template <typename Team, typename OfRows, typename Together>
 WINDTUNNEL_BOTH void reduce_columns(const Team& team, int r, ReflectionMemory& memory,
                                     OfRows of_rows, Together together) {
@@ -158,7 +158,7 @@ WINDTUNNEL_BOTH void reduce_columns(const Team& team, int r, ReflectionMemory& m
   team.sync();
 }
 
-// Below row j: column j of `a` times each column of `x`, both m x r.
+// For each column of `x`, its product with column j of `a` over the rows below j; both are m x r.
 template <typename Team>
 WINDTUNNEL_BOTH void dot_with_column(const Team& team, int m, int r, int j, const float* a,
                                      const float* x, ReflectionMemory& memory) {
@@ -175,8 +175,8 @@ WINDTUNNEL_BOTH void dot_with_column(const Team& team, int m, int r, int j, cons
       [](float sum, float part) { return sum + part; });
 }
 
-// H = I - tau v v^T from the left to the columns of `x` from `first` on; v is 1 in row j and
-// inverse * a below. memory.dot is that of dot_with_column.
+// Applies H = I - tau v v^T from the left to the columns of `x` from `first` on; v is 1 in row j
+// and inverse * a below. memory.dot comes from dot_with_column().
 template <typename Team>
 WINDTUNNEL_BOTH void reflect(const Team& team, int m, int r, int j, int first, const float* a,
                              float* x, ReflectionMemory& memory) {
@@ -200,8 +200,8 @@ WINDTUNNEL_BOTH void reflect(const Team& team, int m, int r, int j, int first, c
   team.sync();
 }
 
-// Each column by a power of two, so that its largest element lies in [1, 2): squares then neither
-// overflow nor vanish. False where one is not finite.
+// Scales each column by a power of two so that its largest element is in [1, 2): squares then
+// neither overflow nor vanish. False if a column is not finite.
 template <typename Team>
 WINDTUNNEL_BOTH bool scale_columns(const Team& team, int m, int r, float* a,
                                    ReflectionMemory& memory) {
@@ -211,7 +211,7 @@ WINDTUNNEL_BOTH bool scale_columns(const Team& team, int m, int r, float* a,
         float most = 0;
         for (int i = start; i < m; i += step) {
           const float size = std::fabs(a[static_cast<std::size_t>(i) * r + column]);
-          if (!(size <= most)) most = size <= FLT_MAX ? size : INFINITY;  // NaN too
+          if (!(size <= most)) most = size <= FLT_MAX ? size : INFINITY;  // also for NaN
         }
         return most;
       },
@@ -227,9 +227,9 @@ WINDTUNNEL_BOTH bool scale_columns(const Team& team, int m, int r, float* a,
   return finite;
 }
 
-// The columns of `a` (m x r, r <= m; destroyed) made orthonormal, into `q`, by Householder's
-// reflections (Golub and Van Loan, "Matrix computations", section 5.1); the sign of each column is
-// that of Gram and Schmidt's.
+// Makes the columns of `a` (m x r, r <= m; destroyed) orthonormal, into `q`, by Householder's
+// reflections (Golub and Van Loan, "Matrix computations", section 5.1), with the signs that
+// Gram-Schmidt would give.
 template <typename Team>
 WINDTUNNEL_BOTH void reflect_to_orthonormal(const Team& team, int m, int r, float* a, float* q,
                                             ReflectionMemory& memory) {
@@ -237,10 +237,10 @@ WINDTUNNEL_BOTH void reflect_to_orthonormal(const Team& team, int m, int r, floa
   for (int j = 0; finite && j < r; ++j) {
     dot_with_column(team, m, r, j, a, a, memory);
     const float top = a[static_cast<std::size_t>(j) * r + j];
-    const float below = memory.dot[j];  // squares
+    const float below = memory.dot[j];  // sum of squares
     const float length = std::copysign(std::sqrt(top * top + below), top);
     if (team.thread == 0) {
-      // Nothing below is nothing to reflect.
+      // A column with only zeros below needs no reflection.
       memory.inverse[j] = below > 0 ? 1 / (top + length) : 0;
       memory.tau[j] = below > 0 ? (top + length) / length : 0;
       memory.sign[j] = (below > 0) != (top < 0) ? -1.0F : 1.0F;
@@ -260,9 +260,9 @@ WINDTUNNEL_BOTH void reflect_to_orthonormal(const Team& team, int m, int r, floa
   }
 }
 
-// One half of an orthonormalisation: makes `inverse` the X for which given * X has orthonormal
-// columns, from the parts of given's Gram matrix; or replaces `given` by what the reflections make
-// of it, by way of `other`, and X is I.
+// The first half of an orthonormalisation. If the Gram matrix of `given`, in parts, is well
+// conditioned, sets `inverse` to the X for which given * X has orthonormal columns. Otherwise
+// replaces `given` by its orthonormalisation with reflections, using `other`, and sets X = I.
 template <typename Team>
 WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const float* parts,
                                        float* given, float* other, float* inverse,
@@ -275,7 +275,7 @@ WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const flo
   for (int i = team.thread; i < r * r; i += team.size) inverse[i] = i / r == i % r ? 1.0F : 0.0F;
 }
 
-// How the workspace of an orthonormalisation is cut.
+// The layout of the workspace of an orthonormalisation.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
   float* gram;     // batch by gram_parts of r x r

@@ -1,8 +1,9 @@
-// Memory should bound a product with a factor of few columns, but the tiles of libraries are 32
-// columns wide or more, so that most of their work is on padding. Here each thread has 4 columns of
-// 8 rows of a gradient in registers, read at once and only once. For each column of the factor it
-// makes 32 products with one or two quads of shared memory, which so is no busier than the
-// arithmetic. No block waits for another, and sums have one order whatever that of the threads.
+// A product with a factor of few columns should be bound by memory, but the tiles of libraries are
+// at least 32 columns wide, so most of their work is on padding. Here each thread holds 4 columns
+// of 8 rows of a gradient in registers, read once in parallel. For each column of the factor it
+// computes 32 products from one or two quads in shared memory, which is therefore no busier than
+// the arithmetic. Blocks do not wait for each other, and the order of sums does not depend on that
+// of threads.
 #include <type_traits>
 
 #include "kernels/device/cuda_tiles.cuh"
@@ -12,18 +13,18 @@
 namespace windtunnel {
 namespace {
 
-constexpr unsigned kRows = 8;       // of a thread
-constexpr unsigned kColumns = 128;  // of a warp with one row: 4 of each lane
+constexpr unsigned kRows = 8;       // per thread
+constexpr unsigned kColumns = 128;  // per warp and row: 4 per lane
 
-// kR, the columns that a factor is padded to, decides what fits into registers: of one block of an
-// SM with 16, else of two. These hide the memory's latency by loading ahead, but with 8 columns,
-// whose registers do not suffice, by each other.
+// kR is the number of columns to which a factor is padded. It determines what fits into registers:
+// one block per SM for 16, else two. Memory latency is hidden by loading ahead, except for 8
+// columns: their registers do not suffice, and the two blocks hide it for each other.
 template <int kR>
 constexpr bool kLoadsAhead = kR != 8;
 template <int kR, bool kVector>
 constexpr int kBlocksOfSm = kR > 8 || (kR == 8 && !kVector) ? 1 : 2;
 
-// Rows of a factor in shared memory, of which that is at most 32 KB.
+// Rows of a factor in shared memory, at most 32 KB.
 template <int kR>
 constexpr unsigned kTile = kR > 8 ? 512 : 1024;
 
@@ -31,9 +32,9 @@ struct Matrix {
   unsigned m, n, r;
 };
 
-// 4 columns of kRows rows, zeros beyond the matrix. kVector: its rows are aligned to 16 bytes, and
-// n is a multiple of 4; then what lies inside has no branches that keep its loads from starting
-// together.
+// 4 columns of kRows rows; zeros beyond the matrix. kVector: rows are aligned to 16 bytes and n is
+// a multiple of 4. Inside the matrix there are then no branches, so that all loads can start at
+// once.
 template <bool kVector>
 struct Patch {
   float4 quads[kRows];
@@ -79,9 +80,9 @@ struct Patch {
   }
 };
 
-// kCount rows of a factor (rows x r) from `first` on, by columns, so that what threads then read
-// together lies together; zeros beyond its rows and columns. Reads a last row or column instead of
-// what is beyond, so that here too all loads start together.
+// Copies kCount rows of a factor (rows x r) from `first` on, column by column, so that threads read
+// adjacent values together; zeros beyond its rows and columns. Beyond the end it reads the last row
+// or column instead of branching, so that all loads can start at once.
 template <int kR, unsigned kCount>
 __device__ void share(const float* factor, unsigned rows, unsigned r, unsigned first,
                       float4* shared) {
@@ -119,9 +120,9 @@ __device__ void add_product(float4& sum, float a, const float4& b) {
   sum.w += a * b.w;
 }
 
-// The sums over a warp of `kCount` values of each lane: each exchange halves what a lane has, while
-// it has more than one. A lane ends with those from lane * kCount / 32 on, of fewer than 32 some
-// lanes with the same one.
+// Sums `kCount` values per lane over a warp. Each exchange halves the number of values of a lane
+// while it has more than one. A lane ends with the sums from lane * kCount / 32 on; if kCount is
+// below 32, several lanes have the same sum.
 template <unsigned kCount, unsigned kDistance = 16>
 __device__ void sum_of_warp(float* values) {
   constexpr unsigned kHeld = kCount > 1 ? kCount / 2 : 1;
@@ -135,8 +136,8 @@ __device__ void sum_of_warp(float* values) {
   if constexpr (kDistance > 1) sum_of_warp<kHeld, kDistance / 2>(values);
 }
 
-// Rows of P. Of the warps of a block, `row_warps` have rows of their own; the others share these
-// rows, and have every so many columns of them.
+// Computes rows of P. `row_warps` warps of a block have different rows; further warps share these
+// rows and take alternate groups of columns.
 template <int kR, bool kVector>
 __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
     project_kernel(Matrix size, unsigned row_warps, const float* gradient, const float* q,
@@ -151,7 +152,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
   const unsigned lane = lane_of_warp();
   const unsigned row = (blockIdx.x * row_warps + warp % row_warps) * kRows;
   const unsigned column_warps = kWarps / row_warps;
-  unsigned first = warp / row_warps * kColumns;  // column of the warp
+  unsigned first = warp / row_warps * kColumns;  // first column of the warp
   float sum[kSums] = {};
   Patch<kVector> now;
   if constexpr (kLoadsAhead<kR>) now.load(size, gradient, row, first + 4 * lane);
@@ -189,7 +190,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
   for (unsigned i = 0; i < kHeld; ++i) sums[warp][lane * kSums / 32 + i] = sum[i];
   __syncthreads();
   for (unsigned i = threadIdx.x; i < row_warps * kRows * size.r; i += kThreads) {
-    const unsigned at = i / size.r;  // row of the block
+    const unsigned at = i / size.r;  // row within the block
     const std::size_t to = std::size_t{blockIdx.x} * row_warps * kRows + at;
     float all = 0;
     for (unsigned part = 0; part < column_warps; ++part) {
@@ -199,13 +200,13 @@ __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
   }
 }
 
-// Rows of Q: a block has 4 columns of the gradient for each of `lanes` neighbouring threads; its
-// groups of so many threads have different rows.
+// Computes rows of Q. `lanes` neighbouring threads have 4 columns of the gradient each; the groups
+// of `lanes` threads in a block have different rows.
 template <int kR, bool kVector>
 __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
     back_kernel(Matrix size, unsigned lanes, const float* gradient, const float* p, float* q) {
   __shared__ float4 shared[kR * kTile<kR> / 4];
-  constexpr unsigned kSums = kR * kTile<kR> / 4 / kThreads;  // of each thread that fit there
+  constexpr unsigned kSums = kR * kTile<kR> / 4 / kThreads;  // per thread, as many as fit there
   gradient += std::size_t{blockIdx.y} * size.m * size.n;
   q += std::size_t{blockIdx.y} * size.n * size.r;
   p += std::size_t{blockIdx.y} * size.m * size.r;
@@ -266,7 +267,7 @@ __global__ void __launch_bounds__(kThreads, kBlocksOfSm<kR, kVector>)
   }
 }
 
-// A block has kWarps * kRows rows of kColumns columns.
+// A block computes kWarps * kRows rows of kColumns columns.
 template <int kR, bool kVector>
 __global__ void __launch_bounds__(kThreads)
     subtract_kernel(Matrix size, const float* p, const float* q, float* gradient) {
@@ -307,8 +308,8 @@ unsigned quotient_up(unsigned pieces, unsigned of_one) {
   return (pieces + of_one - 1) / of_one;
 }
 
-// How many pieces of `size` rows or columns a block has. Beside them it reads all of a factor:
-// large blocks read less in all, small ones fill the device better.
+// How many pieces of `size` rows or columns a block processes. Each block also reads the whole
+// factor: large blocks read less in total, small ones fill the device better.
 unsigned pieces_of_block(const LowRankShape& shape, unsigned pieces, unsigned size, unsigned least,
                          unsigned most) {
   constexpr unsigned kMultiprocessors = 132;
@@ -324,7 +325,7 @@ unsigned pieces_of_block(const LowRankShape& shape, unsigned pieces, unsigned si
   return best;
 }
 
-// start(columns, vector) with the kR and kVector that fit, as types.
+// Calls start(columns, vector) with the suitable kR and kVector as types.
 template <int kR = 1, typename Start>
 void with_form(const LowRankShape& shape, const float* gradient, const Start& start) {
   CHECK(shape.r <= kMaxThinRank && shape.batch <= kMaxBatch, "{} matrices of rank {}", shape.batch,
@@ -354,7 +355,7 @@ void thin_project(const LowRankShape& shape, const float* gradient, const float*
     constexpr bool kVector = vector;
     const Matrix size = size_of(shape);
     const unsigned patches = quotient_up(size.m, kRows);
-    // The columns of a block's warps are at most those of a tile.
+    // A block's warps must not have more columns than a tile.
     const unsigned row_warps =
         pieces_of_block(shape, patches, kRows, kWarps * kColumns / kTile<kR>, kWarps);
     const dim3 blocks(quotient_up(patches, row_warps), static_cast<unsigned>(shape.batch));

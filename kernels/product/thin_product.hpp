@@ -1,4 +1,4 @@
-// The products of low_rank.hpp with factors of few columns, on CUDA: r <= kMaxThinRank.
+// The products of low_rank.hpp for factors with few columns (r <= kMaxThinRank), on CUDA.
 #pragma once
 
 #include "kernels/product/low_rank.hpp"

@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kAnswerFormat = "windtunnel-answer-1";
 
-// Neighbours that share the page's width stand in one element.
+// Puts neighbours that share the width of the page into one element.
 class Body {
  public:
   void add(SummarySection section) {

@@ -1,6 +1,6 @@
-// The page of a command that answers in tables: the figures that matter, what to beware of, then
-// charts and sections in the order of their weight. One self-contained file; without scripts its
-// tables say all.
+// Draws the page of a command that answers in tables: the main figures, warnings, then charts and
+// sections by importance. The page is one self-contained file; its tables are complete without
+// scripts.
 #pragma once
 
 #include <string>

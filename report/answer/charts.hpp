@@ -1,5 +1,5 @@
-// Charts of an answer's page as values. report/web/src/answer.js draws them by their kind; values
-// are in base units and written by the unit's form.
+// Charts of an answer's page as values, which report/web/src/answer.js draws by kind. Values are in
+// base units; the chart's unit says how to write them.
 #pragma once
 
 #include <map>
@@ -18,12 +18,12 @@ struct ChartAxis {
   Unit unit;
 };
 
-// Things side by side, each with a value, its interval and what else is known of it.
+// One item of a range chart: a value with its interval, and further marks.
 struct RangeItem {
   std::string name;
   Estimate value;          // low == high: no interval is known
-  std::string group = {};  // stands above the first item of each
-  std::string tip = {};    // on hover; lines
+  std::string group = {};  // a heading above the first item of each group
+  std::string tip = {};    // shown on hover; lines
   bool best = false;
   std::map<std::string, double> marks = {};  // further values on the same axis, by name
 };
@@ -32,20 +32,20 @@ struct RangeChart {
   std::string title, note;
   ChartAxis axis;
   std::vector<RangeItem> items;
-  double floor = 0;  // above 0: values below stand there, on a logarithmic axis
+  double floor = 0;  // if above 0: the axis is logarithmic, and smaller values are drawn here
 };
 Json chart_json(const RangeChart& chart);
 
 struct ScatterPoint {
   double x = 0, y = 0;
   std::string tip = {};
-  std::string label = {};  // stands beside the point
+  std::string label = {};  // written next to the point
 };
 
 struct ScatterGroup {
   std::string name;
   std::vector<ScatterPoint> points;
-  std::vector<std::pair<double, double>> line = {};  // [point] (x, y), drawn through
+  std::vector<std::pair<double, double>> line = {};  // [point] (x, y) of a line
 };
 
 struct ScatterChart {
@@ -53,14 +53,14 @@ struct ScatterChart {
   ChartAxis x, y;
   std::vector<ScatterGroup> groups;
   bool logarithmic = false;
-  std::vector<double> bands = {};  // shares: lines x = y, and so far beside it
-  bool one_at_a_time = false;      // the reader chooses a group
+  // Relative errors: draws the line x = y and a band on either side for each.
+  std::vector<double> bands = {};
+  bool one_at_a_time = false;  // the reader chooses which group to see
 };
-// A logarithmic chart leaves out points that are not above 0.
+// A logarithmic chart omits points that are not above 0.
 Json chart_json(const ScatterChart& chart);
 
-// Shares of a whole, the largest on top. `of`: whose colours, as report/web/src/colours.js has
-// them.
+// Shares of a whole, the largest on top. `of` selects the colours (report/web/src/colours.js).
 enum class SharesOf { category, loss };
 Json shares_chart(const std::string& title, SharesOf of,
                   const std::vector<std::pair<std::string, double>>& shares);

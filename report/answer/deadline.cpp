@@ -19,7 +19,7 @@ double usd_per_day(const PlanReport& plan) {
   return usd_of(plan.basis, day);
 }
 
-// One training is luckier or unluckier than their mean, as its trials were.
+// A single training has the luck of one trial, not the mean of all.
 double chance_in_days(const PlanReport& plan, double days) {
   const Figure& whole = figure("campaign.job.days");
   const std::optional<FigureRange> held = model_range(whole, plan.record);
@@ -27,8 +27,8 @@ double chance_in_days(const PlanReport& plan, double days) {
   const std::optional<FigureRange> range = wider_range(whole, plan.record, FastEnd::by_the_law);
   const double middle = plan.best.days;
   if (!held || !law || !range || !std::isfinite(middle) || !plan.record.campaign) return 0;
-  // Faster than its GPUs' peak no training is, however far the law of the error or the interval of
-  // the mean over trials reaches.
+  // No training is faster than its GPUs' peak, although the error's law or the interval of the mean
+  // over trials may reach further.
   const double least = held->low > law->low ? held->low : 0;
   const double freedom = freedom_of(plan.record.iteration.error);
   const CampaignReport& campaign = *plan.record.campaign;
@@ -60,7 +60,7 @@ std::string days_and_cost(const PlanReport& plan) {
   return text + ", " + value_text(Unit::usd, usd_of(plan.basis, plan.best));
 }
 
-// The number of nodes for a goal; `days_of`: the days that the goal leaves a plan.
+// Describes the number of nodes for a goal; `days_of` converts the goal to days of a plan.
 std::string nodes_value(const NodesForGoal& found, const char* which,
                         double (*days_of)(const PlanReport& plan, double goal), double goal) {
   if (found.plan == nullptr) return "no number of nodes would do";

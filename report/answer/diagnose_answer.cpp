@@ -39,7 +39,7 @@ std::string from_iteration(const LogShape& shape) {
                                      : std::string("later");
 }
 
-// What of the steps or of the rest is not as expected, in a few words.
+// Names what is unusual about the steps or other data of the log.
 std::string what_is_unusual(const Diagnosis& diagnosis) {
   const LogShape& shape = diagnosis.shape;
   if (shape.change) {
@@ -76,7 +76,7 @@ std::string title_of(const Diagnosis& diagnosis) {
   return "";
 }
 
-// The share of healthy runs that take as long, or as short.
+// The share of healthy runs that are as slow, or as fast.
 std::string place_text(const Diagnosis& diagnosis) {
   const double slower = 1 - diagnosis.quantile;
   const double least = std::min(slower, diagnosis.quantile);
@@ -203,8 +203,8 @@ SummarySection causes_section(const Diagnosis& diagnosis) {
   return section;
 }
 
-// Causes that were not tried: those that change nothing of the job in one row, and each that it
-// refuses with the reason.
+// Causes that were not tried: one row for those that do not affect the job, and a row with the
+// reason for each that the job refuses.
 SummarySection untried_section(const Diagnosis& diagnosis) {
   SummarySection section{"Causes left out", {}};
   std::vector<std::string> idle;
@@ -232,7 +232,7 @@ SummarySection look_section(const Diagnosis& diagnosis) {
   return section;
 }
 
-// Something else is likelier than all causes together.
+// Whether something else is more likely than all known causes together.
 bool explains_none(const Diagnosis& diagnosis) {
   return diagnosis.verdict != Verdict::faster && diagnosis.something_else > 0.5;
 }

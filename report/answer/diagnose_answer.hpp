@@ -1,4 +1,4 @@
-// What `windtunnel diagnose` answers.
+// The answer of `windtunnel diagnose`.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// `log` and `diagnosis` have to live until the answer is printed. `job_file`: as the user named it.
+// `log` and `diagnosis` must outlive the answer. `job_file` is the name that the user gave.
 Answer diagnose_answer(const TrainingLog& log, const Diagnosis& diagnosis,
                        const std::string& job_file);
 

@@ -16,12 +16,12 @@
 namespace windtunnel {
 namespace {
 
-// As nccl-tests prints its bandwidths.
+// With the digits that nccl-tests prints.
 std::string GBps(double Bps) {
   return fmt::format(fmt::runtime(Bps < 1e10 ? "{:.2f}" : "{:.1f}"), Bps * 1e-9);
 }
 
-// "1 MiB"; "1000000 B" where it is no whole number of them.
+// "1 MiB"; "1000000 B" if the size is not a whole number of MiB or another unit.
 std::string size_text(double bytes) {
   static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   std::size_t unit = 0;
@@ -33,7 +33,7 @@ std::string size_text(double bytes) {
 }
 
 struct Bandwidths {
-  double expected = 0, low = 0, high = 0;  // on the bus
+  double expected = 0, low = 0, high = 0;  // bandwidth on the bus
 };
 
 Bandwidths bandwidths(const ExpectedCurve& curve, const ExpectedSize& size) {
@@ -59,7 +59,7 @@ SummarySection sizes_section(const ExpectedCurve& curve) {
   return section;
 }
 
-// "inside", "slower", "faster".
+// Returns "inside", "slower" or "faster".
 const char* place_of(const MeasuredSize& measured, const ExpectedSize& expected) {
   if (measured.seconds > expected.high_s) return "slower";
   return measured.seconds < expected.low_s ? "faster" : "inside";
@@ -208,7 +208,7 @@ Json expect_document(const ExpectedCurve& curve, const std::string& machine,
   return document;
 }
 
-// The largest size tells what links give, the smallest what a step takes.
+// The largest size shows the bandwidth of links, the smallest the latency of a step.
 std::vector<SummaryRow> curve_figures(const ExpectedCurve& curve) {
   const ExpectedSize& small = curve.sizes.front();
   const ExpectedSize& large = curve.sizes.back();
@@ -219,7 +219,7 @@ std::vector<SummaryRow> curve_figures(const ExpectedCurve& curve) {
            fmt::format("{} .. {}", GBps(bus.low), GBps(bus.high))}};
 }
 
-// How much likelier than health a cause makes the log.
+// The likelihood of the log with a cause, relative to a healthy machine.
 std::string evidence_text(double log_evidence) {
   const double evidence = std::exp(log_evidence);
   if (!std::isfinite(evidence)) return fmt::format("1e+{:.0f} to 1", log_evidence / std::log(10.0));
@@ -245,7 +245,7 @@ SummarySection causes_section(const LogReading& reading) {
   return section;
 }
 
-// In a sentence: healthy, or what explains the log; or that nothing known here does.
+// One sentence: the machine is healthy, or a cause explains the log, or no known cause does.
 SummarySection verdict_section(const LogReading& reading) {
   SummarySection section{.title = "What the log says", .rows = {}};
   const auto count = static_cast<int>(reading.measured.size());

@@ -1,5 +1,5 @@
-// What a collective is expected to take, as an answer: a row for each size with its 90 % interval,
-// a chart of the bus bandwidth, and beside a log what would explain the difference.
+// The expected time of a collective as an answer: a row for each size with its 90 % interval, a
+// chart of the bus bandwidth and, if there is a log, causes that would explain the difference.
 #pragma once
 
 #include "report/text/answer.hpp"
@@ -7,9 +7,9 @@
 
 namespace windtunnel {
 
-// `machine`: as people call it. The curve has to outlive the answer.
+// `machine` is its name in the text. The curve must outlive the answer.
 Answer expect_answer(const ExpectedCurve& curve, const std::string& machine);
-// With the log beside it.
+// Compares with a log of measured times.
 Answer expect_answer(const LogReading& reading, const std::string& machine);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// What `windtunnel import` made of the configuration of a training program.
+// The answer of `windtunnel import`: the scenario made from a training program's configuration.
 #pragma once
 
 #include "report/text/answer.hpp"

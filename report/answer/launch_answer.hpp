@@ -1,4 +1,4 @@
-// What a training program is started with, as a part of the answer that it belongs to.
+// The configuration to launch a training program with, as a part of another answer.
 #pragma once
 
 #include "report/text/answer.hpp"
@@ -6,8 +6,8 @@
 
 namespace windtunnel {
 
-// A section of what the program does not take over, and "launch" in the document. The launch has to
-// outlive the answer.
+// Adds a section of keys that the program would not use, and "launch" to the document. The launch
+// must outlive the answer.
 void add_launch(const Launch& launch, Answer& answer);
 
 }  // namespace windtunnel

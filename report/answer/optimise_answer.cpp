@@ -34,8 +34,8 @@ constexpr const char* kFrontierTitle =
     "What memory costs: configurations that fit and that no other beats in both step time and "
     "memory, each beside the row above it";
 
-// A row per place: estimate and memory, the figures of those that were simulated, then the keys
-// that differ, with their values.
+// A row per place: estimate and memory, figures if it was simulated, and the values of the keys
+// that differ.
 TextTable ranking_table(const Optimisation& result) {
   std::vector<std::string> keys;
   for (const RankedConfiguration& at : result.best) {
@@ -84,13 +84,13 @@ TextTable ranking_table(const Optimisation& result) {
   return table;
 }
 
-// Between neighbours of the frontier, what a GiB less costs on average.
+// The mean cost of a GiB less between neighbours on the frontier.
 double seconds_per_gib(const RankedConfiguration& less, const RankedConfiguration& more) {
   return (less.estimated_s - more.estimated_s) /
          ((more.memory_bytes - less.memory_bytes) / kGibibyte);
 }
 
-// Most memory first: what each step down saves, and what it costs.
+// Most memory first; each further row has the memory saved and the time it costs.
 TextTable frontier_table(const Optimisation& result) {
   const Figure& memory = peak_memory();
   TextTable table{{{memory.title, Align::right},
@@ -119,7 +119,7 @@ TextTable frontier_table(const Optimisation& result) {
   return table;
 }
 
-// What differs among the ranked ones; the rest all have alike.
+// The values that differ among the ranked configurations.
 std::string short_name(const Optimisation& result, const RankedConfiguration& at) {
   std::string name;
   for (const auto& setting : at.set) {
@@ -168,14 +168,15 @@ ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = 
   return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
 }
 
-// What is sought, by the word of the command line.
+// The goal, by its word on the command line.
 std::string_view aim_text(std::string_view aim) {
   if (aim == "memory") return "the least memory";
   if (aim == "goodput") return "the most goodput";
   return aim == "cost" ? "the lowest cost" : "the shortest iteration";
 }
 
-// The ranked ones; where memory is searched also those that no other beats in both.
+// The ranked configurations. If memory is searched, also those that no other beats in both time and
+// memory.
 Json memory_chart(const Optimisation& result) {
   ScatterChart chart{
       .title = "Step time against memory",
@@ -204,7 +205,7 @@ std::vector<SummaryRow> best_figures(const RankedConfiguration& best) {
           {peak_memory().title, value_text(Unit::memory, best.memory_bytes), ""}};
 }
 
-// The ranking; what all of it sets alike stands below, so that the rest fits the page.
+// The ranking. Settings that all places share are below it, so that the table fits the page.
 SummarySection ranking_section(const Optimisation& result) {
   const TextTable all = ranking_table(result);
   SummarySection section{"The ranking", {}, {}};
@@ -252,7 +253,7 @@ std::vector<std::string> edge_warnings(const Optimisation& result,
   };
   Json set = Json::object();
   for (const VariedKey& key : varied) set[key.key] = value_at(best, key.key);
-  // A ranked neighbour that is as fast says that the key has no influence.
+  // If the neighbour's value is equally fast, the key has no influence.
   const auto differs = [&](const Json& neighbour) {
     return std::ranges::none_of(result.best, [&](const RankedConfiguration& at) {
       const bool there = std::ranges::all_of(varied, [&](const VariedKey& key) {
@@ -269,7 +270,7 @@ std::vector<std::string> edge_warnings(const Optimisation& result,
   return warnings;
 }
 
-// What a plan keeps free and the best here does not; empty: it does.
+// Warns if the best leaves less memory free than a plan would; empty if it does not.
 std::string headroom_warning(const RankedConfiguration& best) {
   if (!best.record) return "";
   const double usable = usable_bytes(best.record->job.cluster.node.gpu);
@@ -328,7 +329,7 @@ Json optimise_document(const Optimisation& result, const OptimiseAsked& asked) {
         row["goodput"] = at.record->campaign->goodput.mean;
         row["job_cost_usd"] = at.record->campaign->job_cost_usd.mean;
       }
-      row["result"] = run_document(*at.record, false);  // all figures, by their keys
+      row["result"] = run_document(*at.record, false);  // all figures by key
     }
     if (!at.failure.empty()) row["failure"] = at.failure;
     document["best"].push_back(row);

@@ -1,5 +1,5 @@
-// What `windtunnel optimise` found: the best configuration, the ranking, memory against step time,
-// and where the best lies on the edge of what was searched.
+// The answer of `windtunnel optimise`: the best configuration, the ranking, memory against step
+// time, and keys whose best value is at the edge of the searched values.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 namespace windtunnel {
 
 struct OptimiseAsked {
-  std::string scenario, aim, over;  // as the command line has them
+  std::string scenario, aim, over;  // as on the command line
   std::string run;                  // the command that simulates the best
   std::vector<VariedKey> varied;    // keys with lists of values
 };
 
-// `result` and `asked` have to outlive it.
+// `result` and `asked` must outlive the answer.
 Answer optimise_answer(const Optimisation& result, const OptimiseAsked& asked);
 
 }  // namespace windtunnel

@@ -31,7 +31,7 @@ std::string without_spare_text(const PlanOption& option) {
   return "without a spare go on with fewer replicas (shrink)";
 }
 
-// The text is "host-memory every 10 iterations, storage every 4 h (5 min is as good; ...)".
+// Returns "host-memory every 10 iterations, storage every 4 h (5 min is as good; ...)".
 std::string snapshots_text(const Job& job, double as_good_from_s) {
   std::string text;
   for (const SnapshotTier& tier : job.snapshots) {
@@ -62,14 +62,14 @@ std::string nodes_text(const PlanOption& option) {
                      one ? "a spare" : "spares");
 }
 
-// The first word of where a number is from; the scenario and --json have the whole source.
+// The kind of a number's source; the scenario and --json have the whole source.
 std::string evidence_of(const TakenDefault& taken) {
   const std::string word = taken.source.substr(0, taken.source.find(':'));
   const bool is_origin = has_choice<Origin>(word);
   return is_origin ? word : taken.source;
 }
 
-// The days of the training are written "24.4 d  (15.4 d .. 41.0 d)".
+// The days of the training with their interval: "24.4 d  (15.4 d .. 41.0 d)".
 std::string days_text(const Record& record) {
   const std::vector<SummaryRow> figures = summarise(record).figures;
   const auto days =
@@ -77,7 +77,7 @@ std::string days_text(const Record& record) {
   return days == figures.end() ? "does not end" : with_detail(*days);
 }
 
-// What the goodput would be with half and twice a number that was taken.
+// The goodput with half and twice the value of an assumption.
 std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   std::vector<SummaryRow> rows;
   for (const Note& note : plan.decisive) {
@@ -88,12 +88,12 @@ std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
 
 constexpr std::string_view kGradients = "gradients";
 
-// "kept and reduced in bf16 (assumed); --set software.gradients=..."
+// Returns "kept and reduced in bf16 (assumed); --set software.gradients=...".
 std::string default_text(const TakenDefault& taken) {
   return fmt::format("{} ({}); {}", taken.value, evidence_of(taken), taken.change);
 }
 
-// The decisive ones have a row each, the others share one.
+// Decisive assumptions have a row each, the others share one row.
 SummarySection decisive_section(const PlanReport& plan) {
   SummarySection section{"Taken where nothing was said", {}, {}, ShownOn::console};
   std::vector<std::string> others;
@@ -102,7 +102,7 @@ SummarySection decisive_section(const PlanReport& plan) {
       others.push_back(each.what);
       continue;
     }
-    if (each.what == kGradients) continue;  // what_to_start() has them
+    if (each.what == kGradients) continue;  // what_to_start() shows these
     section.rows.push_back({each.what, default_text(each)});
   }
   for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));
@@ -160,8 +160,8 @@ SummaryRow sureness_row(const Record& record) {
                       value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
 }
 
-// The figures, those of the whole training first; the console's brief answer leaves out what
-// follows from others.
+// The figures, with those of the whole training first. The brief answer on the console omits
+// figures that follow from others.
 std::vector<SummaryRow> plan_figures(const PlanReport& plan, PlanDetail detail) {
   std::vector<SummaryRow> figures = summarise(plan.record).figures;
   const auto is = [](const SummaryRow& row, std::initializer_list<std::string_view> keys) {
@@ -204,7 +204,7 @@ std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {
                           plan.like_measured->point.found_at("recompute"))};
 }
 
-// What it costs at other prices and in other times, and what comes next to it.
+// The cost at other prices and durations, and the runner-up.
 SummarySection beside_figures(const PlanReport& plan) {
   SummarySection section{fmt::format("The answer ({})", kIntervalTitle), {other_prices(plan)}};
   section.with_figures = true;
@@ -221,11 +221,12 @@ const TakenDefault* taken_default(const PlanReport& plan, std::string_view what)
   return found == plan.basis.defaults.end() ? nullptr : &*found;
 }
 
-// "; 8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one (assumed)"
+// Returns "; 8 NICs a node of 400 Gb/s; fabric: every NIC at its full rate to every other one
+// (assumed)".
 std::string network_text(const PlanReport& plan) {
   if (plan.record.job.cluster.nodes == 1) return "";
   const NodeSpec& node = plan.record.job.cluster.node;
-  constexpr double kGbit = 1e9 / 8;  // bytes
+  constexpr double kGbit = 1e9 / 8;  // bytes/s of 1 Gb/s
   std::string fabric = "as stated";
   if (const TakenDefault* taken = taken_default(plan, "fabric")) {
     fabric = fmt::format("{} ({})", taken->value, evidence_of(*taken));
@@ -257,7 +258,7 @@ SummarySection what_to_start(const PlanReport& plan) {
            (chance.empty() ? "" : "; may not fit, " + chance)},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
-  // What decides beside them which layout is the fastest and fits.
+  // The type of gradients also decides which layouts fit and which one is the fastest.
   if (const TakenDefault* gradients = taken_default(plan, kGradients)) {
     section.rows.push_back({gradients->what, default_text(*gradients)});
   }
@@ -303,7 +304,7 @@ const Figure& days_figure() {
   return figure("campaign.job.days");
 }
 
-// The mean over trials, in the range of all that is known of it.
+// The mean over trials, with the range from all known errors.
 Estimate days_with_error(const Record& record) {
   const double mean = number_of(days_figure().of(record));
   const FigureRange range = wider_range(days_figure(), record).value_or(FigureRange{mean, mean});
@@ -333,8 +334,8 @@ std::string option_tip(const PlanReport& plan, const PlanOption& option) {
                      value_text(Unit::usd, usd_of(plan.basis, option)));
 }
 
-// Options that were simulated are drawn. The one that the plan takes is marked, which may be the
-// simpler of two that are as good.
+// Shows the options that were simulated. The plan's option is marked; it may be the simpler of two
+// equally good ones.
 Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
   RangeChart chart{.title = choice.title,
                    .note = choice.note,

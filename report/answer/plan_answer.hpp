@@ -1,5 +1,5 @@
-// A plan as an answer: what it takes, what to start, the next best of each choice and what was
-// taken for granted; on its page every choice that was tried, and where time and memory go.
+// A plan as an answer: its cost, what to launch, the next best option of each choice, and the
+// assumptions. The page adds every option that was tried, and where time and memory go.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace windtunnel {
 
-// The console shows one screen, or every option that was tried and every default. A page has all of
-// it.
+// Brief fits the console on one screen; full has every option that was tried and every default. A
+// page is always full.
 enum class PlanDetail { brief, full };
-// `command`: what simulates the plan again. `plan` has to outlive the answer.
+// `command` runs the plan again. `plan` must outlive the answer.
 Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetail detail);
 
 }  // namespace windtunnel

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// "62 nodes + 2 spares"
+// Returns "62 nodes + 2 spares".
 std::string nodes_of(const PlanOption& option) {
   return fmt::format("{} + {}", counted(option.point.nodes, "node"),
                      counted(option.point.spares, "spare"));
@@ -60,7 +60,7 @@ std::string layout_axes(const PlanOption& option) {
     if (value.empty() || value == "1") return;
     text += fmt::format("{}{} {}", text.empty() ? "" : " x ", axis.name, value);
   };
-  // Replicas of all that comes before them stand last.
+  // dp replicates all other axes, so it is written last.
   const auto is_replicas = [](const Axis& axis) { return axis.size == &Layout::dp; };
   for (const Axis& axis : kAxes) {
     if (!is_replicas(axis)) add(axis);

@@ -1,4 +1,4 @@
-// Charts of a simulated job for the page of a command that found it.
+// Charts of a simulated job for the page of a command that found the job.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace windtunnel {
 
-// Where the step goes, memory of each pipeline rank, where the wall time goes, goodput over the
-// interval of snapshots: those that the record has. `storage_note`: a sentence on how that of the
-// tier on storage was chosen. `record` has to outlive them.
+// Charts of the step's parts, memory of each pipeline rank, the parts of the wall time, and goodput
+// over the interval of snapshots, if the record has them. `storage_note` says how the interval of
+// the tier on storage was chosen. `record` must outlive the sections.
 std::vector<SummarySection> record_charts(const Record& record,
                                           const std::string& storage_note = "");
 

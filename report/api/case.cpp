@@ -28,7 +28,7 @@ Case Case::from_text(std::string text, std::string name) {
   return Case({std::move(name), std::move(text), {}, {}, false});
 }
 
-// Always a new one: whether other copies share the old one cannot be known while their threads run.
+// Always makes a new state: other threads may share the old one at any time.
 Case::State& Case::changed() {
   auto own = std::make_shared<State>(*state_);
   State& changed = *own;

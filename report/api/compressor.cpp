@@ -1,4 +1,4 @@
-// A caller's compressor as one of the implementation, its recipes checked.
+// Translates a caller's compressor to the implementation and checks its recipes.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -42,7 +42,7 @@ core::ReduceHop hop_of(ReduceHop hop) {
   throw core::Error(fmt::format("there is no hop {}", static_cast<int>(hop)));
 }
 
-// One number of a recipe.
+// A number in a recipe, with its name for messages.
 struct Part {
   const char* name;
   double value;
@@ -58,7 +58,7 @@ void check_numbers(const std::string& of, std::initializer_list<Part> parts) {
   }
 }
 
-// The implementation's own text of the name, which lives as long as the program.
+// The implementation's own text of the name, which is valid as long as the program runs.
 std::string_view like_of(const std::string& of, const std::string& name) {
   if (name.empty()) return {};
   if (const auto* kernel = core::find_compression_kernel(name)) return kernel->name;
@@ -109,7 +109,7 @@ core::Op op_of(const std::string& of, const Kernel& kernel, double element_bytes
   return op;
 }
 
-// What CompressorKind says of all its recipes.
+// Checks a recipe against the properties that CompressorKind states for all recipes.
 void check_promises(const std::string& of, const core::CompressorKind& kind,
                     const core::Recipe& recipe) {
   int collectives = 0;

@@ -18,7 +18,7 @@ std::string with_place(const std::string& text, const Error::Place& place) {
   return fmt::format("{}:{}:{}: {}", file, place.line, place.column, text);
 }
 
-// The deepest key that stands at the place, or whose value does; empty: none.
+// The deepest key at the place, or with its value there; empty: none.
 std::string key_at(const core::DocumentNode& node, const core::Location& where,
                    const std::string& path) {
   const auto is_there = [&](const core::Location& place) {

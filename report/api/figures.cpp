@@ -21,7 +21,7 @@ Better better_of(core::Better better) {
   return Better::neither;
 }
 
-// Appends all values of a figure. Where several have one key, each gets a key of its own.
+// Appends all values of a figure. Several values under one figure get a key each.
 class Reader {
  public:
   explicit Reader(std::vector<Figure>& figures) : figures_(figures) {}

@@ -1,4 +1,4 @@
-// A caller's rule of when to save as one of the implementation.
+// Translates a caller's rule of when to save to the implementation.
 #include <fmt/format.h>
 
 #include <windtunnel/saving_rule.hpp>

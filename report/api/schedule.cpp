@@ -1,4 +1,4 @@
-// A caller's order of actions as a schedule of the implementation, checked.
+// Translates a caller's order of actions to a schedule of the implementation and checks it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -60,7 +60,8 @@ core::Schedule checked(const std::string& name, const core::ScheduleRequest& req
     }
   }
   core::validate_schedule(schedule);
-  core::evaluate_schedule(schedule, request.costs, request.message_s);  // does it end?
+  // Throws if the order deadlocks.
+  core::evaluate_schedule(schedule, request.costs, request.message_s);
   return schedule;
 }
 

@@ -1,5 +1,5 @@
-// Between the public types of include/windtunnel and those of the implementation, which both say
-// Case, Error and Schedule: `core` is the implementation.
+// Translates between the public types of include/windtunnel and the implementation's types. Both
+// have a Case, Error and Schedule; `core` is the implementation.
 #pragma once
 
 #include <optional>
@@ -21,11 +21,11 @@ struct Case::State {
   std::string file;
   std::string text;
   core::Overrides set;
-  std::shared_ptr<core::Additions> added;  // null: nothing; never changed where it is shared
-  bool file_was_read = false;              // which may be the configuration of a training program
+  std::shared_ptr<core::Additions> added;  // null: nothing; never changed once it is shared
+  bool file_was_read = false;              // the file may be a training program's configuration
 };
 
-// What is simulated: of the configuration of a training program the scenario that it becomes.
+// The scenario to simulate; a training program's configuration is imported.
 Case::State as_scenario(const Case& the_case);
 
 core::Case resolved(const Case& the_case);
@@ -33,21 +33,21 @@ core::Case resolved(const Case& the_case);
 core::ScheduleKind schedule_kind_of(const std::string& name, ScheduleGenerator generate,
                                     int chunks);
 
-// Throws core::Error for numbers and a feedback that there are not.
+// Throws core::Error for numbers out of range and an unknown feedback.
 core::CompressorKind compressor_kind_of(const std::string& name, Compressor compressor);
 
 core::SavingRule saving_rule_of(const std::string& name, SavingRule rule);
 
-// The figures of what a record has: a sweep's point knows its iteration and campaign only.
+// The figures that a record has: a point of a sweep has only iteration and campaign.
 Figures figures_of(const core::Record& record);
 
-// With the key that stands at the error's place in the case's text, or was set or varied over it.
+// Adds the key at the error's place in the case's text, or the key that was set or varied.
 Error public_error(const core::Error& error, const Case::State& state,
                    const core::Overrides& varied = {});
 Error public_error(const core::InternalError& error);
 
-// What `work` returns; what it throws as the public Error. `varied`: what a sweep sets at any of
-// its points.
+// Returns the result of `work`, and throws its errors as the public Error. `varied` are the values
+// that a sweep sets at any of its points.
 template <class Work>
 auto translated(const Case::State& state, Work work, const core::Overrides& varied = {}) {
   try {

@@ -11,12 +11,12 @@
 namespace windtunnel {
 namespace {
 
-// By which the constant grows; 1 where there is nothing to tell it by.
+// The factor for a constant; 1 if a time is missing.
 double factor(double grows_with_s, double falls_with_s) {
   return grows_with_s > 0 && falls_with_s > 0 ? grows_with_s / falls_with_s : 1;
 }
 
-// Scales the laws of the kernel `key` with warm and with cold caches. Returns whether there is one.
+// Scales the laws of the kernel `key` for warm and cold caches. Returns whether there is one.
 bool scale_law(Calibration& calibration, const std::string& key, double times) {
   bool any = false;
   for (KernelLaw& law : calibration.kernel_laws.laws) {
@@ -62,10 +62,12 @@ Calibration captured_calibration(const Job& job, const CaptureAnswer& answer) {
   const double reached =
       by_law ? memory : made.memory_efficiency.value / std::max(from.memory_efficiency.value, 1e-9);
   const double update = factor(kind_s(traced, WorkKind::optimizer), answer.predicted->optimizer_s);
-  const bool momentum = job.software.optimizer == Optimizer::momentum;  // no kernel of its own
+  // It has no kernel of its own.
+  const bool momentum = job.software.optimizer == Optimizer::momentum;
   const char* kernel = job.software.optimizer == Optimizer::sgd ? "sgd" : "adam";
   if (momentum || !scale_law(made, kernel, update)) {
-    // As its pass takes the new efficiency, too, it moves more bytes, of which moments have some.
+    // The optimizer's pass gets the new efficiency as well, so its bytes grow to match the time.
+    // Moments have a part of them.
     scale(&Calibration::optimizer_bytes, update * reached, 1e6);
     if (momentum) scale(&Calibration::moment_bytes, update * reached, 1e6);
   }

@@ -25,7 +25,7 @@ std::string name_of_call(const CommunicationCall& call) {
   return call.bytes == 0 ? "barrier" : to_string(call.collective);
 }
 
-// Bytes of all messages of a kernel; below 0 if one is not known.
+// Bytes of all messages of a kernel; negative if one is unknown.
 double sum_of_bytes(const CommunicationCall& call) {
   double bytes = call.bytes;
   for (const CommunicationCall& other : call.beside) {

@@ -22,7 +22,7 @@ std::string number_text(double value) {
   return fmt::format("{:.3g}", value);
 }
 
-// [i]: "of 2 nodes 3.8 %".
+// [i] such as "of 2 nodes 3.8 %".
 std::string batches_text(const std::vector<double>& shares) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < shares.size(); ++i) {
@@ -36,11 +36,11 @@ Json fitted_json(const FittedValue& fitted) {
   return {{"value", fitted.value}, {"low", fitted.low}, {"high", fitted.high}};
 }
 
-// What a fit says, once for reading and for programs.
+// A result of the fit, for people and for programs.
 struct FitRow {
   std::string key;
   Json value;
-  std::vector<std::string> cells = {};  // empty: for programs alone
+  std::vector<std::string> cells = {};  // empty: only for programs
 };
 
 FitRow fitted_row(const char* key, const char* title, const FittedValue& fitted,
@@ -57,7 +57,7 @@ FitRow number_row(const char* key, const char* title, const Json& value, const s
 }
 
 std::vector<FitRow> rows_of(const FaultFit& fit) {
-  const bool of_nodes = fit.nodes_with_fault > 0;  // otherwise no fault names its node
+  const bool of_nodes = fit.nodes_with_fault > 0;  // otherwise faults do not name their node
   return {
       {"faults", fit.faults},
       {"nodes", fit.nodes},

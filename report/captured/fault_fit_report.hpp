@@ -15,12 +15,12 @@ struct FittedLog {
   FaultFit fit;
 };
 
-// A table for each log. Its document has seconds, and shares; {"value", "low", "high"} where there
-// is an interval; null: too few faults. `logs` have to outlive it.
+// A table for each log. The document has seconds and shares, with {"value", "low", "high"} for an
+// interval; null: too few faults. `logs` must outlive the answer.
 Answer fault_fit_answer(const std::string& file, const std::vector<FittedLog>& logs);
 
-// YAML of fitted_class() of each kind of fault of a cluster, to be taken over into a scenario.
-// Repairs of nodes are read from `repairs_file`; empty: none are known.
+// YAML of fitted_class() for each kind of fault of a cluster, to be copied into a scenario. Repairs
+// of nodes are read from `repairs_file`; empty: none are known.
 std::string failures_yaml(std::span<const FittedLog> kinds, const std::string& repairs_file);
 
 }  // namespace windtunnel

@@ -18,7 +18,7 @@ MatchedPass matched(const CapturedPass& traced, const RankPass& predicted, doubl
           .predicted = {predicted.start_s, predicted.end_s, predicted.busy_s}};
 }
 
-// By stage and micro-batch, where the program's ranges tell both.
+// Matches by stage and micro-batch, if the program's ranges state both.
 std::string match_by_name(const std::vector<CapturedPass>& traced,
                           const std::vector<RankPass>& predicted, double begin_s,
                           PassMatch& match) {
@@ -67,7 +67,7 @@ std::string match_in_order(const std::vector<CapturedPass>& traced,
   return "";
 }
 
-// "Forward 3" states no stage, so it belongs to the rank's only one.
+// "Forward 3" does not state a stage; the rank has only one.
 void tell_only_stage(const std::vector<RankPass>& predicted, std::vector<CapturedPass>& passes) {
   const int stage = predicted.front().stage;
   const bool only = std::ranges::all_of(
@@ -82,7 +82,7 @@ bool tells_stages(const std::vector<CapturedPass>& passes) {
   });
 }
 
-// Returns why nothing is matched.
+// Returns why the passes do not match; empty if they do.
 std::string match_all(const RankProfile& profile, StepPasses& traced,
                       const std::vector<RankPass>& predicted, PassMatch& match) {
   if (!traced.none.empty()) return traced.none;
@@ -124,7 +124,7 @@ PassMatch match_passes(const RankProfile& profile, const CapturedRank& rank,
   PassMatch match{.rank = profile.rank, .step = step.name, .passes = {}, .none = {}};
   StepPasses traced = step_passes(profile, rank, step);
   match.none = match_all(profile, traced, predicted, match);
-  if (!match.none.empty() && traced.annotated) {  // its ranges may be of parts of passes
+  if (!match.none.empty() && traced.annotated) {  // its ranges may cover parts of passes
     match.passes.clear();
     StepPasses by_threads = step_passes(profile, rank, step, false);
     if (match_all(profile, by_threads, predicted, match).empty()) match.none.clear();

@@ -1,6 +1,6 @@
-// A captured step beside the simulated one, task by task: each forward, backward and the optimizer
-// of a rank, with the same one of the scenario's schedule. Times of both count from the start of
-// the rank's first pass.
+// Matches a captured step with the simulated one task by task: each forward, backward and optimizer
+// task of a rank with the same task in the scenario's schedule. Times of both are relative to the
+// start of the rank's first pass.
 #pragma once
 
 #include <optional>
@@ -15,12 +15,13 @@ namespace windtunnel {
 struct PassTimes {
   double start_s = 0;
   double end_s = 0;
-  double busy_s = 0;  // of it kernels run; the rest waits for the host or for communication inside
+  // Kernels run; otherwise the pass waits for the host or for communication inside it.
+  double busy_s = 0;
   double seconds() const { return end_s - start_s; }
 };
 
 struct MatchedPass {
-  std::string name;  // of the simulated one: "F0.3"
+  std::string name;  // in the simulated schedule: "F0.3"
   std::optional<ActionKind> action;
   PassTimes traced, predicted;
   double difference_s() const { return predicted.seconds() - traced.seconds(); }
@@ -30,21 +31,21 @@ struct PassMatch {
   RankId rank = 0;
   std::string step;                 // "ProfilerStep#7"
   std::vector<MatchedPass> passes;  // in order of the schedule, the optimizer last
-  std::string none;                 // why they are not matched
+  std::string none;                 // why the passes do not match; empty: they do
 };
 
-// Matches the passes of the step; `predicted` are of the same rank.
+// Matches the passes of the step; `predicted` must be of the same rank.
 PassMatch match_passes(const RankProfile& profile, const CapturedRank& rank,
                        const CapturedStep& step, const std::vector<RankPass>& predicted);
 
-// Passes of a kind, or the time in which none of them runs, summed up.
+// The sum over passes of a kind, or the time outside of all passes.
 struct PassSum {
   std::string what;  // "forwards", "backwards", "optimizer", "between them"
   int passes = 0;
-  PassTimes traced, predicted;  // seconds() and busy_s alone
+  PassTimes traced, predicted;  // only seconds() and busy_s
 };
 
-// `traced_s`, `predicted_s`: the steps.
+// `traced_s` and `predicted_s` are the lengths of the steps.
 std::vector<PassSum> pass_sums(const PassMatch& match, double traced_s, double predicted_s);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// A captured step and the simulated one task by task, as text and as JSON.
+// Shows a captured step and the simulated one task by task, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace windtunnel {
 
-// What was matched on a captured rank, with the lengths of both steps.
+// The matched tasks of a captured rank, with the lengths of both steps.
 struct MatchedRank {
   PassMatch match;
   double traced_s = 0;
   double predicted_s = 0;
 };
 
-// `ranks`: not empty. One is shown of those that run the same passes of the same stages.
+// `ranks` is not empty. One rank is shown for all with the same passes of the same stages.
 std::vector<SummarySection> pass_sections(const std::vector<MatchedRank>& ranks);
-// Each rank whose passes are matched has its traced ones with the predicted ones below them, on one
-// axis of time. The section has no chart where no rank has. `ranks` has to outlive it.
+// For each matched rank, the traced passes with the predicted ones below them on the same time
+// axis. The section has no chart if no rank matches. `ranks` must outlive it.
 SummarySection passes_chart(const std::vector<MatchedRank>& ranks);
 Json pass_document(const std::vector<MatchedRank>& ranks);
 

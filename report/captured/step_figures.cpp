@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// The steps that count: without the first of three or more.
+// The steps, without the first of three or more.
 std::span<const CapturedStep> settled_steps(const CapturedRank& rank) {
   return std::span(rank.steps).subspan(rank.steps.size() > 2 ? 1 : 0);
 }

@@ -1,5 +1,5 @@
-// The figures of a captured rank's step: medians over the steps that are looked at, which are all
-// but the first where there are three or more, since that holds what happens once.
+// The figures of a captured rank's step: medians over its steps. The first of three or more steps
+// is left out, because it contains one-time work.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@ namespace windtunnel {
 struct StepFigures {
   std::size_t steps = 0;
   double step_s = 0;
-  double low_s = 0;  // quantiles of the steps, 5 and 95 %
+  double low_s = 0;  // 5 and 95 % quantiles over the steps
   double high_s = 0;
   double compute_s = 0;
   double exposed_s = 0;
@@ -26,7 +26,7 @@ struct StepFigures {
 StepFigures figures_of(const CapturedRank& rank);
 double kind_s(const StepFigures& figures, WorkKind kind);
 
-// The step with the median time among those that count.
+// The step with the median time, without the first of three or more.
 const CapturedStep& replayed_step(const CapturedRank& rank);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What a captured step would take under other choices: the scenario with the calibration that the
-// trace gave, under its own schedule, held against the trace, and at other points.
+// What a captured step would take under other choices. The scenario uses the calibration from the
+// trace; its own schedule is compared with the trace, and then other points are predicted.
 #pragma once
 
 #include <string>
@@ -19,12 +19,12 @@ struct WhatIfPoint {
   std::string reason;       // why it cannot run, or does not fit
 };
 
-// `excess`: by how much it does not fit in memory.
+// `excess`: the memory by which it does not fit, in words.
 WhatIfPoint what_if_point(std::string name, const IterationReport& report, std::string excess);
 
 struct ChosenSteps {
   double traced_s = 0;
-  WhatIfPoint captured;  // as the scenario has it
+  WhatIfPoint captured;  // the scenario's own choices
   std::vector<WhatIfPoint> others;
 };
 

@@ -32,7 +32,7 @@ std::vector<const ComparedPoint*> ranked_points(const Comparison& comparison) {
   return ranked;
 }
 
-// What the console shows of iteration_columns(); whether a point fits only where one does not.
+// The console's subset of iteration_columns(). Whether points fit is shown only if one does not.
 std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoint*>& points) {
   std::vector<const Record*> records;
   for (const ComparedPoint* point : points) records.push_back(&*point->record);
@@ -46,7 +46,7 @@ std::vector<const Figure*> iteration_figures(const std::vector<const ComparedPoi
   return shown;
 }
 
-// With the interval of a mean over trials.
+// The value, with the interval of a mean over trials.
 std::string figure_text(const Figure& column, const Record& record) {
   const FigureValue value = column.of(record);
   const auto* estimate = std::get_if<Estimate>(&value);
@@ -85,14 +85,14 @@ TextTable comparison_table(const Comparison& comparison) {
   return table;
 }
 
-// What a name in the scenario brings along: a default says no more than that it is one.
+// Whether a name in the scenario implies the value; other defaults have no evidence worth showing.
 bool is_of_library(const ResolvedValue& value) {
   const auto below = [&](std::string_view path) { return value.key.starts_with(path); };
   const bool has_library = below("model.") || below("cluster.") || below("calibration.");
   return value.is_default && has_library && value.source != "default";
 }
 
-// "6.13539094648 min" to "6.135 min"; whole numbers and words as they are.
+// Rounds "6.13539094648 min" to "6.135 min"; whole numbers and words do not change.
 std::string rounded_text(const std::string& value) {
   const size_t end = std::min(value.find(' '), value.size());
   double number = 0;
@@ -114,7 +114,7 @@ std::string indented(const std::string& lines) {
     text += c;
     if (c == '\n') text += blanks;
   }
-  text.resize(text.size() - kIndent);  // after the last line
+  text.resize(text.size() - kIndent);  // removes the indent after the last line
   return text;
 }
 
@@ -123,7 +123,7 @@ size_t section_width(const ConsoleStyle& style) {
   return style.width > kIndent ? style.width - kIndent : 0;
 }
 
-// What the console has of an answer: without its charts, and with its figures where they stand.
+// The sections that the console shows: without charts, and with the figures in their place.
 std::vector<SummarySection> console_sections(const Answer& answer) {
   std::vector<SummarySection> sections;
   for (SummarySection section : answer.sections) {
@@ -137,12 +137,12 @@ std::vector<SummarySection> console_sections(const Answer& answer) {
   return sections;
 }
 
-// Label and value; a value too long for the line goes on below itself.
+// Label and value; a value too long for the line continues below its beginning.
 std::string row_text(const SummaryRow& row, size_t label_width, size_t width) {
   const size_t before = kIndent + label_width + 2;
   std::string text = fmt::format("  {:<{}}  ", row.label, label_width);
   const std::string value = with_detail(row);
-  // A command is broken by wrapped_lines(), where it can still be copied.
+  // wrapped_lines() breaks commands so that they can still be copied.
   const bool in_lines = value.find('\n') != std::string::npos || value.starts_with("windtunnel ");
   if (in_lines || width < before + kLeastValue) return text + value + "\n";
   bool first = true;

@@ -1,5 +1,4 @@
-// Rows of figures() that stand in files of their own. A part is empty or reads null where a Record
-// has nothing of its kind.
+// Rows of figures() in files of their own. A row reads null if the Record has nothing of its kind.
 #pragma once
 
 #include <vector>
@@ -8,10 +7,10 @@
 
 namespace windtunnel {
 
-std::vector<Figure> memory_figures();     // what GPUs and hosts hold; parameters that are trained
-std::vector<Figure> straggler_figures();  // where a step does not wait for all of them
-std::vector<Figure> sync_figures();       // islands that exchange what they have learnt (Job::sync)
-// What fills idle time (Job::filling) and what waits for samples (Job::input).
+std::vector<Figure> memory_figures();     // of GPUs and hosts; also numbers of trained parameters
+std::vector<Figure> straggler_figures();  // steps that do not wait for all workers
+std::vector<Figure> sync_figures();       // exchanges between islands (Job::sync)
+// Work in idle time (Job::filling), and waiting for samples (Job::input).
 std::vector<Figure> idle_figures();
 
 }  // namespace windtunnel

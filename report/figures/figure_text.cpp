@@ -12,7 +12,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::array kRates{TextScale{0, 1, ""}};
-// Means of counts: a rare event has two digits, for 0.0 would say that there is none.
+// Means of counts. A rare event gets two digits, because 0.0 would say that it never happens.
 constexpr std::array kMeanCounts{TextScale{0, 1, "", kAsShort}, TextScale{0.00095, 1, "", 3},
                                  TextScale{0.0995, 1, "", 2}, TextScale{0.95, 1, "", 1},
                                  TextScale{999.5, 1, "", 0}};
@@ -41,7 +41,7 @@ const TextForm kDaysForm{kDurationForm.scales, 86400, kDurationForm.zero};
 constexpr std::string_view kRange = "{} .. {}";
 constexpr std::string_view kEstimate = "{}  ({} .. {})";
 
-// Never rounded to certainty.
+// Never rounds to certainty.
 std::string probability_text(double probability) {
   const double missing = 1 - probability;
   if (missing <= 0 || probability < 0.99) return format_value(probability, kPercentForm);

@@ -1,4 +1,4 @@
-// How figures are written: the units that they have, and the form of each; intervals and estimates.
+// How figures are written: their units, intervals and estimates.
 #pragma once
 
 #include <string>
@@ -14,39 +14,39 @@ enum class Unit {
   days,  // written as a duration
   share,
   small_share,  // with two decimals
-  points,       // of a share, without a sign: differences are small
-  probability,  // near certainty two digits of what is missing to it: "99.99973 %"
+  points,       // percentage points, without a sign: for small differences
+  probability,  // near 1, with two digits of the rest: "99.99973 %"
   bytes,
-  memory,  // of a GPU
-  tflops,  // the unit stands in the title
+  memory,  // bytes of a GPU's memory
+  tflops,  // the title has the unit
   count,
   usd,
   watts,
-  joules,  // written in kWh from a tenth of one on
-  events,  // a mean number of them
+  joules,  // in kWh from 0.1 kWh on
+  events,  // a mean number of events
   whole,   // "16,384"
-  word     // or yes and no
+  word     // also yes and no
 };
 
-// {name that the pages know the unit by, form, unit of the number as it is}; of probabilities and
-// words the form of their numbers.
+// How a unit is written. `name` identifies it in the pages' scripts. Probabilities and words have
+// the form of their numbers.
 struct UnitForm {
   std::string_view name;
   const TextForm* form;
-  std::string_view base;  // not of the form that reports write it in: "s", "share"; "" of a count
+  std::string_view base;  // the unit of the number itself: "s", "share"; "" for a count
 };
 const UnitForm& unit_form(Unit unit);
 
-// Empty for a value that is no number.
+// Empty if the value is not a number.
 std::string value_text(Unit unit, double value);
 std::string with_separators(double count);                       // 16384 -> "16,384", rounded
 std::string counted(double number, std::string_view noun);       // "1 GPU", "2,048 GPUs"
 std::string range_text(Unit unit, double low, double high);      // "85.7 % .. 86.1 %"
 std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85.7 % .. 86.1 %)"
 inline constexpr std::string_view kIntervalTitle = "95 % interval";
-// It ranks points whose iterations differ: goodput times tokens/s.
+// Ranks points whose iterations differ: goodput times tokens/s.
 inline constexpr std::string_view kProgressTitle = "progress (goodput x tokens/s)";
-// How the two are put together, for pages, with "{}" in place of numbers.
+// Patterns of range_text() and estimate_text() for pages, with "{}" for numbers.
 std::string_view range_pattern();
 std::string_view estimate_pattern();
 

@@ -25,7 +25,8 @@ constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 using enum Unit;
 using enum Better;
 
-// Parts of a step's time count only on the critical path: what runs beside it makes no step longer.
+// A category's time counts only on the critical path; work parallel to the path does not lengthen
+// the step.
 constexpr const char* kCategoryHelp[kCategories] = {
     ("the model's forward passes, as far as they are on the critical path: the tasks that follow "
      "each other without a gap and so set the step time"),
@@ -83,7 +84,7 @@ constexpr TierFigure kTierFigures[] = {
     {"survival_7d", "survival 7 d", probability, higher,
      "probability that no failure within 7 days is beyond this copy, closed form",
      &Tier::survival_7d, nullptr, kClosedForm}};
-// Which of them are shown of the tier that stands for a stack.
+// The figures shown of the tier that represents a stack.
 constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "survival_7d"};
 
 using IntervalFigure = PartFigure<IntervalReport>;
@@ -136,14 +137,14 @@ FigureValue campaign_value(const Record& record, Report report) {
   return record.campaign ? FigureValue(report(*record.campaign)) : FigureValue();
 }
 
-// Whether the loss is a pause that the campaign does not have.
+// Whether the loss is a kind of pause that the campaign does not have.
 bool is_unasked_pause(const Record& record, int loss) {
   const bool pause =
       loss == static_cast<int>(Loss::evaluate) || loss == static_cast<int>(Loss::log);
   return pause && record.campaign && record.campaign->lost_s[loss].high == 0;
 }
 
-// A member of the iteration's report, its bubble, or the campaign's report.
+// A member of the iteration's report, of its bubble, or of the campaign's report.
 template <auto member>
 FigureValue of(const Record& record) {
   if constexpr (requires { record.iteration.*member; }) {
@@ -176,7 +177,7 @@ FigureValue share_of_step(const Record& record) {
   return report.time_s > 0 ? report.bubble.*member / report.time_s : 0;
 }
 
-// Before a compressor starts; nothing where none waits.
+// The value before a compressor starts; nothing if no compressor has a warm-up.
 Of of_warmup(double (*value)(const IterationReport& report)) {
   return [value](const Record& record) {
     const bool any = record.iteration.warmup.share > 0;
@@ -184,8 +185,8 @@ Of of_warmup(double (*value)(const IterationReport& report)) {
   };
 }
 
-// Not known where no tokens or no price are given (0), where some trial makes no progress, and
-// where another study leads: a learner waits for engines that are paid, too.
+// Nothing if tokens or price are not given (0), if some trial makes no progress, or if another
+// study leads: for example, engines cost money too while a learner waits for them.
 template <Estimate CampaignReport::*member>
 FigureValue if_known(const Record& record) {
   return campaign_value(record, [&](const CampaignReport& report) {
@@ -195,9 +196,9 @@ FigureValue if_known(const Record& record) {
   });
 }
 
-// If nothing fails: of the steps to the target quality; without a campaign, which counts them
-// itself, of all tokens. Nothing where the scenario names neither, or a study that leads says how
-// long it takes.
+// The value without failures, for the steps to the target quality; without a campaign, which counts
+// tokens itself, for all tokens. Nothing if the scenario states neither, or if a leading study
+// gives the duration.
 Of of_steps(double (*value)(const Job& job, double taken_s)) {
   return [value](const Record& record) -> FigureValue {
     const Job& job = record.job;

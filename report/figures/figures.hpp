@@ -1,7 +1,7 @@
-// The figures of a result as values: what each is called, in which unit it is written, which way is
-// better, what it says, and how it is read off a Record. Console, JSON, SQLite, comparisons,
-// rankings and pages look them up here; nothing else knows a title or a unit. A schedule by itself
-// has figures of its own (report/schedule), whose times may be in no unit.
+// The figures of a result as values: title, unit, which direction is better, explanation, and how
+// to read it from a Record. Console, JSON, SQLite, comparisons, rankings and pages use this table;
+// no other code has a title or a unit. A schedule without a job has figures of its own
+// (report/schedule), whose times may have no unit.
 #pragma once
 
 #include <functional>
@@ -18,25 +18,24 @@
 
 namespace windtunnel {
 
-// What a record has of a figure. Nothing: the question does not arise. A number that is not finite,
-// or an estimate of such a mean: it arises and has no answer.
+// The value of a figure in a record. monostate: the figure does not apply. A number (or mean of an
+// estimate) that is not finite: it applies but is not known.
 using FigureValue = std::variant<std::monostate, double, bool, std::string, Estimate,
                                  std::map<std::string, Estimate>>;
-double number_of(
-    const FigureValue& value);  // of an estimate its mean; not a number: a word, nothing
+double number_of(const FigureValue& value);  // the mean of an estimate; NaN for a word or nothing
 
 enum class Better { neither, lower, higher };
 const char* to_string(Better better);  // "", "lower", "higher"
-// A number by which points rank, as more of it is better.
+// The value turned so that more is better, for ranking.
 double worth_of(Better better, double value);
 
 inline constexpr const char* kSimulated = "simulated";
 inline constexpr const char* kClosedForm = "closed form";
 
-// What an error of the cost models does to a figure: when all that they predict takes f times as
-// long, so does a time, and a rate is an f-th. Goodput was simulated so (goodput_by_model); days
-// and costs of training grow with f and fall with it. Memory has an error of its own
-// (error.memory).
+// How an error of the cost models changes a figure, if everything takes f times as long as
+// predicted. A time is multiplied by f and a rate divided by f. Goodput was simulated with longer
+// steps (goodput_by_model); days and costs of training follow from f and the goodput. Memory has an
+// error of its own (error.memory).
 enum class Follows { none, time, rate, goodput, training, memory };
 
 struct FigureRange {
@@ -53,27 +52,27 @@ struct Figure {
   std::function<FigureValue(const Record&)> of;
   const char* origin = kSimulated;
   Follows follows = Follows::none;
-  // Where the figure is by what is not known of its own inputs, step times apart.
+  // Range of the figure from uncertain inputs other than step times.
   std::function<std::optional<FigureRange>(const Record&)> of_inputs = {};
-  bool warns = false;  // that something does not keep up: told of a campaign where it is not 0
+  bool warns = false;  // a campaign's summary warns if the figure is not 0
 
   std::string text(const Record& record) const;
 };
 
-// In the order of the run document.
+// The order is that of the run document.
 const std::vector<Figure>& figures();
-const Figure& figure(std::string_view key);  // CHECKs that there is one
-// Those whose key is `prefix`, a dot and one name: "iteration.critical_path_s".
+const Figure& figure(std::string_view key);  // CHECKs that it exists
+// The figures whose key is `prefix`, a dot and one name: "iteration.critical_path_s".
 std::vector<const Figure*> figures_below(std::string_view prefix);
 
-// Charts and sections that show all figures below a key are called so.
+// The title of charts and sections that show all figures below a key.
 struct FigureGroup {
   std::string_view key, title;
 };
 std::span<const FigureGroup> figure_groups();
 std::string group_title(std::string_view key);
 
-// The figures of a part of a campaign's report; keys count from that part on.
+// A figure of a part of a campaign's report. Its key is relative to that part.
 template <class Part>
 struct PartFigure {
   const char* key;
@@ -82,7 +81,7 @@ struct PartFigure {
   Better better;
   const char* help;
   double Part::*member;
-  double Part::*needed = nullptr;  // 0: the figure has no text
+  double Part::*needed = nullptr;  // the figure has no text if this member is 0
   const char* origin = kSimulated;
 
   std::string text(const Part& part) const {
@@ -93,12 +92,12 @@ std::span<const PartFigure<TierReport>> tier_figures();          // below "campa
 std::span<const PartFigure<IntervalReport>> interval_figures();  // below "campaign.interval"
 const PartFigure<IntervalReport>& interval_figure(std::string_view key);
 
-// Rows and parts below this share of the whole are noise to the reader.
+// Smaller shares of the whole are not shown.
 inline constexpr double kShownShare = 0.0005;
 
-// The tier that stands for a stack of them: of those that are not on storage, which survives
-// everything, the one that survives best. Saving often and surviving a lost node is what protection
-// schemes differ in. A stack of storage alone shows that. Null where there is none.
+// The tier that represents a stack: the one that survives best among tiers that are not on storage,
+// because storage survives everything and protection schemes differ in saving often and surviving a
+// lost node. For a stack of storage alone, that tier. Null if there is no tier.
 const TierReport* best_copy(const Record& record);
 
 }  // namespace windtunnel

@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-// What the best number of jobs comes to; nothing where no number is best.
+// A value of the best number of jobs; nothing if no number is best.
 template <auto member>
 FigureValue of_best(const Record& record) {
   const auto* report = record.studies.find<FusedReport>();

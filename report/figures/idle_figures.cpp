@@ -13,7 +13,7 @@ using enum Unit;
 using enum Better;
 using OfRecord = std::function<FigureValue(const Record&)>;
 
-// Nothing where nothing fills idle time.
+// Nothing if the job does not fill idle time.
 OfRecord of_filling(FigureValue (*value)(const FillingReport&, const Record&)) {
   return [value](const Record& record) {
     const auto& report = record.iteration.filling;
@@ -101,7 +101,7 @@ std::vector<Figure> filling_figures() {
        })}};
 }
 
-// Nothing where samples are there.
+// Nothing if the job does not model loading of samples.
 OfRecord of_input(FigureValue (*value)(const InputReport&)) {
   return [value](const Record& record) {
     const auto& report = record.iteration.input;

@@ -14,8 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// A map is a key, too, as what its keys say may need each other. A list of maps states what its
-// items do, another list is one key.
+// Collects stated keys. A map counts as a key too, because its keys may depend on each other. A
+// list of maps contributes the keys of its items; any other list is one key.
 void add_stated(const DocumentNode& node, const std::string& path, std::set<std::string>& keys) {
   const auto below = [&](const std::string& name) {
     return path.empty() ? name : path + "." + name;
@@ -90,16 +90,16 @@ std::vector<Note> idle_keys(const Case& the_case,
   const ScenarioText scenario = {
       .file = the_case.file, .text = the_case.text, .set = the_case.set, .files = the_case.files};
   std::vector<std::string> idle;
-  for (const std::string& key : stated_keys(the_case)) {  // a map before what stands in it
+  for (const std::string& key : stated_keys(the_case)) {  // a map comes before the keys in it
     const bool in_idle_map =
         std::ranges::any_of(idle, [&](const std::string& outer) { return are_nested(outer, key); });
     if (in_idle_map || tells_of(with.notes, key)) continue;
     try {
       const Case without = resolve_case(scenario, {{key, "null"}});
-      // What costs the engine nothing to tell is asked first.
+      // The checks that need no simulation come first.
       if (without.key == the_case.key || estimated_s(without) != step_s) continue;
       if (exact_figures(run(without)) == figures) idle.push_back(key);
-    } catch (const Error&) {  // no job without it
+    } catch (const Error&) {  // the job is invalid without the key
     }
   }
   if (idle.empty()) return {};

@@ -11,7 +11,7 @@ namespace {
 using enum Unit;
 using enum Better;
 
-// Nothing where all is trained.
+// Nothing if all parameters are trained.
 std::function<FigureValue(const Record&)> of_training(
     double (*value)(const ParameterCounts& counts)) {
   return [value](const Record& record) {
@@ -21,7 +21,7 @@ std::function<FigureValue(const Record&)> of_training(
   };
 }
 
-// Nothing where nothing is offloaded.
+// Nothing if nothing is offloaded.
 template <MemoryTier tier>
 FigureValue of_tier(const Record& record) {
   if (!offload_of(record.job).any()) return {};

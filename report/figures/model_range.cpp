@@ -10,7 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// Whether the figure is of the training's own steps, and not of engines, volunteers or one layer.
+// Whether the figure is about the training's own steps, rather than engines, volunteers or one
+// layer.
 bool is_of_steps(const Figure& figure) {
   constexpr std::string_view kParts[] = {"iteration.", "campaign.", "job.", "power."};
   return std::ranges::any_of(kParts,
@@ -37,9 +38,9 @@ std::optional<FigureRange> range_of_models(const Figure& figure, const Record& r
   const auto& [if_faster, if_slower] = record.campaign->goodput_by_model;
   const auto [least, most] = std::minmax({goodput, if_faster, if_slower});
   if (figure.follows == Follows::goodput) return FigureRange{least, most};
-  if (if_slower <= 0) return std::nullopt;  // then it might never end
-  // Campaigns were simulated up to the peak (goodput_by_model). Beyond it the law goes on as up to
-  // there: one power of the factor.
+  if (if_slower <= 0) return std::nullopt;  // the training might never end
+  // goodput_by_model was simulated up to the GPUs' peak. Beyond it, goodput is extrapolated by the
+  // same power of the factor.
   const double simulated = step_factors(record.iteration, kReportedShare).shorter;
   const double beyond = simulated > 1 ? std::log(off.shorter) / std::log(simulated) : 1;
   return FigureRange{value / off.shorter * std::pow(goodput / if_faster, beyond),

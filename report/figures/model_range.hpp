@@ -1,4 +1,4 @@
-// How far a figure may be off by what is known of the models' errors.
+// The range of a figure from the known errors of the models.
 #pragma once
 
 #include <optional>
@@ -7,19 +7,18 @@
 
 namespace windtunnel {
 
-// Where the range of what follows from steps ends on the fast side: where the GPUs execute their
-// peak, if the error reaches beyond it; or where the law of the error has it, from which chances
-// follow.
+// Where the fast end of a range of step times lies: at the time for the GPUs' peak FLOP/s if the
+// error reaches beyond it, or where the error's law puts it (for chances).
 enum class FastEnd { held_at_peak, by_the_law };
 
-// Where the figure is with 95 % probability, for all that is known of the calibration's error on
-// runs that it was not fitted on (error.step), and of its own inputs. Nothing: it does not follow
-// from step times and its inputs are sure, or it is not known.
+// The 95 % range of the figure, from the calibration's error on runs that it was not fitted on
+// (error.step) and from its uncertain inputs. Nothing if the figure does not depend on step times
+// and has certain inputs, or if the error is not known.
 std::optional<FigureRange> model_range(const Figure& figure, const Record& record,
                                        FastEnd end = FastEnd::held_at_peak);
 
-// The same or the interval of the figure's mean over trials, whichever is wider on either side.
-// Nothing: its range is not known.
+// On either side, the wider of this range and the interval of the mean over trials. Nothing if the
+// range is not known.
 std::optional<FigureRange> wider_range(const Figure& figure, const Record& record,
                                        FastEnd end = FastEnd::held_at_peak);
 

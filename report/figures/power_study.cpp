@@ -19,7 +19,7 @@ using Report = PowerReport;
 
 using Value = FigureValue (*)(const Report&);
 
-// Nothing where power is not asked for.
+// Nothing if the scenario does not ask for power.
 std::function<FigureValue(const Record&)> of(Value value) {
   return [value](const Record& record) {
     const auto* report = record.studies.find<PowerReport>();
@@ -27,7 +27,7 @@ std::function<FigureValue(const Record&)> of(Value value) {
   };
 }
 
-// Nothing where the number is 0: no tokens, or no price.
+// Nothing if the number is 0, which means no tokens or no price.
 FigureValue if_any(double number) {
   return number > 0 ? FigureValue(number) : FigureValue();
 }
@@ -37,7 +37,7 @@ FigureValue paid(const Report& report, double energy_J) {
   return if_any(report.usd_of(energy_J));
 }
 
-// These figures need the power alone of a record; of_inputs asks for other reports.
+// Their values read only the PowerReport of a record: of_inputs passes records with nothing else.
 std::vector<Figure> draw_figures() {
   return {
       {"power.mean_W", "mean power", watts, lower,
@@ -111,13 +111,13 @@ std::vector<Figure> draw_figures() {
        kSimulated, Follows::training}};
 }
 
-// What the machines cost as they are written off, with their energy.
+// The cost of the machines by depreciation, with their energy.
 double owned_usd_per_s(const Report& report) {
   const double energy_W = report.cluster.mean_W * report.spec.pue;
   return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
 }
 
-// The seconds that step_J and token_J took.
+// The duration of a step, from step_J.
 double step_s(const Report& report) {
   return report.step_J / (report.cluster.mean_W * report.spec.pue);
 }
@@ -130,7 +130,7 @@ double per_million_tokens(const Report& report) {
   return 1e6 * report.token_J / report.step_J;
 }
 
-// What all GPUs cost for a number of steps, at the price of an hour.
+// The rent of all GPUs for a number of steps, at the price per hour.
 std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
   return [steps](const Record& record) {
     const auto* report = record.studies.find<PowerReport>();
@@ -210,7 +210,7 @@ std::vector<Figure> price_figures() {
        })}};
 }
 
-// What the figure can be at all.
+// The possible range of the figure.
 FigureRange domain_of(const Figure& figure) {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   if (figure.key == "power.row_slowdown") return {1, kUnlimited};
@@ -219,8 +219,8 @@ FigureRange domain_of(const Figure& figure) {
   return {0, part ? 1 : kUnlimited};
 }
 
-// With the range that the ends of its unsure inputs leave, one at a time: they are independent.
-// Ends at which the figure is nothing are left out.
+// Adds the range from uncertain inputs. They are independent, so each is varied alone and the
+// differences add in quadrature. Ends at which the figure has no value are skipped.
 Figure with_inputs(Figure figure) {
   const auto value = figure.of;
   figure.of_inputs =
@@ -237,7 +237,7 @@ Figure with_inputs(Figure figure) {
     double below = 0;
     double above = 0;
     for (std::size_t i = 0; i < power->at_low.size(); ++i) {
-      // Where the figure is nothing these are no numbers, which fmin and fmax pass over.
+      // NaN if the figure has no value there; fmin and fmax ignore it.
       const double low = at(power->at_low[i]) - middle;
       const double high = at(power->at_high[i]) - middle;
       below = std::hypot(below, std::fmin(0.0, std::fmin(low, high)));
@@ -256,7 +256,7 @@ std::vector<Figure> power_figures() {
   return figures;
 }
 
-// With the range that trials, the cost models and what is not known of watts leave.
+// The value, with the range from trials, the cost models and uncertain watts.
 std::string power_text(const Figure& figure, const Record& record) {
   std::string text = figure.text(record);
   if (text.empty()) return text;

@@ -1,4 +1,4 @@
-// The order in which reports list points: one for console, pages and documents.
+// The order of points in console, pages and documents.
 #pragma once
 
 #include <cstddef>
@@ -7,11 +7,11 @@
 namespace windtunnel {
 
 struct Standing {
-  bool fits = true;  // in memory; what does not stands behind all that does
-  double worth = 0;  // more is better; not a number: nothing is known, behind what is
+  bool fits = true;  // in memory; points that do not fit come last
+  double worth = 0;  // more is better; NaN (not known) comes after all numbers
 };
 
-// Indices of the points, the best first; equal ones stay in their order.
+// Indices of the points, the best first; equal points keep their order.
 std::vector<std::size_t> best_first(const std::vector<Standing>& points);
 
 }  // namespace windtunnel

@@ -9,7 +9,7 @@ namespace {
 using enum Unit;
 using enum Better;
 
-// A member of the loop's report, or of its transfer of weights; nothing without a loop.
+// A member of the loop's report, or of its transfer of weights; nothing if the job has no loop.
 template <auto member>
 FigureValue of_loop(const Record& record) {
   const auto* report = record.studies.find<RolloutReport>();
@@ -21,7 +21,7 @@ FigureValue of_loop(const Record& record) {
   }
 }
 
-// Where 0 means that there is none.
+// The same for a member whose 0 means "none".
 template <auto member>
 FigureValue if_any(const Record& record) {
   const FigureValue value = of_loop<member>(record);
@@ -29,8 +29,8 @@ FigureValue if_any(const Record& record) {
   return number != nullptr && *number > 0 ? value : FigureValue();
 }
 
-// What all of job.tokens take at the loop's rate; nothing where the scenario does not name them, or
-// names steps, of which a batch of samples may be any number.
+// The value for all of job.tokens at the loop's rate. Nothing if the scenario does not state
+// tokens, or states steps: a batch of samples may take any number of steps.
 FigureValue of_all_tokens(const Record& record, double (*value)(const RolloutReport&, double)) {
   const auto* report = record.studies.find<RolloutReport>();
   if (report == nullptr || record.job.tokens <= 0 || record.job.steps > 0) return {};
@@ -112,7 +112,7 @@ std::vector<Figure> rollout_figures() {
   return all;
 }
 
-// "64 GPUs in 16 engines of tp 4, beside 64 of the learner"
+// Returns "64 GPUs in 16 engines of tp 4, beside 64 of the learner".
 std::string pools_text(const RolloutReport& report) {
   const std::string engines =
       counted(report.engines, "engine") + " of " + counted(report.spec.engine.tp, "GPU");
@@ -123,7 +123,7 @@ std::string pools_text(const RolloutReport& report) {
                      with_separators(report.gpus - report.actor_gpus));
 }
 
-// What the period consists of: shares of it, which come to more than all where phases overlap.
+// A phase as a share of the period; shares add up to more than 100 % if phases overlap.
 std::string phase_text(const RolloutReport& report, double seconds) {
   return fmt::format("{:>7}  {}", value_text(Unit::share, seconds / report.period_s),
                      value_text(Unit::seconds, seconds));

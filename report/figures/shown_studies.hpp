@@ -1,5 +1,5 @@
-// What results show of studies (sim/study/studies.hpp): figures, sections of the summary, columns,
-// part of the JSON documents. A row for each study, in a file of its own; studies.cpp lists them.
+// How results show studies (sim/study/studies.hpp): figures, sections of the summary, columns, part
+// of the JSON documents. Each study has a row in a file of its own; studies.cpp lists them.
 #pragma once
 
 #include <span>
@@ -13,41 +13,40 @@
 
 namespace windtunnel {
 
-// A study beside a job tells more of it. A leading study is what the job is for, and the job a part
-// of what it studies; so it is shown before the job's step, and the job's own days and costs are
-// not shown.
+// A study beside a job adds to the job's results. A leading study contains the job as a part; it is
+// shown before the job's step, and the days and costs of the job alone are not shown.
 enum class StudyRole { beside, leading };
 
 struct ShownStudy {
-  std::string_view key;  // the keys of its figures begin so; its part of the run document
+  std::string_view key;  // prefix of its figures' keys, and its part of the run document
   bool (*is_in)(const Record& record);
   std::vector<Figure> (*figures)();
-  // The next two are asked of a record that it is in.
+  // The next two are called only for a record that has the study.
   std::vector<SummarySection> (*sections)(const Record& record);
-  // Adds to its part of a document what its figures do not say; null: nothing.
+  // Adds values that are not figures to its part of a document; null: there are none.
   void (*add_json)(const Record& record, Json& part) = nullptr;
-  // Figures in a comparison of such records; empty: those that some point has a value of.
+  // Figures in a comparison of such records; empty: those with a value at some point.
   std::vector<std::string_view> columns = {};
   std::vector<std::string_view> sweep_columns = {};
-  std::vector<std::string_view> key_figures = {};  // of a summary
+  std::vector<std::string_view> key_figures = {};  // in a summary
   StudyRole role = StudyRole::beside;
-  std::string_view ranking = {};  // of a study that leads: the figure that ranks points
+  std::string_view ranking = {};  // of a leading study: the figure that ranks points
 };
 
 std::span<const ShownStudy> shown_studies(StudyRole role);
-std::span<const ShownStudy> shown_studies();  // all: those beside a job first
-// Null: none is in the record.
+std::span<const ShownStudy> shown_studies();  // all, those beside a job first
+// Null: the record has none.
 const ShownStudy* leading_study(const Record& record);
 
-// Each row stands in its file.
+// Each is defined in a file of its own.
 ShownStudy shown_volunteers();
 ShownStudy shown_fused();
 ShownStudy shown_power();
 ShownStudy shown_rollout();
 
-// A row for each figure below `prefix` whose `text` is not empty.
+// Adds a row for each figure below `prefix` whose `text` is not empty.
 void add_figures(const Record& record, std::string_view prefix, SummarySection& section,
                  std::string (*text)(const Figure& figure, const Record& record));
-std::string plain_text(const Figure& figure, const Record& record);  // Figure::text
+std::string plain_text(const Figure& figure, const Record& record);  // returns Figure::text
 
 }  // namespace windtunnel

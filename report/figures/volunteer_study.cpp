@@ -9,7 +9,7 @@ namespace {
 using enum Unit;
 using enum Better;
 
-// Nothing where the record has none, or no part of that kind.
+// Nothing if the record has no volunteers, or not that part of their report.
 template <auto member>
 FigureValue of_volunteers(const Record& record) {
   const auto* report = record.studies.find<VolunteerReport>();
@@ -84,14 +84,14 @@ std::vector<Figure> volunteer_figures() {
        kClosedForm}};
 }
 
-// With the interval of a mean over trials.
+// The value, with the interval of a mean over trials.
 std::string volunteer_text(const Figure& figure, const Record& record) {
   const FigureValue value = figure.of(record);
   const auto* estimate = std::get_if<Estimate>(&value);
   return estimate != nullptr ? estimate_text(figure.unit, *estimate) : figure.text(record);
 }
 
-// Throughput over latency, beside the figures at the peers' own.
+// Throughput at several latencies, after the figures at the peers' own latency.
 SummarySection calls_section(const Record& record) {
   SummarySection section{"Trainers that ask experts on volunteers", {}};
   add_figures(record, "volunteers.calls", section, volunteer_text);

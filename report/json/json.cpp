@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// What a value is in a document; a number that is not finite is null.
+// A value in a document; a number that is not finite is null.
 struct AsJson {
   Json operator()(std::monostate) const { return nullptr; }
   Json operator()(double number) const { return std::isfinite(number) ? Json(number) : Json(); }
@@ -36,7 +36,7 @@ void place_parts(Json& object, std::span<const PartFigure<Part>> figures, const 
   for (const PartFigure<Part>& figure : figures) object[figure.key] = part.*figure.member;
 }
 
-// Each rank's memory, and what sets the peak of its activations, and when.
+// Adds each rank's memory, and the time and cause of its peak of activations.
 void place_memory(Json& memory, const Record& record) {
   for (const char* key : {"per_stage", "allocated_per_stage", "reserved_per_stage"}) {
     memory[key] = Json::array();
@@ -89,7 +89,7 @@ Json familiarity_json(const Familiarity& familiarity) {
           {"deviation", familiarity.deviation}, {"unfamiliar", familiarity.unfamiliar}};
 }
 
-// 95 % ranges by the cost models' error; those of means over trials stand in the estimates.
+// 95 % ranges from the cost models' error; estimates already have the intervals over trials.
 Json model_error_json(const Record& record) {
   Json ranges = Json::object();
   for (const Figure& figure : figures()) {
@@ -130,7 +130,7 @@ void place_filling(Json& iteration, const FillingReport& report) {
   iteration["filling"]["ranks"] = std::move(ranks);
 }
 
-// JSON holds no other text: a writer replaces what it cannot hold.
+// JSON text must be UTF-8; a writer replaces everything else.
 bool is_utf8(const std::string& text) {
   try {
     Json(text).dump();
@@ -326,7 +326,8 @@ Json run_document(const Record& record, bool with_timing) {
                    {"version", record.source.version},
                    {"commit", record.source.commit}};
   place_figures(document, record, "iteration.");
-  document["iteration"]["mfu_counts"] = "full";  // of causal attention; mfu_causal the half
+  // How causal attention counts; mfu_causal counts half.
+  document["iteration"]["mfu_counts"] = "full";
   place_memory(document["iteration"]["memory_bytes"], record);
   if (record.iteration.filling) place_filling(document["iteration"], *record.iteration.filling);
   document["campaign"] = campaign_json(record);

@@ -1,8 +1,8 @@
-// The JSON documents of the command line. Their keys and their order are a contract with scripts,
-// and the same input gives the same bytes: figures of our own run's clock appear only on request.
-// Seconds, bytes and FLOP/s throughout; what is not known or not finite is null.
+// The JSON documents of the command line. Their keys and order are a contract with scripts. The
+// same input gives the same bytes, so timings of the simulator itself appear only on request. Units
+// are seconds, bytes and FLOP/s; a value that is not known or not finite is null.
 //
-// What each part means, and when it is null: docs/reference/json.md.
+// docs/reference/json.md explains each part, and when it is null.
 #pragma once
 
 #include "models/results/record.hpp"
@@ -13,17 +13,17 @@
 
 namespace windtunnel {
 
-// `campaign` is null when the scenario has none; `timing` is there only with `with_timing`.
+// `campaign` is null if the scenario has none; `timing` exists only with `with_timing`.
 Json run_document(const Record& record, bool with_timing);
 
-// Its part `campaign`, which a sweep keeps alone.
+// The part `campaign` of the run document, which is all that a sweep keeps.
 Json campaign_json(const Record& record);
-// Puts the parts of the studies that the record has below their keys.
+// Adds the parts of the studies that the record has, under their keys.
 void place_studies(Json& document, const Record& record, StudyRole role);
-// Puts all figures of the record whose key begins with `part` at their paths.
+// Adds all figures of the record whose key begins with `part`, at their paths.
 void place_figures(Json& document, const Record& record, std::string_view part);
 
-Json estimate_json(const Estimate& estimate);     // null where the mean is not finite
+Json estimate_json(const Estimate& estimate);     // null if the mean is not finite
 Json parameter_json(const Parameter& parameter);  // {value, low, high, origin, source}
 Json set_json(const Overrides& set);
 // Pairs, not an object: the order counts, and a key may be set twice.
@@ -36,17 +36,17 @@ Json notes_json(const std::vector<Note>& notes);  // [{"key", "text"}]
 Json files_json(const std::vector<NamedFile>& files);
 std::vector<NamedFile> files_of(const Json& json);
 
-// {"version", "commit", "file", "scenario", "set": [[key, value]], "files", "allow_oom"}, and back.
-// What `windtunnel run` makes a record again from; older ones are without the last two.
+// {"version", "commit", "file", "scenario", "set": [[key, value]], "files", "allow_oom"}, and back:
+// the input from which `windtunnel run` can make a record again. Older records lack the last two.
 Json source_json(const RecordSource& source);
 RecordSource source_of(const Json& json);
 
 // {"key", "title", "unit", "better", "help", "origin"}
 Json figure_json(const Figure& figure);
-// What the pages' scripts write figures by: {"units": {name: {"scales": [{"from", "factor", "unit",
-// "decimals"}], "times", "zero"}}, "range", "estimate", "interval",
-// "shown_share", "groups": {key: title}, "figures": [...]}.
-// Negative decimals as in models/base/text_form.hpp.
+// The rules by which scripts of the pages write figures: {"units": {name: {"scales": [{"from",
+// "factor", "unit", "decimals"}], "times", "zero"}}, "range", "estimate", "interval",
+// "shown_share", "groups": {key: title}, "figures": [...]}. models/base/text_form.hpp explains
+// negative decimals.
 Json presentation_json();
 
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}

@@ -39,7 +39,7 @@ Json model_json(const TransformerSpec& model) {
                {"parameters", model.parameters()},
                {"active_parameters", model.active_parameters()}};
   place(json, ScalarType::integer, "model", model);
-  json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
+  json["ffn_hidden"] = model.ffn_hidden;  // a second name, older than "ffn"
   json["activation"] = name_of(model.activation);
   json["normalisation"] = name_of(model.normalisation);
   json["position"] = name_of(model.position);

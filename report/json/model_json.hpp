@@ -1,4 +1,4 @@
-// A model as documents have it: of the library, and of a run.
+// A model of the library or of a run in JSON documents.
 #pragma once
 
 #include "models/plan/job.hpp"
@@ -12,10 +12,10 @@ struct Value;
 Json model_json(const TransformerSpec& model);
 // A table of layers: {name, parameters, layers, forward_macs, kept_elements, source}.
 Json model_json(const LayerTable& network);
-// Whichever of them the job trains.
+// The transformer or the table that the job trains.
 Json model_json(const Job& job);
 
-// A flag, a whole number or a number in base units, as its row has it.
+// A flag, a whole number or a number in base units, by the type of the value's row.
 Json plain_json(const Value& value);
 
 }  // namespace windtunnel

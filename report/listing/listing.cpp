@@ -27,7 +27,7 @@ Json entries(const char* name, const Range& range, Entry entry) {
   return {{name, array}};
 }
 
-// "memory_bandwidth" of a scenario is memory_Bps here: documents hold base units and say which.
+// Keys of documents name the base unit: "memory_bandwidth" of a scenario is memory_Bps here.
 std::string unit_key(std::string_view key, Dimension dimension) {
   constexpr std::string_view kBandwidth = "_bandwidth";
   if (key.ends_with(kBandwidth)) key.remove_suffix(kBandwidth.size());
@@ -39,7 +39,7 @@ std::string unit_key(std::string_view key, Dimension dimension) {
   return std::string(key) + unit;
 }
 
-// The numbers with their evidence that rows are bound to.
+// Adds the numbers with evidence that the rows are bound to.
 template <class Spec>
 void add_parameters(Json& json, const std::vector<BoundRow>& rows, const Spec& spec) {
   for (const BoundRow& row : rows) {
@@ -140,7 +140,7 @@ TextTable model_table() {
          std::to_string(model.kv_heads), std::to_string(model.ffn_hidden),
          std::to_string(model.vocabulary), std::to_string(model.sequence), model.source});
   }
-  // Tables of layers, which are no transformers.
+  // Tables of layers are listed with the transformers.
   for (const LayerTable& network : library_networks()) {
     table.rows.push_back({network.name, format_count(network.parameters()),
                           format_count(network.parameters()), std::to_string(network.layers.size()),
@@ -156,7 +156,7 @@ Json model_document() {
   return {{"models", array}};
 }
 
-// What a form is made of: "pods of 384 nodes, 1:7 above".
+// The structure of a fabric in words: "pods of 384 nodes, 1:7 above".
 std::string form_text(const FabricSpec& fabric) {
   switch (fabric.topology) {
     case Topology::torus:
@@ -282,7 +282,7 @@ Json calibration_document() {
       });
 }
 
-// Every kind of tier that a scenario can name; with and without what changes what it survives.
+// Every kind of tier that a scenario can name, in each variant that survives different failures.
 struct TierKind {
   SnapshotTier tier;
   std::string text;
@@ -312,8 +312,8 @@ std::vector<TierKind> tier_kinds() {
   return kinds;
 }
 
-// The job that the listing speaks of: large enough for every scheme, eight GPUs in a node, four
-// nodes with each shard.
+// The job assumed by the listing, large enough for every scheme: eight GPUs per node, four nodes
+// with each shard.
 constexpr int kListedGpus = 8;
 TierProtection listed_protection(const SnapshotTier& tier) {
   constexpr int kNodes = 64;
@@ -344,7 +344,7 @@ Json survived_json(const SnapshotTier& tier, const TierProtection& protection) {
                {"keeper", protection.keeper},
                {"planned", protection.stop}};
   if (traits_of(tier).copied) {
-    // A lost node takes nothing along of what is on none.
+    // If no copy is on the nodes, losing them loses nothing.
     const bool elsewhere = !protection.node && !protection.everything;
     json["nodes"] = elsewhere ? protection.groups.size : protection.tolerated;
     json["of_nodes"] = protection.groups.size;

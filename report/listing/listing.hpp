@@ -1,5 +1,5 @@
-// What the program knows by name: the library, schedules, compressors, snapshot tiers and
-// recoveries, as tables and as JSON.
+// Everything that the program knows by name (the library, schedules, compressors, snapshot tiers,
+// recovery policies), as tables and as JSON.
 #pragma once
 
 #include <string>
@@ -17,21 +17,21 @@ struct TierProtection;
 struct Listing {
   std::string_view name;  // "gpus"
   std::string_view help;
-  TextTable (*table)();  // for reading: the main numbers
+  TextTable (*table)();  // for people: the main numbers
   Json (*document)();    // {"gpus": [...]}: every number with its interval, origin and source
 };
 
 const std::vector<Listing>& listings();
 
-// Fused attention kernels that a scenario can name: on which GPUs, how fast.
+// Fused attention kernels that a scenario can name: on which GPUs, and how fast.
 TextTable attention_table();
 Json attention_document();
 
-// Compressors of gradients, with the keys that each takes and their usual values.
+// Compressors of gradients, with their keys and usual values.
 TextTable compressor_table();
 Json compressor_document();
 
-// What a tier with this protection survives: "process crash, loss of 1 of 2 nodes".
+// What a tier with this protection survives, such as "process crash, loss of 1 of 2 nodes".
 std::string survived_text(const SnapshotTier& tier, const TierProtection& protection);
 Json survived_json(const SnapshotTier& tier, const TierProtection& protection);
 

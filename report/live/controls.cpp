@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Values that people think in: 1, 1.5, 2, 3, 5, 7 of each power of ten.
+// Round values for people: 1, 1.5, 2, 3, 5, 7 of each power of ten.
 constexpr double kSteps[] = {1, 1.5, 2, 3, 5, 7};
 
 const ResolvedValue* value_at(const Case& the_case, const std::string& key) {
@@ -27,7 +27,8 @@ bool is_power_of_two(int value) {
   return (value & (value - 1)) == 0;
 }
 
-// Powers of two, and what divides `whole`: 3 pipeline ranks of 96, micro-batches of 6 of 480.
+// Powers of two and divisors of `whole`: 3 pipeline ranks for 96 layers, micro-batches of 6 for
+// 480.
 std::vector<std::string> parts_of(int whole, int most) {
   std::vector<std::string> values;
   for (int value = 1; value <= most; ++value) {
@@ -36,7 +37,7 @@ std::vector<std::string> parts_of(int whole, int most) {
   return values;
 }
 
-// From 1: powers of two, and those half as large again: 1, 2, 3, 4, 6, 8, 12.
+// Powers of two and values half as large again: 1, 2, 3, 4, 6, 8, 12.
 std::vector<std::string> steps(int most) {
   std::vector<std::string> values;
   for (int value = 1; value <= most; value *= 2) {
@@ -53,7 +54,7 @@ std::vector<std::string> with_unit(std::initializer_list<const char*> numbers, c
   return values;
 }
 
-// From a tenth of a number to ten times it.
+// Values from a tenth of a number to ten times the number.
 std::vector<std::string> around(double number, const char* unit) {
   std::vector<std::string> values;
   const double lowest = number / 10;
@@ -68,7 +69,7 @@ std::vector<std::string> around(double number, const char* unit) {
   return values;
 }
 
-// Puts the case's own value among numbers, where it belongs.
+// Inserts the case's own value into the numbers at its place.
 void place_number(Control& control, const std::string& own) {
   control.values.push_back(own);
   const auto numbers = numbers_of({control.key, control.values});
@@ -159,7 +160,8 @@ class Collector {
 void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
-  constexpr int kMostStages = 64;  // of a pipeline, beyond which only the machine's own parts are
+  // For a pipeline; beyond this, only divisors of the machine are offered.
+  constexpr int kMostStages = 64;
   const int stages = std::min({ranks, most_stages(job), kMostStages});
   add.numbers("layout.tp", "tensor parallel",
               parts_of(job.cluster.node.gpus, job.cluster.node.gpus));
@@ -181,7 +183,7 @@ void add_layout(Collector& add, const Job& job) {
 void add_machine(Collector& add, const Job& job) {
   add.group("Machine", true);
   add.numbers("cluster.nodes", "nodes", steps(4 * job.cluster.nodes));
-  // From 10 Gb/s Ethernet to two generations beyond what is sold.
+  // The range is from 10 Gb/s Ethernet to two generations beyond what is sold.
   add.numbers(
       "cluster.node.nic", "rate of a NIC",
       with_unit({"1.25", "3.125", "6.25", "12.5", "25", "37.5", "50", "75", "100", "200"}, "GB/s"));
@@ -201,7 +203,8 @@ void add_campaign(Collector& add, const Job& job) {
     if (per_1000_days <= 0) continue;
     const std::string title = fmt::format("failures: {}", failure.name);
     const std::string mtbf = fmt::format("failures.{}.mtbf", i);
-    if (const std::optional<double> seconds = add.number_at(mtbf)) {  // no rate can stand beside it
+    // The scenario states mtbf, which excludes a rate.
+    if (const std::optional<double> seconds = add.number_at(mtbf)) {
       add.numbers(mtbf, title, around(*seconds / kDay_s, "d"));
       continue;
     }

@@ -1,5 +1,5 @@
-// What can be moved on the page that answers while one drags: keys of a scenario, each with the
-// values that it can take there.
+// The controls of the interactive page (`windtunnel serve`): keys of a scenario, each with the
+// values that the user can choose.
 #pragma once
 
 #include <string>
@@ -11,24 +11,24 @@
 namespace windtunnel {
 
 struct Control {
-  std::string key;                  // "layout.tp"
-  std::string title;                // "tensor parallel"
-  std::string group;                // under which it stands: "Layout"
+  std::string key;                  // such as "layout.tp"
+  std::string title;                // such as "tensor parallel"
+  std::string group;                // heading: "Layout"
   std::string help;                 // of the key
-  std::vector<std::string> values;  // as a scenario writes them; of numbers, ascending
-  int at = 0;                       // which of them the scenario has
-  bool names = false;               // words without an order
-  // Whether a job fits in memory, or can be at all, may depend on it.
+  std::vector<std::string> values;  // as a scenario writes them; numbers ascend
+  int at = 0;                       // index of the scenario's value
+  bool names = false;               // the values are words without an order
+  // The value can decide whether the job is possible and fits in memory.
   bool limited = false;
 };
 
-// The controls that the case has a use for. The value that the case has is always among the values.
+// The controls that apply to the case. Each has the case's own value among its values.
 std::vector<Control> controls_of(const Case& the_case);
 
 Json controls_json(const std::vector<Control>& controls);
 
-// `set` as overrides. Throws Error (input) for anything but a control's key with one of its values,
-// so that an address that somebody was sent names no file and changes nothing else.
+// Converts `set` to overrides. Throws Error (input) unless each is a control's key with one of its
+// values. An address from elsewhere therefore cannot name a file or change other keys.
 Overrides checked_settings(const std::vector<Control>& controls, const Json& set);
 
 }  // namespace windtunnel

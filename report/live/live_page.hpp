@@ -1,4 +1,4 @@
-// The page of `windtunnel serve`: controls on the left, and the answer that follows them.
+// The page of `windtunnel serve`: controls on the left, and the answer, which follows them.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// One file, apart from the questions that its script asks of the server it came from.
+// The page is one file; its script sends requests to the server that it came from.
 std::string live_page(const LiveStudy& study);
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kRemembered = 16;  // iterations, a few MB each
-// Enough to see the order of the work; a page is sent for every move.
+// Enough to show the order of the work; every change sends a page.
 constexpr PageOptions kDrawn = {.max_spans = 4000, .max_curves = 16};
 
 ScenarioText of_one_job(ScenarioText scenario) {
@@ -26,7 +26,7 @@ ScenarioText of_one_job(ScenarioText scenario) {
   return scenario;
 }
 
-// Why a job with these settings cannot be or does not fit; null: it does.
+// Why a job with these settings is impossible or does not fit; null: it is possible and fits.
 Json limit_of(const ScenarioText& scenario, const Overrides& settings) {
   try {
     const Case the_case = resolve_case(scenario, settings);
@@ -37,7 +37,7 @@ Json limit_of(const ScenarioText& scenario, const Overrides& settings) {
   }
 }
 
-// Counts an answer that is asked for.
+// Counts an answer while it is in progress.
 class Asked {
  public:
   explicit Asked(std::atomic<int>& count) : count_(count) { ++count_; }
@@ -87,7 +87,7 @@ Json LiveStudy::answer(const Overrides& settings, StudyDepth depth) {
       record_of(the_case, *measured(the_case), {.threads = threads_, .depth = depth});
   Json document = page_document(record, kDrawn);
   std::string summary = summary_html(summary_of(document));
-  document.erase("values");  // a hundred lines, which nothing here shows
+  document.erase("values");  // a hundred lines that this page does not show
   return {{"summary", std::move(summary)}, {"record", std::move(document)}};
 }
 
@@ -106,7 +106,7 @@ Json LiveStudy::limits(const Overrides& settings) const {
 
 std::string LiveStudy::scenario_text(const Overrides& settings) const {
   if (settings.empty() && scenario_.set.empty()) return scenario_.text;
-  resolve_case(scenario_, settings);  // throws
+  resolve_case(scenario_, settings);  // throws if the settings are invalid
   DocumentNode tree = parse_document(scenario_.text, scenario_.file);
   for (const Overrides& set : {scenario_.set, settings}) {
     for (const auto& [key, value] : set) apply_override(tree, key, value);

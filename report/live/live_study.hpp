@@ -1,4 +1,4 @@
-// A scenario that answers again and again while its values are moved.
+// Answers repeatedly for one scenario while the user changes its values.
 #pragma once
 
 #include <atomic>
@@ -15,11 +15,11 @@
 
 namespace windtunnel {
 
-// All functions may be called from several threads; simulations run one after the other, on all
-// `threads`. They throw Error as `windtunnel run` would say it.
+// All functions may be called from several threads. Simulations run one after the other, each on
+// all `threads`. Errors are those of `windtunnel run`.
 class LiveStudy {
  public:
-  // Throws Error where the scenario itself is wrong, and where it is of several jobs.
+  // Throws Error if the scenario is invalid, or describes several jobs.
   LiveStudy(ScenarioText scenario, int threads);
 
   const Case& scenario() const { return first_; }
@@ -27,15 +27,16 @@ class LiveStudy {
 
   // {"summary": HTML, "record": the document that the page of a run is drawn from}. Its "result" is
   // the document of `windtunnel run --json` with these settings. Iterations are simulated again
-  // only where the settings decide them (Case::table).
-  // `depth`: how much of it; the step alone is there before its campaigns are.
+  // only if the settings change them (Case::table). A smaller `depth` answers sooner: the step
+  // without its campaigns.
   Json answer(const Overrides& settings, StudyDepth depth = StudyDepth::intervals);
 
-  // {key: [reason | null for each value]}, of the controls that decide whether the job can be and
-  // fits: why it would not with that value and the other settings as they are. Answers go before.
+  // {key: [reason | null for each value]} for the controls that decide whether the job is possible
+  // and fits: why it would not with that value and the other settings unchanged. Waits while an
+  // answer is computed.
   Json limits(const Overrides& settings) const;
 
-  // The scenario with the settings in their places, for `windtunnel run`.
+  // The scenario with the settings applied, for `windtunnel run`.
   std::string scenario_text(const Overrides& settings) const;
 
  private:
@@ -46,7 +47,7 @@ class LiveStudy {
   Case first_;
   std::vector<Control> controls_;
   std::mutex simulating_;
-  std::atomic<int> asked_ = 0;  // answers that are not given yet: limits wait for them
+  std::atomic<int> asked_ = 0;  // answers in progress: limits wait for them
   std::list<std::pair<std::string, std::shared_ptr<const MeasuredIteration>>> recent_;
 };
 

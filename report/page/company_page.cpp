@@ -21,7 +21,7 @@ constexpr int kWidth = 760;
 constexpr int kLabels = 150;   // left of the bars
 constexpr int kFigures = 110;  // right of them
 constexpr int kBar = 18;
-constexpr int kJob = 60;  // two bars and the gap to the next job's
+constexpr int kJob = 60;  // height of two bars and the gap to the next job's
 
 struct StepBar {
   std::string_view kind;
@@ -38,7 +38,7 @@ std::string bar_svg(const StepBar& bar, int top, double longest_s) {
       kLabels + width + 6, top + kBar - 5);
 }
 
-// From the least of the starts to the most.
+// Draws the range between the earliest and the latest start.
 std::string whisker_svg(double low_s, double high_s, int top, double longest_s) {
   const double scale = (kWidth - kLabels - kFigures) / longest_s;
   return fmt::format(

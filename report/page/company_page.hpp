@@ -1,8 +1,8 @@
-// The page of several jobs on one cluster: what the summary says, and each job's step alone and
-// together as bars. One self-contained file that needs no script.
+// The page of several jobs on one cluster: the summary, and bars of each job's step alone and
+// together. It is one self-contained file that needs no script.
 //
-// The document (record.json in the output folder) holds all that the page shows, so that
-// `windtunnel report` can draw it again. Its layout is versioned by `format`.
+// The document (record.json in the output folder) contains everything that the page shows, so that
+// `windtunnel report` can draw it again. `format` is the version of its layout.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ namespace windtunnel {
 Json company_page_document(const CompanyReport& report);
 
 bool is_company_document(const Json& document);
-// Checks what company_page relies on. Throws Error with the file's name.
+// Checks the parts that company_page() uses. Throws Error with the file's name.
 void check_company_document(const Json& document, const std::string& file);
 
 std::string company_page(const Json& document);

@@ -38,7 +38,7 @@ constexpr std::string_view kProtectionFigures[] = {
 constexpr const char* kCommonError =
     "the 95 % interval of trials and cost models together; all points "
     "rest on the same cost models, so that their order is surer than each by itself";
-// What the note below the table explains.
+// Figures that the note below the table explains.
 constexpr std::string_view kExplained[] = {
     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
     "iteration.bubble.idle",           "campaign.copy.name",
@@ -51,7 +51,8 @@ std::vector<const Figure*> columns_of(const Comparison& comparison) {
   return columns;
 }
 
-// What all points were made from: what they vary stands behind what is set at all of them.
+// The common source of all points: its settings come first, and each point varies the keys after
+// them.
 Json shared_source(const Comparison& comparison) {
   std::optional<RecordSource> shared;
   for (const ComparedPoint& point : comparison.points) {
@@ -80,7 +81,7 @@ std::string comparison_subtitle(const Comparison& comparison) {
   return shared_facts(jobs);
 }
 
-// [low, high] by the cost models' error and the trials; null where nothing is known of it.
+// [low, high] from the cost models' error and the trials; null if it is not known.
 Json range_json(const Figure& column, const Record& record) {
   if (const auto range = wider_range(column, record)) return {range->low, range->high};
   const FigureValue value = column.of(record);
@@ -117,17 +118,17 @@ Json point_json(const ComparedPoint& point, const std::vector<const Figure*>& co
   return json;
 }
 
-// What the document says of its points and columns, as values. Older programs do not say all.
+// A column as the document describes it. Documents of older versions have less.
 struct ShownColumn {
   std::string key, title, help, better;
 };
 
 struct ShownPoint {
   std::string name = {};
-  std::string full_name = {};  // with its key, where its name is the value alone
-  std::string excess = {};     // by how much it does not fit; empty: it fits
+  std::string full_name = {};  // with its key, if `name` is only the value
+  std::string excess = {};     // the missing memory in words; empty: it fits
   std::vector<std::string> texts = {};
-  std::vector<double> values = {};  // not a number: it has none
+  std::vector<double> values = {};  // NaN: the point has no value
   std::vector<std::optional<FigureRange>> ranges = {};
   std::vector<double> trial_goodput = {};
   Json set = {};
@@ -138,8 +139,9 @@ struct ShownPoint {
 struct ShownComparison {
   std::vector<ShownColumn> columns = {};
   std::vector<ShownPoint> points = {};
-  size_t ranked_by = 0;            // a column
-  std::vector<size_t> order = {};  // of the points, the best first, those that do not fit behind
+  size_t ranked_by = 0;  // index of a column
+  // Points by rank, the best first; those that do not fit come last.
+  std::vector<size_t> order = {};
 
   const ShownPoint& best() const { return points[order.front()]; }
 };
@@ -185,8 +187,8 @@ ShownComparison shown_comparison(const Json& document) {
   return shown;
 }
 
-// Whether a point has as much of a column as the best one has: it is written alike, or the trials
-// of both, which met the same failures, do not tell them apart.
+// Whether a point equals the best point in a column: the texts are equal, or the trials of both,
+// which met the same failures, do not separate them.
 bool is_level_with(const ShownComparison& shown, const ShownPoint& best, const ShownPoint& point,
                    size_t column) {
   if (best.texts[column] == point.texts[column]) return true;
@@ -194,8 +196,8 @@ bool is_level_with(const ShownComparison& shown, const ShownPoint& best, const S
   return !is_gain(paired_gain(best.trial_goodput, point.trial_goodput));
 }
 
-// For each point whether it has the best of a column, or a value as good. None if all points that
-// fit have it.
+// [point] Whether it has the best value of a column, or an equal one. All false if every point that
+// fits has it.
 std::vector<bool> best_of(const ShownComparison& shown, size_t column) {
   std::vector<bool> marked(shown.points.size());
   const std::string& better = shown.columns[column].better;
@@ -219,7 +221,7 @@ std::vector<bool> best_of(const ShownComparison& shown, size_t column) {
 }
 
 std::string table_head(const ShownComparison& shown) {
-  // The key that is varied, where names of points are its values.
+  // If the points are named after their values, the heading is the varied key.
   const Json& set = shown.points.front().set;
   std::string html = fmt::format("<thead><tr><th scope=\"col\" class=\"name\">{}</th>",
                                  escape_html(set.size() == 1 ? set.begin().key() : "point"));
@@ -230,7 +232,8 @@ std::string table_head(const ShownComparison& shown) {
   return html + "</tr></thead>\n";
 }
 
-// What a click on the column's title sorts by: words by themselves, nothing behind all numbers.
+// The value by which a click on the column's title sorts: words alphabetically, missing values
+// after all numbers.
 std::string sort_key(double value, const std::string& text) {
   if (!std::isnan(value)) return fmt::format(" data-value=\"{}\"", value);
   return text.empty() ? " data-value=\"Infinity\"" : "";
@@ -244,7 +247,7 @@ std::string range_html(const ShownComparison& shown, const ShownPoint& point, si
                      escape_html(range_text(known->unit, range->low, range->high)));
 }
 
-// The interval stands below what points rank by, and below goodput.
+// The ranking figure and goodput have their interval below them.
 std::string point_row(const ShownComparison& shown, size_t place,
                       const std::vector<std::vector<bool>>& best) {
   const ShownPoint& point = shown.points[place];
@@ -278,7 +281,7 @@ std::string points_table(const ShownComparison& shown) {
   return html + "</p>\n";
 }
 
-// A list of names, each with a text; `id` is that of its section.
+// A list of names with a text each; `id` is the id of the section.
 std::string reasons_html(const char* id, const std::string& title, const Json& list,
                          const char* name, const char* text) {
   if (list.empty()) return "";
@@ -292,7 +295,7 @@ std::string reasons_html(const char* id, const std::string& title, const Json& l
   return html + "</table></section>\n";
 }
 
-// Where the best point has the smallest or the largest of the values that were compared.
+// Notes on keys whose best value is the smallest or largest compared.
 std::string comparison_edges(const ShownComparison& shown, const Json& document) {
   const auto vary = document.find("vary");
   if (shown.points.empty() || vary == document.end()) return "";
@@ -309,7 +312,7 @@ std::string comparison_edges(const ShownComparison& shown, const Json& document)
   return html;
 }
 
-// Older programs do not say where the step goes.
+// Documents of older versions do not have the parts of the step.
 std::string parts_html(const Json& section) {
   return section.is_null() ? "" : section_html(section_of(section));
 }
@@ -321,7 +324,7 @@ std::string certainty_html(const Json& rows) {
   return section_html(section);
 }
 
-// The second best, and whether the best is more than chance.
+// Names the second best, and says whether the best is better by more than chance.
 std::string next_html(const ShownComparison& shown) {
   if (shown.order.size() < 2) return "";
   const ShownPoint& next = shown.points[shown.order[1]];
@@ -450,7 +453,7 @@ std::string comparison_page(const Json& document) {
                    "name", "reason") +
       reasons_html("notes", kNotesTitle, document.value("notes", Json::array()), "key", "text");
   Json data = document;
-  data["order"] = shown.order;  // for the script: the best first, and what stands out
+  data["order"] = shown.order;  // for the script: points by rank, and what stands out
   data["best"] = shown.points.empty() ? Json::array() : Json(best_of(shown, shown.ranked_by));
   return filled_page(title, body, data);
 }

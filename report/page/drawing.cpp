@@ -35,7 +35,7 @@ enum class DrawnKind : std::uint8_t {
   other,
 };
 
-// What is drawn of the time: all, or one period of the steady state.
+// The time window that is drawn: everything, or one period of the steady state.
 struct Window {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
@@ -88,8 +88,8 @@ DrawnKind kind_of(const Task& task) {
   }
 }
 
-// Compute tasks as they run. In the gaps between them the communication that is under way, the one
-// that started first in front: what a rank waits for.
+// Bars of compute tasks, and in the gaps between them the communication in progress, which the rank
+// waits for. If several overlap, the one that started first is shown.
 class Row {
  public:
   Row(const RankClass& rank_class, const std::vector<Track>& tracks,
@@ -136,10 +136,10 @@ class Row {
   std::vector<Bar> compute_;
   std::vector<Bar> beside_;
   std::vector<Bar> bars_;
-  size_t first_ = 0;  // of `beside_`: those before it have ended
+  size_t first_ = 0;  // index in `beside_`; earlier ones have ended
 };
 
-// Powers of ten that make `largest` a number of at most `digits` digits.
+// The power of ten that scales `largest` to at most `digits` digits.
 double unit_for(double largest, int digits) {
   double unit = 1;
   while (largest / unit >= std::pow(10.0, digits)) unit *= 10;
@@ -155,7 +155,7 @@ std::int64_t ticks(std::int64_t ns, std::int64_t tick_ns) {
   return std::llround(static_cast<double>(ns) / static_cast<double>(tick_ns));
 }
 
-// What of them is in the window, counted from its begin.
+// The part of the bars within the window, relative to its begin.
 std::vector<Bar> clipped(const std::vector<Bar>& bars, const Window& window) {
   std::vector<Bar> kept;
   for (Bar bar : bars) {
@@ -192,14 +192,14 @@ std::string label_of(const Record& record, int entry) {
   return name.empty() ? fmt::format("rank {}", rank.rank) : name;
 }
 
-// Memory is known per pipeline rank, and a class is one; nullptr: of this one it is not.
+// Memory is known per pipeline rank; nullptr for another class of ranks.
 const GpuMemory* memory_of(const Record& record, int entry) {
   const auto rank_class = static_cast<size_t>(record.timeline.ranks[entry].rank_class);
   const std::vector<GpuMemory>& memory = record.iteration.memory;
   return memory.size() == record.plan.classes.size() ? &memory[rank_class] : nullptr;
 }
 
-// What stays as it is.
+// Bytes that do not change during the iteration.
 double static_bytes(const Record& record, int entry, MemoryPlace place) {
   const GpuMemory* memory = memory_of(record, entry);
   if (memory == nullptr) return 0;
@@ -208,7 +208,7 @@ double static_bytes(const Record& record, int entry, MemoryPlace place) {
          memory->disk.activations;
 }
 
-// A curve of a rank.
+// The memory curve of a rank.
 struct RankMemory {
   int entry = 0;
   MemoryPlace place = MemoryPlace::gpu;
@@ -319,7 +319,7 @@ Json drawing_of(const Record& record, const DrawingOptions& options) {
       Row row(record.plan.classes[rank_class], tracks.tracks(entry), critical[rank_class]);
       bars = clipped(row.bars(), window);
     }
-    spans += 2 * bars.size();  // a memory step for nearly every bar
+    spans += 2 * bars.size();  // nearly every bar has a memory step
     if (left_out > 0 || spans > options.max_spans) {
       ++left_out;
     } else {

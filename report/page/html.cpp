@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Inside of <script type="application/json"> a "<" could open "</script>" or "<!--".
+// Escapes "<", which could open "</script>" or "<!--" inside <script type="application/json">.
 std::string script_safe_json(const Json& document) {
   std::string safe;
   for (const char c : document.dump(-1, ' ', false, Json::error_handler_t::replace)) {
@@ -26,7 +26,7 @@ std::string script_safe_json(const Json& document) {
   return safe;
 }
 
-// The marks are looked for in the template only, never in what replaces them.
+// Looks for marks only in the template, never in the text that replaces them.
 std::string fill(std::string_view pattern,
                  const std::vector<std::pair<std::string_view, std::string_view>>& values) {
   std::string filled;
@@ -45,8 +45,7 @@ std::string fill(std::string_view pattern,
   return filled;
 }
 
-// What docs/reference/glossary.md says of a word; empty: nothing, or different things in different
-// places.
+// The meaning of a word in docs/reference/glossary.md; empty if it has none or several.
 std::string meaning_of(std::string_view word) {
   std::string meaning;
   for (const PageWord& each : page_glossary()) {
@@ -89,11 +88,12 @@ std::string term_html(std::string_view title, std::string_view group) {
   }
   const bool of_group = !named.empty();
   for (const Figure& each : figures()) {
-    // A column "measured" is no share of what the prediction rests on.
+    // A column "measured" does not mean the share of measured inputs, although the titles are
+    // equal.
     const bool anywhere = !each.key.starts_with("origin.");
     if (!of_group && anywhere && each.title == title) named.push_back(&each);
   }
-  // If several figures match, as parts of different things, none is meant for sure.
+  // If several figures match and their help differs, none is shown.
   const bool sure = !named.empty() && std::ranges::all_of(named, [&](const Figure* each) {
     return each->help == named.front()->help;
   });

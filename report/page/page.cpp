@@ -56,7 +56,7 @@ Json memory_json(const Record& record, const PageOptions& options) {
   return json;
 }
 
-// Parallel arrays, one entry per task: a tenth of the size of one object per task.
+// Parallel arrays with one entry per task take a tenth of the size of one object per task.
 Json track_json(const RankClass& rank_class, const std::string& label, const Track& track,
                 const std::set<TaskIndex>& critical) {
   Json starts = Json::array(), durations = Json::array(), categories = Json::array(),
@@ -109,7 +109,7 @@ Json gantt_json(const Record& record, const PageOptions& options) {
           {"tracks", tracks}};
 }
 
-// What a cut or edited document may say, and a row needs a head.
+// Documents may be truncated or edited. A row needs a table head.
 void check_columns(const TextTable& table) {
   if (table.columns.empty()) throw Error("a table without columns");
 }
@@ -162,7 +162,7 @@ TextTable table_of(const Json& json) {
   return table;
 }
 
-// What the page's script draws from.
+// Checks the data that the page's script draws.
 void check_charts(const Json& document) {
   const Json& result = document.at("result");
   const Json& iteration = result.at("iteration");
@@ -213,7 +213,7 @@ Json summary_json(const Answer& summary) {
           {"sections", sections}};
 }
 
-// Sections with a table need the page's width: they stand below the others.
+// Sections with a table need the full width, so they come after the others.
 std::string summary_html(const Answer& summary) {
   std::string html = header_html(summary.title, summary.subtitle) + figures_html(summary.figures);
   html += "<div class=\"sections\">";

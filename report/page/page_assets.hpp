@@ -1,5 +1,5 @@
-// Template and script bundle of the page, and the words that it explains; page_assets.cpp is
-// generated from report/web and docs/reference/glossary.md at build time.
+// Template and scripts of the pages, and the glossary. The build generates page_assets.cpp from
+// report/web and docs/reference/glossary.md.
 #pragma once
 
 #include <span>
@@ -7,11 +7,11 @@
 
 namespace windtunnel {
 
-// Holds the marks {{title}}, {{body}}, {{data}} and {{script}}, each once.
+// Contains the marks {{title}}, {{body}}, {{data}} and {{script}}, each once.
 std::string_view page_template();
 std::string_view page_script();  // safe inside of a <script> element
 
-// A row of docs/reference/glossary.md; of one with several words, one of them.
+// A row of docs/reference/glossary.md; a row with several words becomes an entry for each.
 struct PageWord {
   std::string_view word, meaning;
 };

@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// The best first.
+// The points by rank, the best first.
 std::vector<const Json*> ranked_points(const Json& document) {
   const SweepRanking ranking(document.at("points").get_ref<const Json::array_t&>());
   std::vector<const Json*> points;
@@ -151,7 +151,7 @@ std::string edges_html(const Json& document) {
   return html;
 }
 
-// Where every choice is as good as every other.
+// Says that every choice is equally good, if that is so.
 std::string alike_html(const Json& document) {
   const auto is_alike = [](const Json& best) {
     return best.is_object() && !best.value("stands_out", true);
@@ -174,7 +174,7 @@ std::string alike_html(const Json& document) {
 std::string sweep_certainty(const Json& document) {
   SummarySection section{kCertaintyTitle, {}, {}};
   const std::string trials =
-      document.value("trials", "");  // sweeps of older programs do not say it
+      document.value("trials", "");  // documents of older versions do not have it
   if (!trials.empty()) {
     section.rows.push_back(
         {"intervals", fmt::format("{} of the mean over {} trials; all points meet the same "
@@ -190,7 +190,7 @@ std::string sweep_certainty(const Json& document) {
   return fmt::format("<div id=\"certainty\">{}</div>\n", section_html(section));
 }
 
-// What to choose at each value of the keys that are not for the user to choose.
+// The best choice at each value of the circumstances.
 std::string best_by_html(const Json& document) {
   const auto all = document.find("best_by");
   if (all == document.end() || all->empty()) return "";
@@ -199,7 +199,7 @@ std::string best_by_html(const Json& document) {
       table_html(best_by_table(document)));
 }
 
-// "20 x 20 points over failures.*.rate, snapshots.0.every"
+// Returns "20 x 20 points over failures.*.rate, snapshots.0.every".
 std::string sweep_subtitle(const Json& document) {
   std::string sizes, keys;
   for (const Json& key : document.at("vary")) {
@@ -213,7 +213,7 @@ std::string sweep_subtitle(const Json& document) {
 
 void check_sweep_document(const Json& document, const std::string& file) {
   const std::string format = format_of(document);
-  if (!format.empty() && format != kSweepFormat) {  // older ones do not say
+  if (!format.empty() && format != kSweepFormat) {  // older versions do not write it
     throw Error(Location{file}, fmt::format("not a sweep of this version (format is not '{}'); run "
                                             "`windtunnel sweep merge` again",
                                             kSweepFormat));
@@ -240,7 +240,7 @@ std::string sweep_page(const Json& document, const SweepPageOptions& options) {
   body += alike_html(document) + edges_html(document) + sweep_certainty(document);
   body += left_out_html(document) + sweep_table(document, options) + infeasible_reasons(document);
   Json data = document;
-  data["format"] = kSweepFormat;  // by which the script tells kinds of records apart
+  data["format"] = kSweepFormat;  // tells the script which kind of document it is
   data["metrics"] = sweep_keys();
   return filled_page(title, body, data);
 }

@@ -1,4 +1,4 @@
-// An analysed schedule as a JSON document; schedule_report.hpp declares it.
+// Writes an analysed schedule as a JSON document; declared in schedule_report.hpp.
 #include "report/schedule/schedule_report.hpp"
 
 namespace windtunnel {

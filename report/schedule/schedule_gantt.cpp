@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// What a character can stand for.
+// What a character stands for.
 struct Mark {
   char letter;
   std::string_view meaning;
@@ -33,7 +33,7 @@ std::size_t mark_of(const Action& action) {
   return 1 + static_cast<std::size_t>(action.kind);  // F, B, I, W, R
 }
 
-// An action, or two that run as one, in columns.
+// The columns of an action, or of a fused pair.
 struct Bar {
   std::size_t mark = kIdle;
   bool later_chunk = false;
@@ -50,8 +50,9 @@ double end_of(const ScheduleSpans& spans) {
   return end_s;
 }
 
-// Columns per second. Whole ones for the shortest action where that makes equal times look equal:
-// when there are two, or all times are multiples of it; otherwise all of the width.
+// Columns per second. The shortest action gets a whole number of columns if equal times then look
+// equal: if there are at least two columns for it, or all times are multiples of it. Otherwise the
+// schedule fills the width.
 double scale_of(const ScheduleSpans& spans, int columns) {
   const double end_s = end_of(spans);
   if (end_s <= 0) return 0;
@@ -69,7 +70,7 @@ double scale_of(const ScheduleSpans& spans, int columns) {
   });
   const double each = std::floor(columns * (1 + 1e-9) / (end_s / shortest_s));
   if (each < (are_multiples ? 1 : 2)) return columns / end_s;
-  // Beyond 8 the drawing only gets wider.
+  // More than 8 columns would only widen the drawing.
   return std::min(each, 8.0) / shortest_s;
 }
 
@@ -100,7 +101,7 @@ char letter_of(const Bar& bar) {
   return bar.later_chunk ? static_cast<char>(std::tolower(letter)) : letter;
 }
 
-// An action takes the columns whose middle it covers, which may be none.
+// An action takes the columns whose middle it covers, possibly none.
 std::vector<Cell> cells_of(const std::vector<Bar>& bars, int columns) {
   std::vector<Cell> cells(columns);
   for (const Bar& bar : bars) {
@@ -124,7 +125,7 @@ std::string row_text(const std::vector<Cell>& cells, const ConsoleStyle& style) 
   std::string_view colour;
   for (const Cell& cell : cells) {
     const std::string_view wanted = style.colour ? kMarks[cell.mark].colour : "";
-    // Neighbours of one colour are told apart by their letters.
+    // Letters separate neighbours of one colour.
     if (wanted != colour) text += wanted.empty() ? "\x1b[0m" : std::string(wanted);
     colour = wanted;
     text += cell.text;

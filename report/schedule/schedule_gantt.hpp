@@ -1,4 +1,4 @@
-// A schedule as characters, as the papers draw them: a row per rank, time to the right.
+// Draws a schedule with characters in the style of papers: a row per rank, time to the right.
 #pragma once
 
 #include <string>
@@ -9,11 +9,11 @@
 
 namespace windtunnel {
 
-// Each action is its letter and as much of its unit's number as fits, the last digits first; a pair
-// that runs as one is '&' and the forward's unit; '.' is idle time. Lower-case letters are chunks
-// other than a rank's first. Equal times get equal widths where `width`, which no row exceeds,
-// allows; where it does not, each character is what runs in the middle of its time, so that some
-// actions do not show. With a legend; colours are backgrounds.
+// Each action shows its letter and the last digits of its unit's number that fit; a fused pair
+// shows '&' and the forward's unit; '.' is idle time. Lower-case letters are chunks other than a
+// rank's first. No row is longer than `width`. If `width` allows, equal times get equal widths;
+// otherwise each character shows the action in the middle of its time, and some actions may be
+// missing. A legend follows; colours are backgrounds.
 std::string schedule_gantt(const Schedule& schedule, const ScheduleSpans& spans, int width,
                            const ConsoleStyle& style = {});
 

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Figures in the units of a report.
+// Formats figures in the units of a report.
 class Figures {
  public:
   explicit Figures(const ScheduleReport& report) : report_(report) {}
@@ -27,7 +27,7 @@ class Figures {
   std::string activation(double amount) const {
     return report_.in_bytes ? format_bytes(amount) : fmt::format("{:.4g}", amount);
   }
-  // As a share of the step.
+  // A time as a share of the step.
   std::string share(double seconds) const { return format_percent(seconds / step_s()); }
   std::string change(double seconds) const {
     const double percent = 100 * seconds / step_s();
@@ -44,7 +44,7 @@ std::string plural(int count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-// Megatron and GPipe, Zero Bubble, profilers: see BubbleFigure.
+// The three definitions of a bubble (Megatron and GPipe, Zero Bubble, profilers): see BubbleFigure.
 TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
   constexpr std::array<std::string_view, 3> kMeanings = {
       "makespan - work of the busiest rank (GPipe, Megatron)",
@@ -65,7 +65,7 @@ TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
   return table;
 }
 
-// How wide a text without its bars is.
+// The width of the table without bars.
 std::size_t width_of(const TextTable& table) {
   const std::string text = table_text(table);
   std::size_t widest = 0;
@@ -92,7 +92,7 @@ TextTable memory_table(const ScheduleReport& report, const Figures& figures) {
   return table;
 }
 
-// On the console with bars where there is room.
+// The console adds bars if there is room.
 std::vector<SummarySection> activation_sections(const ScheduleReport& report,
                                                 const Figures& figures, std::size_t width) {
   SummarySection plain{"Activations", {}, memory_table(report, figures)};
@@ -102,7 +102,7 @@ std::vector<SummarySection> activation_sections(const ScheduleReport& report,
   }
   constexpr int kShortest = 8;
   constexpr int kLongest = 40;
-  constexpr int kBeside = 4;  // blanks before the table, and between it and the bars
+  constexpr int kBeside = 4;  // blanks before the table, and between table and bars
   const int room = std::min(
       kLongest, static_cast<int>(width) - static_cast<int>(width_of(plain.table)) - kBeside);
   if (room < kShortest || highest <= 0) return {std::move(plain)};
@@ -118,7 +118,7 @@ std::vector<SummarySection> activation_sections(const ScheduleReport& report,
   return {std::move(barred), std::move(plain)};
 }
 
-// Without the uses that no rank has.
+// Omits uses of time that no rank has.
 TextTable time_table(const ScheduleReport& report) {
   constexpr std::array<std::string_view, kTimeUses> kTitles = {"forward",   "input",     "weight",
                                                                "recompute", "warm-up",   "message",
@@ -145,7 +145,8 @@ TextTable time_table(const ScheduleReport& report) {
   return table;
 }
 
-// "0F0 > 1F0 > 2F0..2B7 > 1B7": the path by stays on a rank, the middle left out if there are many.
+// Returns "0F0 > 1F0 > 2F0..2B7 > 1B7": the critical path as stretches on one rank. Omits the
+// middle of a long path.
 std::string chain_text(const ScheduleReport& report) {
   std::vector<std::string> stays;
   const auto& steps = report.analysis.path.steps;
@@ -290,7 +291,7 @@ std::int64_t ns_of(double seconds) {
   return std::llround(seconds * 1e9);
 }
 
-// Actions that take time, in their order; two that run as one are drawn as one.
+// Actions that take time, in order; a fused pair is one bar.
 Json rank_track(const ScheduleReport& report, int rank) {
   const auto& actions = report.schedule.actions[rank];
   Json starts = Json::array(), durations = Json::array(), kinds = Json::array(),

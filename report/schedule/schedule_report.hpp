@@ -16,25 +16,25 @@ struct ScheduleReport {
   std::vector<std::string> notes;
   Schedule schedule;
   ScheduleAnalysis analysis;
-  AnalysisOptions options;  // that it was made with
+  AnalysisOptions options;  // of the analysis
   Sends sends = Sends::asynchronous;
-  // Otherwise times and activations are plain numbers, in the unit of what the user gave.
+  // If false, times and activations are plain numbers in the user's unit.
   bool in_seconds = false;
   bool in_bytes = false;
 };
 
 struct ScheduleAnswerOptions {
-  std::size_t width = 0;          // of the console, into which bars fit; 0: there are none
-  std::size_t max_spans = 60000;  // of the chart; further ranks are left out and the page says so
+  std::size_t width = 0;          // of the console, for bars of activations; 0: no bars
+  std::size_t max_spans = 60000;  // of the chart; the page says how many ranks it omits
 };
 
 // The order as a Gantt chart with the activations of each rank below it, bubbles, memory per rank,
-// where each rank's time goes, critical path, sensitivity. `report` has to outlive it.
+// the uses of each rank's time, critical path, sensitivity. `report` must outlive the answer.
 Answer schedule_answer(const ScheduleReport& report, const ScheduleAnswerOptions& options = {});
 
-// All of it, with every action's times and slack and the memory timelines. Keys that end in _s hold
-// seconds, or the unit of the given times when `units.time` is null; likewise activations and
-// bytes. A way to send under which the order deadlocks is null.
+// The complete analysis, with every action's times and slack and the memory timelines. Keys ending
+// in _s are in seconds, or in the unit of the given times if `units.time` is null; activations and
+// bytes are treated alike. A way to send under which the order deadlocks is null.
 Json schedule_document(const ScheduleReport& report);
 
 }  // namespace windtunnel

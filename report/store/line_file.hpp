@@ -1,5 +1,5 @@
-// A file that is written a line at a time and is there when it is finished, or not at all: in the
-// memory of one line, however long it becomes.
+// A file that is written line by line and appears only when it is complete. It keeps one line in
+// memory.
 #pragma once
 
 #include <fstream>
@@ -11,10 +11,10 @@ class LineFile {
  public:
   // Each member throws Error (failed) with the path and the system's reason.
   explicit LineFile(std::string path);
-  ~LineFile();  // without close() nothing is left of it
+  ~LineFile();  // discards the file unless it was closed
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
-  void add(const std::string& line);  // with its end
+  void add(const std::string& line);  // without its newline
   void close();
 
  private:

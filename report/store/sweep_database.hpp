@@ -1,6 +1,5 @@
-// results.sqlite of a sweep: a table `points` with a row each, of which numbers are in base units,
-// a table `varied` with key and unit, and a table `figures` that says what the columns of results
-// are.
+// results.sqlite of a sweep: a table `points` with a row each and numbers in base units, a table
+// `varied` with key and unit, and a table `figures` that describes the columns of results.
 #pragma once
 
 #include <optional>
@@ -15,7 +14,7 @@ namespace windtunnel {
 
 class SweepDatabase {
  public:
-  // As SqliteFile: nothing is left of it before close(). The sweep must outlive it.
+  // As with SqliteFile, nothing remains without close(). The sweep must outlive it.
   SweepDatabase(const std::string& path, const Sweep& sweep);
   void add(const Json& point);  // a line of results.jsonl, in the order of indices
   void close();

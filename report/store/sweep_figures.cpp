@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// Null: the point has nothing there.
+// Null: the point has no value at the key.
 const Json* found_at(const Json& point, std::string_view key) {
   const size_t dot = key.find('.');
   const std::string_view root = key.substr(0, dot);
@@ -34,7 +34,7 @@ std::string loss_name(int loss) {
 std::optional<double> number_at(const Json& point, std::string_view key, std::string_view part) {
   const Json* at = found_at(point, key);
   if (at != nullptr && at->is_object()) at = found_at(*at, part);
-  if (at != nullptr && at->is_object()) at = found_at(*at, "mean");  // of one of several parts
+  if (at != nullptr && at->is_object()) at = found_at(*at, "mean");  // a figure with several parts
   if (at == nullptr || !at->is_number()) return {};
   return at->get<double>();
 }

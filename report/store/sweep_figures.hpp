@@ -1,6 +1,6 @@
-// What a sweep shows of its points, by figure: the columns of its table on console and page, and
-// those of its database. Points are lines of results.jsonl: of the run document a point keeps
-// `iteration` in part and `campaign` as its `result`.
+// Figures of a sweep's points: the columns of its table on console and page, and of its database.
+// Points are lines of results.jsonl, which keep part of the run document's `iteration`, and its
+// `campaign` as `result`.
 #pragma once
 
 #include <optional>
@@ -13,26 +13,26 @@
 
 namespace windtunnel {
 
-// `part` of what stands at a figure's key: of an estimate "mean", "low", ..., of a plain number
-// nothing else. Nothing where the point does not have it.
+// A number at a figure's key: `part` ("mean", "low", ...) of an estimate, or a plain number as
+// "mean". Nothing if the point does not have it.
 std::optional<double> number_at(const Json& point, std::string_view key,
                                 std::string_view part = "mean");
-std::string text_at(const Json& point, std::string_view key);   // empty where there is no number
+std::string text_at(const Json& point, std::string_view key);   // empty if there is no number
 std::string range_at(const Json& point, std::string_view key);  // of an estimate
 std::string range_of(Unit unit, const Json& estimate);
 
-// The figures that can tell points apart, the first being what they rank by.
+// The figures that can differ between points. The first one ranks them.
 const std::vector<std::string>& sweep_keys();
 
 struct SweepColumn {
   std::string title;
   std::string key;
-  bool interval = false;  // in place of the mean
+  bool interval = false;  // shows the interval instead of the mean
   std::string text(const Json& point) const {
     return interval ? range_at(point, key) : text_at(point, key);
   }
 };
-// Without columns in which every point is empty or 0.
+// Omits columns in which every point is empty or 0.
 std::vector<SweepColumn> sweep_columns(const std::vector<const Json*>& points);
 
 // Columns of the database.

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostOpen = 200;  // of 1,024 files that a process may open
+constexpr size_t kMostOpen = 200;  // a process may open 1,024 files
 
 std::vector<std::string> part_paths(const std::string& folder) {
   std::vector<std::string> paths;
@@ -31,7 +31,7 @@ std::vector<std::string> part_paths(const std::string& folder) {
   return paths;
 }
 
-// Whether it holds what merging reads of it.
+// Whether the point has everything that merging reads.
 bool is_complete(const Json& point, const Sweep& sweep, size_t index) {
   const auto set = point.find("set");
   if (set == point.end() || !set->is_object()) return false;
@@ -47,12 +47,12 @@ bool is_complete(const Json& point, const Sweep& sweep, size_t index) {
   const auto trials = point.find("trial_goodput");
   return trials != point.end() && trials->is_array() &&
          std::ranges::all_of(*trials, [](const Json& trial) {
-           // A share; of far larger ones there would be no mean.
+           // A share. A sum of far larger numbers would overflow.
            return trial.is_number() && std::abs(trial.get<double>()) < 1e6;
          });
 }
 
-// The index of the point whose result the line is; negative: it belongs to no point of this sweep.
+// The index of the point that the line is a result of; negative: none in this sweep.
 int index_of(const std::string& line, const SweepHead& head) {
   const Json json = Json::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("index") || !json.contains("key")) return -1;

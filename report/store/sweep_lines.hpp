@@ -1,5 +1,5 @@
-// The finished points of a sweep, where they stand in its parts: two dozen bytes for each, whatever
-// its line holds, so that a million points are merged in little memory.
+// The places of a sweep's finished points in its part files: two dozen bytes per point, whatever
+// the length of its line, so that merging a million points takes little memory.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace windtunnel {
 
-// A sweep without its cases: of each point only what tells its line from another sweep's.
+// A sweep without its cases. Each point keeps only the key that identifies its line.
 struct SweepHead {
   std::string version;  // of the program
   Sweep sweep;
-  std::vector<std::uint64_t> keys;  // of the points by index: SweepCase::key
+  std::vector<std::uint64_t> keys;  // [point] SweepCase::key
 };
 SweepHead head_of(const SweepPlan& plan);
 // Reads cases.jsonl line by line. Throws Error as read_cases() does.
@@ -22,8 +22,8 @@ SweepHead read_head(const std::string& folder);
 
 class SweepLines {
  public:
-  // Out of all parts of the folder. Throws Error with file:line for a line that is no result of
-  // this sweep, but for a last one without its end. Of two lines of a point the first is taken.
+  // Reads all parts of the folder. Throws Error with file:line for a line that is not a result of
+  // this sweep, except for an incomplete last line. If a point has two lines, the first counts.
   SweepLines(const std::string& folder, const SweepHead& head);
   ~SweepLines();
   SweepLines(const SweepLines&) = delete;
@@ -47,7 +47,7 @@ class SweepLines {
   void close_all();
 
   std::vector<std::string> paths_;
-  std::vector<int> files_;  // of the paths; -1: closed
+  std::vector<int> files_;  // [path] -1: closed
   size_t open_ = 0;
   std::vector<Place> places_;
   size_t finished_ = 0;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kMostReasons = 100;
 
-// Which points the document shows, and what is best of all.
+// Selects the points that the document shows, and finds the best of all.
 class Selection {
  public:
   Selection(const Sweep& sweep, SweepLines& lines, size_t most)
@@ -43,7 +43,7 @@ class Selection {
     }
   }
 
-  // The results of a sweep with more points than are shown.
+  // The results of a sweep with more points than the document shows.
   SweepResults results() {
     const std::vector<int> all = ran_ones();
     SweepBests bests{Json(), Json::array()};
@@ -74,7 +74,7 @@ class Selection {
     return all;
   }
 
-  // The best point of a few, as of all that they are the candidates of.
+  // The best point among `few`, which candidates() has chosen from a larger set.
   Json best_of(const std::set<int>& few) {
     std::vector<Json> points;
     for (const int index : few) {
@@ -83,8 +83,8 @@ class Selection {
     return best_point(sweep_, points);
   }
 
-  // Among points that ran: all, or those that decide which is best, how surely, and by which
-  // values.
+  // All of the points that ran if they are few; else those that decide which point is the best, how
+  // certain that is, and which values are as good.
   std::set<int> candidates(const std::vector<int>& points) const {
     if (points.size() <= most_) return {points.begin(), points.end()};
     const int fastest =
@@ -106,7 +106,8 @@ class Selection {
     return chosen;
   }
 
-  // Up to `reach` points on each side that differ in this key alone, by its numbers.
+  // Adds up to `reach` points on either side that differ only in this key, by the order of its
+  // numbers.
   void add_along(int from, size_t key, size_t reach, std::set<int>& chosen) const {
     const std::optional<KeyNumbers> numbers = numbers_of(sweep_.vary[key]);
     if (!numbers || is_circumstance(sweep_.vary[key].key)) return;
@@ -123,13 +124,14 @@ class Selection {
     }
   }
 
-  // The best under each of the circumstances, and these points with their neighbours; how many
-  // circumstances are left out.
+  // Adds the best point under each of the circumstances and its neighbours. Returns how many
+  // circumstances are omitted.
   size_t add_circumstances(const std::vector<int>& all, Json& best_by, std::set<int>& shown) {
     const bool varied = std::ranges::any_of(
         sweep_.vary, [](const VariedKey& key) { return is_circumstance(key.key); });
     if (!varied || !offers_choices(sweep_)) return 0;
-    std::map<size_t, std::vector<int>> groups;  // by the index with all choices at their first
+    // By the index of the point with the same circumstances and each choice at its first value.
+    std::map<size_t, std::vector<int>> groups;
     for (const int index : all) {
       std::vector<size_t> places = places_of(sweep_, static_cast<size_t>(index));
       for (size_t i = 0; i < places.size(); ++i) {
@@ -140,7 +142,7 @@ class Selection {
     const size_t most = std::min(groups.size(), std::min(kMostCircumstances, most_));
     size_t number = 0, taken = 0;
     for (const auto& [first, group] : groups) {
-      // Evenly, with the first one and the last.
+      // Circumstances are chosen evenly, including the first and the last.
       const bool due = most < 2 || number * (most - 1) >= taken * (groups.size() - 1);
       ++number;
       if (!due) continue;
@@ -156,10 +158,10 @@ class Selection {
   const Sweep& sweep_;
   SweepLines& lines_;
   const size_t most_;
-  std::vector<double> goodput_;  // not a number: no result
+  std::vector<double> goodput_;  // NaN: no result
   std::vector<double> tokens_per_s_;
   size_t ran_ = 0;
-  std::map<std::string, int> reasons_;  // with the first point of each
+  std::map<std::string, int> reasons_;  // [reason] the first point with it
 };
 
 }  // namespace
@@ -169,7 +171,7 @@ MergedSweep merge_lines(const std::string& folder, const SweepHead& head, size_t
   LineFile merged(folder + "/results.jsonl");
   SweepDatabase database(folder + "/results.sqlite", head.sweep);
   Selection selection(head.sweep, lines, most_shown);
-  std::map<int, std::string> all;  // unless there are too many
+  std::map<int, std::string> all;  // all points, unless there are too many
   for (size_t index = 0; index < lines.points(); ++index) {
     if (!lines.has(index)) continue;
     const std::string line = lines.line(index);

@@ -1,14 +1,14 @@
-// Merging a sweep of any size: its lines go one by one into results.jsonl and results.sqlite, and
-// of each point two numbers and its place stay in memory. The document, of which the page is drawn,
-// holds all points of a sweep of up to kMostShown. Of a larger one it holds
+// Merges a sweep of any size. Its lines go one by one into results.jsonl and results.sqlite; two
+// numbers and a place of each point stay in memory. The document, from which the page is drawn,
+// contains all points of a sweep of up to kMostShown. For a larger sweep it contains
 //   - the best points, the last one and the fastest iteration;
-//   - those that differ from the best in one key alone, the nearest ones first;
-//   - for each circumstance (of kMostCircumstances at most, evenly over the grid) the best and its
+//   - points that differ from the best in one key alone, the nearest first;
+//   - for each circumstance (at most kMostCircumstances, evenly over the grid) the best and its
 //     neighbours;
-//   - a point for each reason why points cannot be, of up to 100;
-// and says under "left_out" how many are not there: {"ran", "infeasible", "circumstances"}. What is
-// best, the runner-up and by how much are of all points all the same; "equals" then is of the
-// points that the comparison was made among.
+//   - a point for each reason for infeasible points, up to 100 reasons;
+// and "left_out" counts the omitted ones: {"ran", "infeasible", "circumstances"}. The best point,
+// the runner-up and their difference still cover all points; "equals" covers only the points that
+// were compared with the best.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ struct MergedSweep {
 };
 
 // Writes results.jsonl and results.sqlite into the folder. Throws Error as SweepLines does, and
-// (failed) where it cannot write.
+// (failed) if it cannot write.
 MergedSweep merge_lines(const std::string& folder, const SweepHead& head,
                         size_t most_shown = kMostShown);
 

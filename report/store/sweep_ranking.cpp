@@ -32,7 +32,8 @@ Json named(const Json& point) {
   return {{"index", point.at("index")}, {"set", point.at("set")}};
 }
 
-// What is no progress: other tokens, another price.
+// Whether two points have equal days and cost, which differ with tokens and price rather than
+// progress.
 bool costs_alike(const Json& one, const Json& other) {
   constexpr double kAlike = 2e-3;
   return std::ranges::all_of(std::array{"campaign.job.days", "campaign.job.cost_usd"},
@@ -43,7 +44,7 @@ bool costs_alike(const Json& one, const Json& other) {
                              });
 }
 
-// The keys that a sweep varies, circumstances first.
+// The keys that vary, with circumstances first.
 std::vector<std::string> ordered_keys(const Json& vary) {
   std::vector<std::string> keys;
   for (const Json& key : vary) keys.push_back(key.at("key"));
@@ -86,7 +87,7 @@ bool is_circumstance(std::string_view key) {
 
 const Json* as_good_of(const Json& best, const std::string& key) {
   const auto all = best.find("as_good");
-  if (all == best.end()) return nullptr;  // of a sweep that another version wrote
+  if (all == best.end()) return nullptr;  // another version wrote the sweep
   const auto found =
       std::ranges::find_if(*all, [&](const Json& one) { return one.at("key") == key; });
   return found == all->end() ? nullptr : &*found;
@@ -118,7 +119,8 @@ std::optional<AsGood> SweepRanking::as_good(const VariedKey& key) const {
   const std::optional<KeyNumbers> numbers = numbers_of(key);
   if (!numbers || is_circumstance(key.key)) return std::nullopt;
   Json set = at(0).at("set");
-  std::map<double, const Json*> along;  // the best point and those that differ in this key alone
+  // [number] the best point, and points that differ from it only in this key.
+  std::map<double, const Json*> along;
   for (const Json* point : order_) {
     set[key.key] = point->at("set").at(key.key);
     if (set != point->at("set")) continue;
@@ -194,7 +196,7 @@ Json best_by_circumstance(const Sweep& sweep, const std::vector<Json>& points) {
   const bool circumstances = std::ranges::any_of(
       sweep.vary, [](const VariedKey& key) { return is_circumstance(key.key); });
   if (!circumstances || !offers_choices(sweep)) return all;
-  std::map<std::vector<size_t>, std::vector<Json>> groups;  // by the places of circumstances
+  std::map<std::vector<size_t>, std::vector<Json>> groups;  // [places of circumstances]
   for (const Json& point : points) {
     std::vector<size_t> places = places_of(sweep, point.at("index").get<size_t>());
     for (size_t i = 0; i < places.size(); ++i) {

@@ -20,8 +20,8 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kMostRows = 20;  // of which the console shows all
-constexpr size_t kBestRows = 10;  // else so many
+constexpr size_t kMostRows = 20;  // the console shows up to this many rows in full
+constexpr size_t kBestRows = 10;  // otherwise this many
 
 TextTable table_of(const SweepResults& results, const SweepRanking& ranking, size_t rows) {
   TextTable table;
@@ -120,7 +120,7 @@ SweepResults sweep_results(const Sweep& sweep, const std::map<int, std::string>&
       {"points", std::move(points)}, {"best", known.best},
       {"best_by", known.best_by},    {"trials", fmt::format("{}", fmt::join(trials, " or "))},
       {"cost_models", models},       {"source", source_json(source)}};
-  // As in the head of the cases: not kept does not mean that there are none.
+  // As in the head of the cases, an empty list means that the files were not kept.
   if (text.files.empty()) results.document["source"].erase("files");
   return results;
 }

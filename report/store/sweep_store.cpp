@@ -39,7 +39,8 @@ Json header_json(const SweepPlan& plan) {
                  {"vary", vary},
                  {"points", plan.cases.size()},
                  {"scenario", plan.sweep.scenario.text}};
-  // Kept only where the sweep began from a record; none does not mean that there are none.
+  // Files are kept only if the sweep began from a record. A missing list does not mean that there
+  // are none.
   const std::vector<NamedFile>& files = plan.sweep.scenario.files;
   if (!files.empty()) header["files"] = files_json(files);
   return header;
@@ -86,7 +87,7 @@ class CaseReader {
   CaseReader(const std::string& file, std::function<void(const SweepCase&)> use)
       : file_(file), use_(std::move(use)) {}
 
-  void take(const std::string& line) {  // without its end
+  void take(const std::string& line) {  // `line` has no newline
     ++lines_;
     try {
       const Json json = parse_json(line, file_);
@@ -100,7 +101,7 @@ class CaseReader {
     }
   }
 
-  SweepPlan end() {  // without its cases
+  SweepPlan end() {  // returns the plan without cases
     if (head_.version.empty()) throw Error(Location{file_}, "damaged: its first line is missing");
     const int cases = lines_ - 1;
     if (cases < 1 || static_cast<size_t>(cases) != points_) {
@@ -158,7 +159,7 @@ class CaseReader {
   int lines_ = 0;
 };
 
-// Calls `use` with each line that has its end.
+// Calls `use` with each complete line.
 template <class Use>
 void for_each_line(const std::string& text, Use use) {
   size_t begin = 0;
@@ -170,7 +171,7 @@ void for_each_line(const std::string& text, Use use) {
   }
 }
 
-// What storage says that does not append, or read and write the same file.
+// Errors of storage that cannot append, or cannot read and write the same file.
 bool cannot_append(int error) {
   return error == EPERM || error == ESPIPE || error == EINVAL || error == ENOTSUP ||
          error == ENOSYS;
@@ -275,15 +276,15 @@ SweepPart::SweepPart(const std::string& folder, int shard, int write_once_s)
   if (write_once_s_ > 0) return;
   file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
   if (file_ < 0) fail_write(path_);
-  // Not flock(): a child of a killed process, still simulating, would keep that. A file system that
-  // knows no locks is trusted to be used by one process.
+  // flock() would be kept by a simulating child of a killed process, so this uses fcntl locks. If
+  // the file system has no locks, a second process cannot be detected.
   struct flock whole_file = {};
   whole_file.l_type = F_WRLCK;
   if (fcntl(file_, F_SETLK, &whole_file) != 0 && (errno == EACCES || errno == EAGAIN)) {
     close(file_);
     throw Error(Location{path_}, "another process is at work on this part of the sweep");
   }
-  // Through this descriptor: closing another one of the same file would end the lock.
+  // Uses this descriptor: closing another descriptor of the file would release the lock.
   cut_off_torn_line();
 }
 
@@ -302,7 +303,8 @@ SweepPart::~SweepPart() {
   try {
     finish();
   } catch (const Error&) {
-    // Something else has failed already, and is said; these points run again.
+    // Another error has already been reported; the lines kept back are lost and their points run
+    // again.
   }
 }
 
@@ -313,13 +315,13 @@ void SweepPart::write_all(int file, const std::string& path, const std::string& 
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
-      if (file == file_) cut_off_torn_line();  // before another one is put behind it
+      if (file == file_) cut_off_torn_line();  // completes the file before the next line
       errno = reason;
       fail_write(path);
     }
     written += static_cast<size_t>(n);
   }
-  // EINVAL: a file of a kind that cannot be synced.
+  // EINVAL: this kind of file cannot be synced.
   if (fsync(file) != 0 && errno != EINVAL) fail_write(path);
 }
 
@@ -347,7 +349,7 @@ void SweepPart::finish() {
     unlink(path.c_str());
     throw;
   }
-  // Some storages take the object only here.
+  // Some object storages only report a failed upload on close.
   if (close(file) != 0) fail_write(path);
   ++written_;
   kept_back_.clear();

@@ -1,11 +1,11 @@
-// What a sweep keeps in its folder, and how little a kill can cost.
+// The files in the folder of a sweep, and what is lost if the process is killed.
 //   cases.jsonl    what is swept: a line with the scenario, then one per point with its keys;
 //                  written once and never changed
 //   part-I.jsonl   results of shard I: a line per finished point, appended and synced; on object
 //                  storage part-I-K.jsonl, each written once
 //   results.jsonl, results.sqlite, sweep.json, report.html    made by merging
-// A line that a kill cut off is no result; its point runs again. What is merged depends on the
-// cases alone: not on shards, threads or interruptions.
+// An incomplete line does not count, and its point runs again. The merged result depends only on
+// the cases, not on shards, threads or interruptions.
 #pragma once
 
 #include <chrono>
@@ -33,39 +33,39 @@ inline constexpr const char* kSweepFile = "cases.jsonl";  // every folder of a s
 std::string cases_path(const std::string& folder);
 // Writes cases.jsonl a line at a time. Throws Error (failed) with the system's reason.
 void write_cases(const SweepPlan& plan, const std::string& file);
-// And back. Throws Error with the file's name and line.
+// Reads cases.jsonl. Throws Error with the file's name and line.
 SweepPlan read_cases(const std::string& file);
-// The same without keeping the cases: `use` gets one after the other, the plan has none.
+// The same without keeping the cases: calls `use` with each, and returns a plan without cases.
 SweepPlan read_cases(const std::string& file, const std::function<void(const SweepCase&)>& use);
-// The same of text, in which a line without its end does not count.
+// The same as a text; a line without its newline does not count.
 std::string cases_text(const SweepPlan& plan);
 SweepPlan parse_cases(const std::string& text, const std::string& file);
 
-// What differs between the sweep of a folder and the one that is asked for, for a message: "the
-// scenario has changed". Empty: nothing does.
+// How the sweep asked for differs from the one in the folder, for a message: "the scenario has
+// changed". Empty if they are equal.
 std::string difference_of(const SweepPlan& old_plan, const SweepPlan& new_plan);
 
 // The line of a finished point: {"index", "key", "scenario", "set", "iteration": {"time_s",
 // "tokens_per_s", "mfu", "tflops_per_gpu"}, "result", "job", "cost_models", "trial_goodput"}, or
-// "reason" instead of what follows `set`. `result` is the campaign of the run document.
+// "reason" instead of everything after `set`. `result` is the campaign of the run document.
 std::string point_line(const Sweep& sweep, const SweepCase& the_case, const SweepPoint& point);
 
-// Appends to the part of a shard. One process at a time: a second one is refused. While it is open
-// this process must not read the part otherwise. With `write_once_s` > 0, for object storage, which
-// neither appends nor locks: lines are kept back for so many seconds and then written as a file of
-// their own, part-I-K.jsonl, that is never opened again. Points that end more seldom are written at
-// once: of the time since the beginning there is a file for so many seconds. A kill costs what was
-// kept back, and two processes on the same shard only do the work twice.
+// Appends to the part of a shard. Only one process at a time can: a second one is refused. This
+// process must not read the part by other means meanwhile. Object storage cannot append or lock;
+// there `write_once_s` > 0 collects lines for that many seconds and writes them as a new file,
+// part-I-K.jsonl, that is never opened again. If points take longer, each is written at once, as
+// long as there is at most one file per `write_once_s` of the time so far. A kill loses the
+// collected lines, and two processes on one shard only repeat work.
 class SweepPart {
  public:
   SweepPart(const std::string& folder, int shard, int write_once_s = 0);
   ~SweepPart();
   SweepPart(const SweepPart&) = delete;
   SweepPart& operator=(const SweepPart&) = delete;
-  // On the disk when it returns, unless it is kept back. Throws Error (failed) with the system's
-  // reason.
+  // The line is on the disk on return, unless it is collected. Throws Error (failed) with the
+  // system's reason.
   void append(const std::string& line);
-  // Writes what is kept back. Throws likewise; it stays kept back then.
+  // Writes the collected lines; if it throws, they stay collected.
   void finish();
 
  private:
@@ -75,8 +75,8 @@ class SweepPart {
   std::string path_;
   int file_ = -1;
   int write_once_s_ = 0;
-  int next_file_ = 0;  // K of the next one
-  int written_ = 0;    // files, by this process
+  int next_file_ = 0;  // K of the next file
+  int written_ = 0;    // files written by this process
   std::string kept_back_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };

@@ -28,7 +28,7 @@ std::optional<KeyNumbers> numbers_of(const VariedKey& key) {
       }
       return numbers;
     } catch (const Error&) {
-      continue;  // of another dimension, or none
+      continue;  // another dimension, or not a number
     }
   }
   return {};

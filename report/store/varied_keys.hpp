@@ -1,5 +1,5 @@
-// The varied keys of a comparison or a sweep, as pages and tables read them: texts, and where all
-// of a key's values are numbers of one dimension these too.
+// The varied keys of a comparison or a sweep, for pages and tables: their texts and, if all values
+// of a key are numbers of one dimension, the numbers.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct KeyNumbers {
   Dimension dimension = Dimension::number;
   std::vector<double> values;  // in base units
 };
-// None where a value is a word.
+// Nothing if a value is a word.
 std::optional<KeyNumbers> numbers_of(const VariedKey& key);
 
 // [{"key", "values": texts, "numbers": in base units or null}]

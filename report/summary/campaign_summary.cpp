@@ -14,13 +14,13 @@
 namespace windtunnel {
 namespace {
 
-// Infinite where a trial makes no progress.
+// Infinite if a trial makes no progress.
 std::string days_text(const Estimate& days) {
   if (!std::isfinite(days.mean)) return "never: some replica makes no progress";
   return estimate_text(Unit::days, days);
 }
 
-// What tells that snapshots or repairs do not keep up.
+// Adds rows if snapshots or repairs do not keep up.
 void add_warnings(const Record& record, SummarySection& section) {
   constexpr double kWorthALine = 0.05;  // shown with one decimal
   for (const auto& [place, skipped] : record.campaign->skipped_snapshots) {
@@ -35,7 +35,8 @@ void add_warnings(const Record& record, SummarySection& section) {
   }
 }
 
-// How often the job had which size, how sure that is, and where it cannot be smaller.
+// The share of time at each size of the job with its interval, and why the job cannot shrink
+// further.
 std::string sizes_text(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::string text = figure("campaign.sizes").text(record);
@@ -84,14 +85,14 @@ SummarySection lost_section(const Record& record) {
   };
   add(figure("campaign.useful_s"), report.goodput);
   for (const Figure* lost : figures_below("campaign.lost")) {
-    const FigureValue share = lost->of(record);  // nothing: no such pause is asked for
+    const FigureValue share = lost->of(record);  // nothing: the campaign has no such pause
     const auto* estimate = std::get_if<Estimate>(&share);
     if (estimate != nullptr && estimate->mean >= kShownShare) add(*lost, *estimate);
   }
   return section;
 }
 
-// Columns in which no tier has anything are left out.
+// Omits columns in which no tier has a value.
 SummarySection tiers_section(const std::vector<TierReport>& tiers) {
   SummarySection section{"Snapshots by tier", {}, {{{"tier"}}, {}}};
   for (const TierReport& tier : tiers) section.table.rows.push_back({tier.name});
@@ -122,7 +123,7 @@ SummarySection relaid_section(const std::vector<RelaidLayout>& layouts) {
   return section;
 }
 
-// Each interval of the tier that has a name, with its goodput.
+// A row with the goodput for each named interval of the tier.
 SummarySection interval_table(const IntervalReport& report) {
   SummarySection section{
       fmt::format("How often to save: {}", report.tier),
@@ -138,9 +139,9 @@ SummarySection interval_table(const IntervalReport& report) {
     const PartFigure<IntervalReport>& figure = interval_figure(key);
     const double every_s = report.*figure.member;
     if (!(every_s > 0)) continue;
-    if (key == kBest && !has_formulas) continue;  // the best of equals is chance
+    if (key == kBest && !has_formulas) continue;  // the best of equal points is due to chance
     const IntervalReport::Point* point = point_at(report, every_s);
-    // Daly's interval was simulated only where it is another's.
+    // Daly's interval has a simulated point only if that is close to it.
     constexpr double kSame = 0.02;
     if (every_s == report.daly_s && point && std::abs(point->every_s / every_s - 1) > kSame) {
       point = nullptr;
@@ -199,7 +200,8 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
   return section;
 }
 
-// With snapshots, but trials that say nothing of how often.
+// The job has periodic snapshots, but no trial restored one, so the trials cannot tell how often to
+// save.
 bool went_back_to_none(const Record& record) {
   const Job& job = record.job;
   const bool periodic = std::ranges::any_of(job.snapshots, has_interval);

@@ -1,6 +1,6 @@
-// What a campaign found, as sections of a run's summary: goodput, what each tier of the snapshots
-// costs and protects, how often to save by formula and by simulation, where the wall time goes.
-// Sections and rows that would say nothing are left out.
+// The results of a campaign as sections of a run's summary: goodput, cost and protection of each
+// snapshot tier, how often to save by formula and by simulation, the parts of the wall time. Empty
+// sections and rows are omitted.
 #pragma once
 
 #include <string>
@@ -14,12 +14,12 @@ namespace windtunnel {
 // The sections of a record that has a campaign.
 std::vector<SummarySection> campaign_sections(const Record& record);
 
-// "between 5 min and 4 h: less than 0.05 points of goodput, or no more than chance. 5 min, ...": of
-// intervals of snapshots that are as good as the best (is_as_good()).
+// "between 5 min and 4 h: less than 0.05 points of goodput, or no more than chance. 5 min, ...":
+// describes snapshot intervals that are as good as the best (is_as_good()).
 std::string as_good_text(std::string_view shortest, std::string_view longest);
 
-// The simulated point next to this interval, which its whole iterations can differ from; null if
-// there are none.
+// The simulated point nearest to this interval, which may differ because points are whole
+// iterations; null if there are none.
 const IntervalReport::Point* point_at(const IntervalReport& report, double every_s);
 
 }  // namespace windtunnel

@@ -17,7 +17,7 @@ std::string factor_text(double factor) {
   return fmt::format("{:.4f}", factor);
 }
 
-// "0-7, 12": nodes of the machine, in ascending order.
+// Nodes of the machine in ascending order: "0-7, 12".
 std::string places_text(const Cluster& cluster) {
   std::vector<int> places;
   for (int node = 0; node < cluster.nodes; ++node) places.push_back(cluster.place_of(node));

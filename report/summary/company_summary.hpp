@@ -1,4 +1,4 @@
-// Jobs side by side as the few lines that a busy person reads.
+// A short summary of several jobs on one cluster.
 #pragma once
 
 #include "models/results/company_report.hpp"

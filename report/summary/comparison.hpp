@@ -1,4 +1,4 @@
-// The points of a compare: each with its result or the reason why there is none.
+// The points of a compare, each with its result or the reason why it has none.
 #pragma once
 
 #include <optional>

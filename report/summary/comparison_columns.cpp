@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kStepParts = "iteration.critical_path_s";
 
-// "dgx-h100", "2, zero1": as the first columns of the table have it.
+// The values as in the first columns of the table: "dgx-h100", "2, zero1".
 std::string values_text(const Overrides& set) {
   std::vector<std::string> values;
   for (const auto& [key, value] : set) values.push_back(value);
@@ -47,10 +47,11 @@ bool has_study(const Comparison& comparison, const ShownStudy& study) {
                     [&](const ComparedPoint& point) { return study.is_in(*point.record); });
 }
 
-// Adds the columns of the studies that some record has.
+// Adds the columns of studies that at least one record has.
 void add_study_columns(const Comparison& comparison, StudyRole role,
                        std::vector<const Figure*>& columns) {
-  std::vector<const Figure*> open;  // not stated, but those that some point has a value of
+  // Columns that the study does not fix; those with a value at some point are used.
+  std::vector<const Figure*> open;
   for (const ShownStudy& study : shown_studies(role)) {
     if (!has_study(comparison, study)) continue;
     for (const std::string_view key : study.columns) columns.push_back(&figure(key));
@@ -72,7 +73,8 @@ bool has_campaign(const Comparison& comparison) {
                     [](const ComparedPoint& point) { return !!point.record->campaign; });
 }
 
-// A step of a larger batch brings more; where the number of steps is given, not.
+// Whether the number of steps is given. If it is not, a larger batch counts as more progress per
+// step.
 bool has_steps(const Record& record) {
   return record.job.steps > 0;
 }
@@ -87,7 +89,7 @@ bool varies_batch(const Comparison& comparison) {
   });
 }
 
-// What a step brings in a second.
+// The figure of a step's output per second.
 const Figure& throughput_figure(const Comparison& comparison) {
   const bool samples = any_record(
       comparison, [](const ComparedPoint& point) { return point.record->job.network != nullptr; });
@@ -214,8 +216,8 @@ bool varies_protection_only(const Comparison& comparison) {
 
 namespace {
 
-// Trials met other failures where steps take other times, so that a point may have the better mean
-// by chance alone: which points have less goodput than the best one, but not surely so.
+// Trials with different step times meet different failures, so a better mean may be due to chance.
+// Names the points whose goodput is lower than the best one's, but not significantly.
 std::optional<SummaryRow> level_row(const Comparison& comparison) {
   const ComparedPoint* best = nullptr;
   const auto mean = [](const ComparedPoint& point) { return point.record->campaign->goodput.mean; };
@@ -245,7 +247,8 @@ std::optional<SummaryRow> level_row(const Comparison& comparison) {
 }  // namespace
 
 std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
-  std::map<std::string, std::vector<std::string>> models;  // and the points that each is of
+  // [error of a cost model] names of the points with it.
+  std::map<std::string, std::vector<std::string>> models;
   std::set<int> trials;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;

@@ -1,5 +1,6 @@
-// Which figures a comparison of points shows: of the iteration always, of protection and goodput
-// where the points have campaigns. The page shows all of them, the console some of the iteration.
+// Selects the figures in a comparison of points: always those of the iteration, and those of
+// protection and goodput if the points have campaigns. The page shows all, the console some of the
+// iteration's.
 #pragma once
 
 #include <optional>
@@ -12,31 +13,30 @@
 
 namespace windtunnel {
 
-// The first is the step time.
+// The first column is the step time.
 std::vector<const Figure*> iteration_columns(const Comparison& comparison);
-// MFU, and behind it the same with causal attention in half where that is another figure of any.
+// MFU, and MFU with causal attention counted in half if that differs for some record.
 std::vector<const Figure*> mfu_columns(const std::vector<const Record*>& records);
-// The seconds of each step on the critical path, by what they are spent on: a row per point, whose
-// parts add up to the step time in the last column. Nothing where protection alone varies.
+// The seconds of each step on the critical path by use: a row per point, whose parts add up to the
+// step time in the last column. Nothing if only protection varies.
 std::optional<SummarySection> step_parts(const Comparison& comparison);
 // Columns of protection, if a varied key is one of snapshots, failures or recovery and the points
-// have tiers; then days to a target quality and goodput, if the points have them; goodput stands
-// last.
+// have tiers; then days to a target quality and goodput, if the points have them; goodput is last.
 std::vector<const Figure*> further_columns(const Comparison& comparison);
 
-// Whether all that is varied is protection: then points rank by goodput, not by step time, and what
-// protection does not change is no news.
+// Whether only protection varies. Points then rank by goodput instead of step time, and figures
+// that protection cannot change are not shown.
 bool varies_protection_only(const Comparison& comparison);
 const Figure& ranking_figure(const Comparison& comparison);
 
-// Speed-up by what is trained in a second, or by time for the same number of steps if the scenario
-// gives one (job.steps); for engines and learner by the samples of their loop.
+// Speed-up in training throughput, or in time for the same number of steps if the scenario gives
+// one (job.steps); for engines with a learner, in samples per time of their loop.
 double speed_up(const Record& reference, const Record& record);
-// "speed-up", or of what, where it is not of the step time that stands beside it.
+// "speed-up", with its quantity unless that is the step time in the column before.
 std::string speed_up_title(const Comparison& comparison);
 
-// What the figures of all points are sure to: the error of each cost model, after the trials that
-// campaigns have, in a row of that label.
+// How certain the figures of all points are: the number of trials of campaigns, then the error of
+// each cost model, in rows with this label.
 std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Idle time in the lines of a summary: what fills it, and what waits for samples.
+// Summary lines about idle time: what fills it, and what waits for samples.
 #pragma once
 
 #include <vector>

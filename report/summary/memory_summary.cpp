@@ -21,7 +21,7 @@ std::string totals_text(const std::vector<GpuMemory>& memory) {
   return text + " GiB";
 }
 
-// "weights 2.9 GiB and optimizer 17 GiB in host memory"
+// Returns "weights 2.9 GiB and optimizer 17 GiB in host memory".
 std::string tiers_text(const GpuMemory& rank) {
   std::string text;
   const std::pair<const char*, const TierMemory*> tiers[] = {{"in host memory", &rank.host},

@@ -1,4 +1,4 @@
-// What takes the memory of a GPU, and whether it fits.
+// The parts of a GPU's memory, and whether they fit.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace windtunnel {
 
 SummarySection memory_section(const Record& record);
 
-// "with a chance of 12 %: ...", by the calibration's error; empty below 1 %.
+// "with a chance of 12 %: ...", from the calibration's error; empty below 1 %.
 std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
 
-// What takes the memory of a GPU, in the order that reports show it in.
+// The parts of a GPU's memory, in the order in which reports show them.
 std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);
 
 }  // namespace windtunnel

@@ -40,7 +40,7 @@ std::string experts_text(const TransformerSpec& model) {
   return text;
 }
 
-// "27 of Mamba, 4 of attention": the kinds of a pattern.
+// The kinds of layers in a pattern: "27 of Mamba, 4 of attention".
 std::string layers_text(const TransformerSpec& model) {
   std::string text = fmt::format("{} layers", model.layers);
   if (model.pattern.empty()) return text;
@@ -65,7 +65,7 @@ std::string layers_text(const TransformerSpec& model) {
   return text + fmt::format(" ({})", fmt::join(kinds, ", "));
 }
 
-// What stands beside attention or behind the layers.
+// Parts besides attention, or after the layers.
 std::string further_text(const TransformerSpec& model) {
   std::string text;
   if (model.attention_gate) text += ", attention with a gate";

@@ -1,4 +1,4 @@
-// The model of a run in words: what was computed for, where its user can see it.
+// The model of a run in words, so that the user can see what was simulated.
 #pragma once
 
 #include "models/plan/job.hpp"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// Shape, forms and parameters.
+// Shape, kinds of layers and parameters.
 SummarySection model_section(const Job& job);
 
 }  // namespace windtunnel

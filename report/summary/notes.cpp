@@ -16,11 +16,11 @@ namespace {
 
 struct Said {
   Note note;
-  std::vector<std::string> points = {};  // their names
-  bool alike = true;                     // so are the figures at all of them
+  std::vector<std::string> points = {};  // names of the points that have the note
+  bool alike = true;                     // the note's figures are equal at all of them
 };
 
-// All figures of a record, in full.
+// All figures of a record with all digits.
 std::string all_figures(const Record& record) {
   std::string text;
   for (const Figure& each : figures()) {
@@ -35,9 +35,10 @@ std::string name_of(const Overrides& set) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-// Points that come to the same in every figure: what is varied changes nothing there.
+// Groups points with equal figures: what varies between them has no effect.
 std::vector<Note> same_jobs(const Comparison& comparison) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // figures, names of points
+  // [all figures] names of points.
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
   for (const ComparedPoint& point : comparison.points) {
     if (!point.record) continue;
     const std::string of_point = all_figures(*point.record);
@@ -54,7 +55,7 @@ std::vector<Note> same_jobs(const Comparison& comparison) {
   return notes;
 }
 
-// Which of the points that ran a note is of; empty: of all, with the same figures.
+// Names the points that have the note; empty if all points that ran have it with the same figures.
 std::string where_said(const Said& said, std::size_t ran) {
   constexpr std::size_t kFew = 2, kShort = 60;
   if (said.alike && said.points.size() == ran) return "";

@@ -1,4 +1,4 @@
-// What a result says of the scenario besides its figures, as console, JSON and pages show it.
+// Notes of a result about its scenario, for console, JSON and pages.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace windtunnel {
 
 inline constexpr const char* kNotesTitle = "Notes";
 
-// Each note once, and which points are the same job. A note that not all points have says where it
-// holds; where its figures differ between points, it says at how many instead.
+// Each note once, and which points are the same job. A note that only some points have names them;
+// if its figures differ between points, it says how many points have it instead.
 std::vector<Note> notes_of(const Comparison& comparison);
-// Its sentence with its figures, without the key.
+// The sentence of the note with its figures, without the key.
 std::string note_text(const Note& note);
 std::vector<SummaryRow> note_rows(const std::vector<Note>& notes);
 

@@ -1,4 +1,4 @@
-// Where the step of each rank goes, as a table of the page of a run.
+// The uses of each rank's time in a step, as a table of the page of a run.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace windtunnel {
 
-// A row per class of ranks, whose parts add up to the last column. Nothing: no rank was recorded.
-// At most `most` ranks are shown; a row says how many are left out.
+// A row per class of ranks, whose parts add up to the last column. Nothing if no rank was recorded.
+// Shows at most `most` ranks, and a row says how many are omitted.
 std::optional<SummarySection> rank_section(const Record& record, std::size_t most);
 
 }  // namespace windtunnel

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Iterations count from 1 here.
+// Iterations count from 1 in the text.
 RecordedStep several_iterations(const Record& record) {
   const SteadyWindow window = reported_window(record.job, record.plan);
   const int first = window.first + 1;

@@ -1,5 +1,5 @@
-// What a trace of Record::timeline shows where its end is not the step time that reports print:
-// several iterations, one draw of a machine that jitters, or a step without what comes on top.
+// Explains a trace (Record::timeline) whose end differs from the reported step time: it has several
+// iterations, one draw of jitter, or a step without additions.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RecordedStep {
   std::string sentence;  // "it is draw 3 of 8, whose step takes 17.0 s; the mean is 11.1 s"
 };
 
-// Both empty where the recorded iteration ends at the step time.
+// Both texts are empty if the recorded iteration ends at the step time.
 RecordedStep recorded_step(const Record& record);
 
 }  // namespace windtunnel

@@ -32,12 +32,12 @@ std::string text_of(const Record& record, std::string_view key) {
   return figure(key).text(record);
 }
 
-// "MFU 37.8 %"
+// Returns "MFU 37.8 %".
 std::string titled(const Record& record, std::string_view key) {
   return fmt::format("{} {}", figure(key).title, text_of(record, key));
 }
 
-// "compressor powersgd, rank 4": numbers that are not the method's usual ones.
+// "compressor powersgd, rank 4": with the numbers that differ from the method's usual ones.
 std::string compressor_text(const AxisCompressors& compressors) {
   std::string text;
   for (const CompressedAxis& axis : kCompressedAxes) {
@@ -54,7 +54,7 @@ std::string compressor_text(const AxisCompressors& compressors) {
   return text.empty() ? "no compressor" : text;
 }
 
-// "every 100 steps 3.2 GB from each GPU in 28.7 s, of which 28.7 s are waited for".
+// Returns "every 100 steps 3.2 GB from each GPU in 28.7 s, of which 28.7 s are waited for".
 std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   if (level.pattern == SyncPattern::none) return "never";
   const auto seconds = [](double s) { return value_text(Unit::seconds, s); };
@@ -82,7 +82,7 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   return text;
 }
 
-// "m-sgc, burst 1, window 2, lambda 27: each computes 1.93 times its part, ..."
+// Returns "m-sgc, burst 1, window 2, lambda 27: each computes 1.93 times its part, ...".
 std::string redundancy_text(const Redundancy& redundancy, const Record& record) {
   const auto text = [&](std::string_view key) { return text_of(record, key); };
   const int together = replicas_of_worker(record.job.layout);
@@ -98,7 +98,7 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
   return line;
 }
 
-// With causal attention counted in full, and in half where that makes other figures.
+// MFU with causal attention counted in full and, if that differs, also in half.
 std::string utilisation_text(const Record& record) {
   const std::string full =
       fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"));
@@ -171,7 +171,7 @@ SummarySection iteration_section(const Record& record) {
   return section;
 }
 
-// The interval of a mean over trials; empty where a figure is none.
+// The interval of a mean over trials; empty if the figure is not a mean.
 std::string trials_text(const Figure& figure, const Record& record) {
   const FigureValue value = figure.of(record);
   const auto* estimate = std::get_if<Estimate>(&value);
@@ -183,15 +183,15 @@ SummarySection path_section(const Record& record) {
   const double time_s = record.iteration.time_s;
   for (const Figure* each : figures_below("iteration.critical_path_s")) {
     const double share = time_s > 0 ? number_of(each->of(record)) / time_s : 0;
-    if (!(share >= kShownShare)) continue;  // nor what this job has none of
+    if (!(share >= kShownShare)) continue;  // skips parts that this job does not have, too
     section.rows.push_back({each->title, fmt::format("{:>6}  {}", value_text(Unit::share, share),
                                                      each->text(record))});
   }
   return section;
 }
 
-// What the figures that one acts on are sure to, by trial and by the calibration's error, and what
-// the predicted time rests on.
+// The certainty of the main figures, from trials and from the calibration's error, and the origins
+// of the predicted time.
 SummarySection evidence_section(const Record& record) {
   const std::string trials =
       record.campaign ? "of the mean over " + counted(record.campaign->trials, "trial") : "";
@@ -202,7 +202,8 @@ SummarySection evidence_section(const Record& record) {
   for (const Figure& each : figures()) {
     const std::optional<FigureRange> range = model_range(each, record);
     if (!range || each.follows == Follows::none) continue;
-    if (record.job.network && each.key == "iteration.tokens_per_s") continue;  // those are samples
+    // A table of layers has samples instead of tokens.
+    if (record.job.network && each.key == "iteration.tokens_per_s") continue;
     std::vector<std::string> row = {each.title, each.text(record)};
     if (record.campaign) row.push_back(trials_text(each, record));
     row.push_back(range_text(each.unit, range->low, range->high));
@@ -262,7 +263,7 @@ std::vector<SummaryRow> key_figures(const Record& record) {
   return rows;
 }
 
-// Which runs were measured that are most like this one.
+// Names the measured runs that are most similar to this one.
 std::string nearest_text(const Familiarity& familiarity) {
   std::vector<std::string> families;
   for (const AlikeFamily& family : familiarity.nearest) {
@@ -304,7 +305,7 @@ std::string batch_text(const Job& job) {
 
 namespace {
 
-// "tp 2 x dp 8, ep 4"
+// Returns "tp 2 x dp 8, ep 4".
 std::string axes_text(const Layout& layout) {
   std::string text;
   for (const Axis& axis : kAxes) {
@@ -317,7 +318,7 @@ std::string axes_text(const Layout& layout) {
   return text;
 }
 
-// "ZeRO-3 over 8 ranks"; empty where nothing is sharded.
+// "ZeRO-3 over 8 ranks"; empty if nothing is sharded.
 std::string sharding_text(const Layout& layout) {
   if (layout.sharding == Sharding::none) return "";
   std::string text = fmt::format("ZeRO-{}", static_cast<int>(layout.sharding));
@@ -334,7 +335,7 @@ std::string sharding_text(const Layout& layout) {
   return text;
 }
 
-// "16 h100 GPUs (2 x dgx-h100)"
+// Returns "16 h100 GPUs (2 x dgx-h100)".
 std::string machine_text(const Cluster& cluster) {
   std::string nodes;
   for (const Pool& pool : cluster.pools) {
@@ -361,7 +362,7 @@ std::vector<std::string> how_it_trains(const Job& job) {
   return facts;
 }
 
-// All of it in one line.
+// The whole job in one line.
 std::string job_text(const Job& job) {
   return fmt::format("{} on {}; {}; {}", job.model.name, machine_text(job.cluster),
                      layout_text(job.layout), fmt::join(how_it_trains(job), "; "));

@@ -1,5 +1,5 @@
-// What a command answers, once: its printers make text for a console (report/console), a page
-// (report/answer/answer_page.hpp) and a document for programs of the same value.
+// The answer of a command, made once. Printers turn it into text for a console (report/console), a
+// page (report/answer/answer_page.hpp) and a document for programs.
 #pragma once
 
 #include <functional>
@@ -13,17 +13,16 @@
 namespace windtunnel {
 
 using Json = nlohmann::ordered_json;
-// Called by the printer that shows it: what it captures has to live until then.
+// The printer that shows the part calls it. Captured values must live until then.
 using MakesJson = std::function<Json()>;
 
-// Where a part stands that not every printer shows: an answer may be brief on the console and
-// complete on its page.
+// Where a part is shown: an answer may be brief on the console and complete on its page.
 enum class ShownOn { everywhere, console, page };
 
 struct SummaryRow {
   std::string label;
   std::string value;
-  std::string detail{};  // of a figure: its interval, or what it is of
+  std::string detail{};  // of a figure: its interval, or what it refers to
   ShownOn where = ShownOn::everywhere;
 };
 
@@ -32,15 +31,15 @@ inline std::string with_detail(const SummaryRow& row) {
   return row.detail.empty() ? row.value : row.value + "  (" + row.detail + ")";
 }
 
-// A titled part has a table, and rows below it. One with a chart is drawn, and has nothing else.
+// A titled part with a table above rows. A part with a chart has only the chart.
 struct SummarySection {
   std::string title;
   std::vector<SummaryRow> rows;
-  TextTable table{};  // stands above the rows; without columns: none
+  TextTable table{};  // above the rows; no columns: no table
   ShownOn where = ShownOn::everywhere;
-  bool with_figures = false;  // on the console the answer's figures are its first rows
+  bool with_figures = false;  // on the console, its rows begin with the answer's figures
   MakesJson chart{};          // of report/answer/charts.hpp; empty: none
-  bool half = false;          // a chart beside the next or the previous one where there is room
+  bool half = false;          // a chart that shares the width with its neighbour if there is room
 };
 
 inline SummarySection chart_section(MakesJson chart, bool half = false) {
@@ -49,14 +48,15 @@ inline SummarySection chart_section(MakesJson chart, bool half = false) {
 
 struct Answer {
   std::string title;
-  std::string subtitle;             // what decides: model, machine, layout and the like
+  std::string subtitle;             // the main inputs: model, machine, layout and the like
   std::vector<SummaryRow> figures;  // the numbers that matter most
   std::vector<SummarySection> sections;
   std::vector<std::string> warnings = {};  // sentences
-  std::vector<std::string> plain = {};     // units that charts write as plain numbers
-  std::string kind = {};                   // of its document: "plan" is windtunnel/plan/1
+  std::vector<std::string> plain = {};     // units whose values charts write without a unit
+  std::string kind = {};                   // kind of document: "plan" gives windtunnel/plan/1
   MakesJson document = {};
-  std::string drawing = {};  // in characters, below all on a console, whose lines are not broken
+  // A drawing of characters, last on the console; its lines are not wrapped.
+  std::string drawing = {};
 };
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// What a terminal can show beside plain text.
+// The abilities and width of a terminal.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ inline constexpr std::string_view kPlain = "\x1b[0m";
 
 struct ConsoleStyle {
   bool colour = false;  // ANSI bold for titles; only for a terminal
-  size_t width = 0;     // characters of a line, which tables fit; 0: as wide as they are
-  bool notes = true;    // what is said beside the answer
+  size_t width = 0;     // of a line, in characters; tables fit into it; 0: unlimited
+  bool notes = true;    // prints notes and warnings besides the answer
 
   std::string bold(const std::string& text) const {
     return colour ? std::string(kBold).append(text).append(kPlain) : text;

@@ -17,7 +17,8 @@ Json parse_json(const std::string& text, const std::string& file) {
 }
 
 std::string fault_of(const Json::exception& error) {
-  const std::string_view what = error.what();  // "[json.exception.type_error.302] type must be ..."
+  // Such as "[json.exception.type_error.302] type must be ...".
+  const std::string_view what = error.what();
   const std::string_view text = what.substr(what.find("] ") + 2);
   if (!text.starts_with("cannot use ")) return std::string(text);
   return fmt::format("{} where an object or a list is due", text.substr(text.rfind(' ') + 1));

@@ -1,4 +1,4 @@
-// A JSON document as text; what it holds is for others to say (report/json/json.hpp).
+// Reads and writes the text of a JSON document; report/json/json.hpp has the contents.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,22 +9,23 @@ namespace windtunnel {
 
 using Json = nlohmann::ordered_json;
 
-// An object from the text of a file. Throws Error with the file's name when it is none.
+// Parses an object from the text of a file. Throws Error with the file's name if it is not an
+// object.
 Json parse_json(const std::string& text, const std::string& file);
 
-// What is missing or of another type in a document, without the library's own names: "key 'set' not
-// found", "type must be string, but is number".
+// Why a document is invalid, without the names of the JSON library: "key 'set' not found", "type
+// must be string, but is number".
 std::string fault_of(const Json::exception& error);
 
-// Which kind of document it says it is, under the key "format"; empty where it says none.
+// The kind of a document, under its key "format"; empty if it has none.
 std::string format_of(const Json& document);
 
-// A document of the command line with what tells programs how to read it: "schema", which is
-// "windtunnel/KIND/1", and the "version" of this program where it does not say it already. Each
-// document of a list gets both. docs/reference/json.md names the kinds.
+// Adds what programs need to read a document of the command line: "schema", which is
+// "windtunnel/KIND/1", and the "version" of this program unless it is there. Adds both to each
+// document of a list. docs/reference/json.md lists the kinds.
 Json with_schema(std::string_view kind, Json document);
 
-// Text that ends in a newline, indented or (-1) on one line; invalid UTF-8 in names is replaced.
+// The text ends in a newline and is indented, or (-1) on one line; replaces invalid UTF-8 in names.
 std::string json_text(const Json& document, int indent = 2);
 
 }  // namespace windtunnel

@@ -10,10 +10,11 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kGap = 2;        // blanks between columns
-constexpr size_t kReadable = 12;  // a cell of words gets no narrower, set in
-constexpr size_t kWhole = 24;     // a word so long is not cut while others can give
-constexpr size_t kHang = 2;       // what a cell's further lines are set in by
+constexpr size_t kGap = 2;  // blanks between columns
+// Least width of a column of words, and of a cell's indented lines.
+constexpr size_t kReadable = 12;
+constexpr size_t kWhole = 24;  // shorter words are not cut while other columns can shrink
+constexpr size_t kHang = 2;    // indent of a cell's continuation lines
 
 using Cells = std::vector<std::string>;
 
@@ -27,7 +28,7 @@ size_t longest_word(std::string_view text) {
   return longest;
 }
 
-// Narrow ones have no blanks to spare.
+// Cells that are narrow are wrapped without an indent.
 Cells wrapped_cell(std::string_view text, size_t width) {
   return wrapped(text, width, width > 2 * kHang + kReadable ? kHang : 0);
 }
@@ -67,7 +68,7 @@ class TableLayout {
  private:
   bool is_line(const Cells& row) const { return row.size() == 1 && columns_.size() > 1; }
 
-  // Numbers are not broken, their titles are; of words there are at least some of a line.
+  // Numbers are not broken but their titles are; words keep a least width.
   void measure(size_t i) {
     const bool words = columns_[i].align == Align::left;
     size_t natural = width_of(lines_.front()[i]), least = longest_word(lines_.front()[i]);
@@ -87,7 +88,7 @@ class TableLayout {
     return sum;
   }
 
-  // A group has all columns that fit beside the first, which names the rows in each group.
+  // Splits the columns into groups that fit; the first column names the rows in each group.
   std::vector<std::vector<size_t>> groups(size_t width) const {
     std::vector<std::vector<size_t>> groups = {{0}};
     for (size_t i = 1; i < columns_.size(); ++i) {
@@ -102,7 +103,8 @@ class TableLayout {
     return groups;
   }
 
-  // The widest columns give first, down to what each needs; then, where even that is too much, all.
+  // The widest columns shrink first, down to their least width, and then below it if the table is
+  // still too wide.
   std::vector<size_t> fitted(const std::vector<size_t>& group, size_t width) const {
     std::vector<size_t> widths = natural_;
     for (const bool below_least : {false, true}) {

@@ -1,4 +1,4 @@
-// Columns of text, aligned: what every list and comparison on the console is made of.
+// Text in aligned columns, for all lists and comparisons on the console.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@ enum class Align { left, right };
 struct Column {
   std::string title;
   Align align = Align::left;
-  std::string brief = {};  // the title on the console; empty: as everywhere
-  std::size_t most = 0;    // characters of a cell on the console (shortened()); 0: any
+  std::string brief = {};  // the title on the console, if it differs
+  std::size_t most = 0;    // characters of a cell on the console (shortened()); 0: unlimited
 };
 
 struct TextTable {
   std::vector<Column> columns;
-  // A row has a cell for each column, or one alone: on the console that is a line between the
-  // others.
+  // A row has a cell for each column, or a single cell, which the console prints as a line of its
+  // own.
   std::vector<std::vector<std::string>> rows;
 };
 
-// Two spaces between columns, no trailing blanks. Widths count UTF-8 code points. Control
-// characters of a cell are shown as their bytes: it may come from a file.
+// Aligns the columns with two spaces between them and no trailing blanks. Widths count UTF-8 code
+// points. Control characters, which may come from a file, are shown as bytes.
 //
-// `width`: no line is longer, 0: as wide as it is. Words are wrapped inside of their column,
-// numbers are not; where columns are too many, they stand in groups below each other, each beside
-// the first column. A table with lines of its own stays as wide as it is.
+// No line is longer than `width` (0: unlimited). Text is wrapped within its column, numbers are
+// not; if there are too many columns, they form groups below each other, each with the first column
+// repeated. A table with lines of its own is not narrowed.
 std::string table_text(const TextTable& table, size_t width = 0);
 
-// At most `width` characters, the middle left out: names of one kind differ at their ends. Counts
-// bytes, so that a name with others than ASCII may come out shorter.
+// At most `width` characters, with the middle left out: similar names differ at their ends. Counts
+// bytes, so that a name that is not ASCII may become shorter.
 std::string shortened(const std::string& text, std::size_t width);
 
 }  // namespace windtunnel

@@ -20,7 +20,8 @@ void check_name(const std::string& what, const std::string& name, const Items& k
   throw Error(fmt::format("the library has a {} '{}' already; take another name", what, name));
 }
 
-// One that stands in a scenario as it is: a word to YAML, and no interval.
+// Checks that a scenario can have the name as a plain word: YAML reads it as text, and it is not an
+// interval.
 void check_word(const std::string& what, const std::string& name) {
   constexpr std::string_view kOthers[] = {"null", "true", "false", "yes", "no", "on", "off"};
   const auto is_letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; };
@@ -47,7 +48,7 @@ DocumentNode with_list(const char* key, std::size_t items) {
   return document;
 }
 
-// `keys` below a place of the document; `part` says in messages whose they are.
+// Sets `keys` below a place of the document; `part` names their owner in messages.
 void add_keys(DocumentNode& document, const std::string& place, const Overrides& keys,
               const std::string& part) {
   for (const auto& [key, value] : keys) {
@@ -55,7 +56,7 @@ void add_keys(DocumentNode& document, const std::string& place, const Overrides&
     try {
       apply_override(document, path, value);
     } catch (const Error& error) {
-      // No option that anybody typed.
+      // The user typed no option, so the error must not name one.
       throw Error::about({path}, "{}: {}", part, error.text());
     }
   }
@@ -105,7 +106,7 @@ std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {
 
 std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule) {
   if (rule.name.empty()) throw Error("a rule of when to save needs a name");
-  check_word("rule of when to save", rule.name);  // "1 h" is an interval
+  check_word("rule of when to save", rule.name);  // refuses "1 h", which is an interval
   return std::make_shared<const SavingRule>(std::move(rule));
 }
 

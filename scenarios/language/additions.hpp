@@ -1,6 +1,6 @@
-// What a program that links the library brings beside it: schedules, compressors, rules of when to
-// save, and parts of a scenario in its words (snapshot schemes, fabrics, classes of failures). The
-// scenario then uses them by name.
+// What a program that links the library adds to it: schedules, compressors, rules of when to save,
+// and named parts of a scenario (snapshot schemes, fabrics, classes of failures). A scenario then
+// uses them by name.
 #pragma once
 
 #include <memory>
@@ -19,19 +19,19 @@ struct Additions {
   std::vector<OwnPart> parts;
 };
 
-// Throw Error for no keys, a key that there is not below that of the part, a value that is not
-// YAML, and for a name that the library has. The nearest tier comes first, each with its keys below
-// `snapshots.*`; a fabric has keys below `cluster.fabric`; a class of failures has those below
-// `failures.*`, and is called `name` where none of them says so.
+// Throw Error if `keys` is empty, if the part has no such key, if a value is not YAML, or if the
+// library already has the name. `tiers` lists the nearest tier first, each with its keys below
+// `snapshots.*`. A fabric has the keys below `cluster.fabric`, and a class of failures those below
+// `failures.*`; the class is called `name` unless a key names it.
 OwnPart own_snapshots(const std::string& name, const std::vector<Overrides>& tiers);
 OwnPart own_fabric(const std::string& name, const Overrides& keys);
 OwnPart own_failure(const std::string& name, const Overrides& keys);
 
-// Throw Error for a name that the library has: of a schedule, a compressor.
+// Throws Error if the library already has a schedule of that name.
 std::shared_ptr<const ScheduleKind> own_schedule(ScheduleKind kind);
-// Usual numbers of it, too: throws Error for one that cannot be.
+// Throws Error if the library already has the name, or if a usual number is out of its range.
 std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind);
-// Throws Error for a name that a scenario would take for an interval.
+// Throws Error for a name that a scenario would read as an interval.
 std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What a scenario can ask for besides the iteration and the campaign of its job: a row for each
-// study. What it asks for stands in Case::asked; sim/study/studies.cpp runs it.
+// What a scenario can ask for besides the iteration and the campaign of its job, a row for each
+// study. Case::asked holds the resolved request; sim/study/studies.cpp runs it.
 #pragma once
 
 #include <span>
@@ -19,17 +19,17 @@ struct StudyText {
 };
 
 struct AskedStudy {
-  const char* key;  // of the scenario, below which it is asked for
-  // What several jobs on one machine (company.hpp) are simulated without; null: they may ask for
-  // it, or are refused in other words.
+  const char* key;  // the scenario asks for the study by this key
+  // A refusal for jobs that share a machine (company.hpp) names this as what they are simulated
+  // without. Null: the study is allowed there, or another check refuses it.
   const char* without;
   bool (*is_in)(const ValuesByType& asked);
-  // The other parts of the job are resolved. Adds nothing where the scenario does not ask. Throws
-  // Error about the keys at fault.
+  // Runs after the other parts of the job are resolved. Adds nothing if the scenario does not ask.
+  // Throws Error about the keys at fault.
   void (*resolve)(const StudyText& text, Job& job, ValuesByType& asked);
 };
 
-// In the order in which they are resolved: a cap on power changes the job that the next ones see.
+// In the order in which they are resolved: a power cap changes the job that later rows see.
 std::span<const AskedStudy> asked_studies();
 
 }  // namespace windtunnel

@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const std::vector<std::shared_ptr<const Kind>>
   return names;
 }
 
-// Names that the scenario may say beside those of the library.
+// Names that the calling program adds to those of the library.
 AddedNames names_of(const OwnKinds& kinds) {
   const std::vector<std::string> compressors = names_of(kinds.compressors);
   return {{"schedule.name", names_of(kinds.schedules)},
@@ -46,7 +46,7 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
   notes.insert(notes.end(), more.begin(), more.end());
 }
 
-// Several stand in a scenario of another form (company.hpp).
+// Refuses keys of a scenario with several jobs, which has another form (company.hpp).
 void check_one_job(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (entry.key == "jobs") {
@@ -63,7 +63,8 @@ void check_one_job(const DocumentNode& document) {
   }
 }
 
-// A refusal that names a sharding is for any software: so the ones that this software has follow.
+// A refusal may name a sharding that the named software does not have. This appends the shardings
+// that it has.
 Error with_shardings(const Error& error, const Framework& software) {
   const std::string text(error.text());
   const bool names = std::ranges::any_of(kChoices<Sharding>, [&](const Choice<Sharding>& choice) {
@@ -124,7 +125,7 @@ Case resolve_case(const ScenarioText& scenario, const Overrides& more, const Pre
   expand_names();
   for (std::size_t i = 0; i < result.set.size(); ++i) {
     const auto& [key, value] = result.set[i];
-    // `more` is of the command line.
+    // `more` comes from the command line.
     const bool placed = i < scenario.set.size() && scenario.set_at != nullptr;
     append(apply_override(document, key, value, placed ? scenario.set_at.get() : nullptr),
            result.notes);

@@ -25,17 +25,17 @@ namespace {
 constexpr std::array<std::string_view, 4> kKeys = {"name", "cluster", "jobs", "placement"};
 constexpr const char* kPlacesFile = "places-in-company.csv";
 
-// One of the jobs, as far as its file says it without the others.
+// One of the jobs, as its own file describes it.
 struct JobText {
   ScenarioText scenario;
   Location where;  // in the list of jobs
   Values values;
   int nodes = 1;
-  std::vector<int> places;  // as its own layout.placement says
+  std::vector<int> places;  // from the job's own layout.placement
   std::optional<CsvTable> placement;
-  bool names_pools = false;  // layout.place
-  // Where it says so: the nodes of the job in the order in which they take nodes of the machine,
-  // and, in this order, the pools that they must stand on; empty: any.
+  bool names_pools = false;  // states layout.place
+  // If it does: the nodes of the job in the order in which they take nodes of the machine, and the
+  // pool that each of these must be in; empty: any pool.
   std::vector<int> order;
   std::vector<int> pools;
 };
@@ -54,7 +54,7 @@ void check_keys(const DocumentNode& document) {
   }
 }
 
-// Visits the values of a document that begin with "cluster." and that the user wrote.
+// Visits the values that the user wrote for keys below "cluster.".
 template <class Visit>
 void for_each_stated_of_cluster(const Values& values, const Visit& visit) {
   for (const auto& [key, value] : values.all()) {
@@ -62,7 +62,7 @@ void for_each_stated_of_cluster(const Values& values, const Visit& visit) {
   }
 }
 
-// A job's file may repeat what the shared cluster is, and says how many nodes of it the job takes.
+// A job's file may repeat values of the shared cluster, and states its own number of nodes.
 void check_alike(const JobText& job, const Values& shared, int machine_nodes) {
   for_each_stated_of_cluster(job.values, [&](const std::string& key, const Value& value) {
     if (key == "cluster.nodes") return;
@@ -97,7 +97,7 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
     throw Error(name.where, fmt::format("{}: {}", name.key, error.what()));
   }
   const DocumentNode document = parse_document(job.scenario.text, job.scenario.file);
-  // What each kind of key may be is checked when the job is resolved; here, what its cluster is.
+  // Other keys are checked when the job is resolved; here only the cluster is.
   const DocumentNode* cluster = document.value_of("cluster");
   if (cluster == nullptr) {
     throw Error(document.where,
@@ -151,7 +151,7 @@ void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Locat
                                  fmt::join(each, ", "), machine_nodes));
 }
 
-// Of each pool those that its jobs name are there, beside what others took by a file.
+// Each pool must have enough nodes for the jobs that name it, after those that files of nodes take.
 void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const Location& where) {
   std::vector<int> left;
   for (const Pool& pool : machine.pools) left.push_back(pool.nodes);
@@ -172,7 +172,7 @@ void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const
   }
 }
 
-// The shared cluster as one job sees it.
+// The text of the shared cluster as one job sees it.
 std::string cluster_of_job(const DocumentNode& company, int nodes, const Cluster& machine) {
   DocumentNode document = company;
   apply_override(document, "cluster.nodes", std::to_string(nodes));
@@ -190,8 +190,8 @@ bool both_mix(const Case& job, const Case& other) {
   return on_several_pools(job) && on_several_pools(other);
 }
 
-// Groups of several kinds have what those have in common; jobs of two mixes would give one fabric
-// two laws.
+// A job on several pools uses properties that the pools have in common. Two jobs with different
+// sets of pools would give the one fabric two laws.
 void check_mix(const Case& job, const Case& other, const Location& where) {
   if (!both_mix(job, other)) return;
   if (pools_in_use(job.job.cluster) == pools_in_use(other.job.cluster)) return;
@@ -200,8 +200,8 @@ void check_mix(const Case& job, const Case& other, const Location& where) {
                                  other.file, job.file));
 }
 
-// Jobs share the machine, and so what was fitted on it. Unlike nodes have their own; then the
-// constants are those of groups of several kinds.
+// Jobs share the machine, so constants fitted on it must agree. With pools each kind of node has
+// its own; then only the constants of groups that span several kinds must agree.
 void check_calibration(const Case& job, const Case& other) {
   const bool pools = !job.job.cluster.pools.empty();
   const bool mixed = both_mix(job, other);
@@ -244,7 +244,8 @@ void check_power(const Case& job) {
               "cluster.power: is of a machine that one job has; take it out");
 }
 
-// Each job draws its own stragglers, which are other ones alone and beside others.
+// A simulation of several jobs draws stragglers anew, so a job alone and among others would have
+// different ones.
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
   throw Error(job.places.where("cluster.jitter"),
@@ -256,7 +257,8 @@ std::string placement_text(const std::vector<int>& places) {
   return fmt::format("node\n{}\n", fmt::join(places, "\n"));
 }
 
-// Files that the shared cluster names stand beside the scenario of the jobs, not beside each job.
+// Files that the shared cluster names are next to the scenario of several jobs, not next to each
+// job.
 std::vector<NamedFile> files_of_cluster(NamedFiles& files, const Values& cluster) {
   std::vector<std::string> names;
   if (cluster.has("cluster.fabric.edges_file")) {
@@ -271,8 +273,8 @@ std::vector<NamedFile> files_of_cluster(NamedFiles& files, const Values& cluster
   return given;
 }
 
-// A job that says which of its axes stand on which pools is looked at alone first: which of its
-// nodes take which pools, and in which order.
+// A job that assigns axes to pools is resolved alone first, to find which of its nodes need which
+// pools, and in which order.
 void read_axes(const Cluster& machine, JobText& job) {
   if (!job.names_pools || !job.places.empty()) return;
   const Cluster alone = resolve_case(job.scenario).job.cluster;
@@ -285,7 +287,7 @@ void read_axes(const Cluster& machine, JobText& job) {
   }
 }
 
-// [node of the job] of those that were chosen for it in JobText::order.
+// [node of the job] The nodes of the machine; `chosen` has them in the order of JobText::order.
 std::vector<int> in_order_of_job(const JobText& job, const std::vector<int>& chosen) {
   if (job.order.empty()) return chosen;
   std::vector<int> places(chosen.size());
@@ -315,7 +317,7 @@ bool has_jobs(const ScenarioText& scenario) {
     const DocumentNode document = parse_document(scenario.text, scenario.file);
     return document.kind == DocumentNode::Kind::map && document.value_of("jobs") != nullptr;
   } catch (const Error&) {
-    return false;  // whoever reads it as one job says why
+    return false;  // the caller then reads it as one job and reports the fault
   }
 }
 
@@ -365,7 +367,7 @@ Company resolve_company(const ScenarioText& scenario) {
   for (std::size_t job = 0; job < jobs.size(); ++job) {
     ScenarioText& text = jobs[job].scenario;
     text.set.emplace_back("layout.placement", kPlacesFile);
-    // Which says where they stand by now.
+    // The placement now implies the pools of layout.place.
     if (!jobs[job].order.empty()) text.set.emplace_back("layout.place", "{}");
     text.files.push_back(
         {.name = kPlacesFile, .text = placement_text(in_order_of_job(jobs[job], places[job]))});

@@ -1,6 +1,6 @@
 // A scenario of several jobs on one cluster: `cluster:`, `jobs: [a.yaml, b.yaml]` and `placement:`.
-// Each job is a Case of its own: its file, with the shared cluster and its places on it set on top,
-// so that whoever has the Case alone simulates the job alone where it stands.
+// Each job is a Case of its own: its file, changed to use the shared cluster and its nodes there.
+// Simulating that Case alone gives the job alone in its place.
 #pragma once
 
 #include <string>
@@ -15,16 +15,16 @@ struct Company {
   std::string scenario;  // its `name`
   std::string key;       // stable: hash of the jobs' keys
   JobPlacement placement = JobPlacement::packed;
-  int nodes = 1;  // of the machine
+  int nodes = 1;  // in the shared cluster
   std::vector<Case> jobs;
 };
 
-// Whether the text is a scenario of several jobs. False of what is no YAML.
+// Whether the text is a scenario of several jobs. False if it is not YAML.
 bool has_jobs(const ScenarioText& scenario);
 
-// Throws Error with file:line:column where the scenario has other keys than its own, jobs want more
-// nodes than there are or the same ones, or a job's file says something else of the cluster; and as
-// resolve_case() does of each job.
+// Throws Error with file:line:column if the scenario has a key that only single jobs have, if jobs
+// need more nodes than there are or claim the same nodes, or if a job's file contradicts the shared
+// cluster; also whatever resolve_case() throws for a job.
 Company resolve_company(const ScenarioText& scenario);
 
 }  // namespace windtunnel

@@ -52,7 +52,7 @@ class Explanation {
   }
 
  private:
-  // Sorts by the row of the table, but keeps the items of a list together: (list, item, row).
+  // Sorts by the row of the table but keeps the items of a list together: (list, item, row).
   using Rank = std::array<int, 3>;
   struct Row {
     Rank rank;
@@ -89,7 +89,7 @@ class Explanation {
                              .scope = value.field->scope};
       if (value.text.empty()) resolved.number = value.number;
       if (listed_gradients() && key.starts_with("communication.compressor")) continue;
-      if (key == "schedule.name" && job_.schedule.imported) {  // what runs, not the default
+      if (key == "schedule.name" && job_.schedule.imported) {  // the imported one, not the default
         resolved.value = job_.schedule.name;
         resolved.source = "schedule.file";
       }
@@ -97,7 +97,7 @@ class Explanation {
     }
   }
 
-  // Adds a key that the scenario leaves open; `place` is the row of the table that it belongs to.
+  // Adds a key that the scenario leaves open; `place` is the row of the table that it sorts with.
   void add_open(const std::string& key, const std::string& text, const Evidence& evidence,
                 std::string_view place) {
     if (values_.has(key)) return;
@@ -133,7 +133,7 @@ class Explanation {
   }
 
   void add_model() {
-    if (job_.network) return;  // nothing of it can be changed
+    if (job_.network) return;  // its values cannot be changed
     const TransformerSpec& model = job_.model;
     const Evidence evidence = {values_.has("model.base") ? Origin::published : Origin::assumed,
                                values_.has("model.base") ? model.source : "default"};
@@ -158,7 +158,7 @@ class Explanation {
 
   void add_power(const PowerSpec& power) {
     add_members_of("cluster.power", power);
-    if (power.nodes.size() > 1) return;  // each pool has its own
+    if (power.nodes.size() > 1) return;  // each pool has its own watts
     add_members_of("cluster.power", power.nodes.front());
   }
 
@@ -188,7 +188,7 @@ class Explanation {
     }
   }
 
-  // Keys of another form or routing say nothing here, nor do keys that follow from other values.
+  // Keys of another topology or routing are not shown, nor keys that follow from other values.
   static bool used_by(const FabricSpec& fabric, std::string_view key) {
     if (key == "uplinks") return fabric.uplinks > 0 && belongs_to(key, fabric.topology);
     if (key == "parts") return fabric.routing == Routing::split_single_path;
@@ -237,7 +237,7 @@ class Explanation {
                        format_bytes(law.curve.sizes.back()));
   }
 
-  // These defaults follow from other values.
+  // Adds defaults that follow from other values.
   void add_derived() {
     add_derived_layout();
     const Evidence parts = {Origin::assumed, "what stands below it"};
@@ -307,10 +307,9 @@ class Explanation {
              {Origin::assumed, "follows from the tier"});
   }
 
-  // Adds the keys below `path` that the scenario leaves open, with the values that the job has come
-  // to. `takes` says whether the job has a use for a key, which it is given without `path`. A
-  // number that keeps its evidence has that one, other keys of the library's entries have
-  // `of_entry`, and all others are defaults.
+  // Adds the keys below `path` that the scenario leaves open, with the values in the job. `takes`
+  // says whether the job uses a key (relative to `path`). The evidence is that of the number if it
+  // keeps its own, `of_entry` for other keys of the library's entries, and "default" for the rest.
   using Takes = std::function<bool(std::string_view)>;
   static bool takes_all(std::string_view /*key*/) { return true; }
 
@@ -333,19 +332,20 @@ class Explanation {
         add_open(key, value.text, evidence);
       } else if (field.scalar == ScalarType::boolean) {
         add_flag(key, value.number != 0, evidence);
-      } else if (field.admits(value.number)) {  // else it is a number for 'none'
+      } else if (field.admits(value.number)) {  // other numbers stand for 'none'
         add_open(key, value.number, field.dimension, evidence, key);
       }
     }
   }
   static Evidence evidence_of(const Field& field, const void* from, const Evidence& of_entry) {
     if (field.binding.parameter != nullptr) {
-      return evidence_of(*field.binding.parameter(const_cast<void*>(from)));  // its address alone
+      return evidence_of(
+          *field.binding.parameter(const_cast<void*>(from)));  // only its address is used
     }
     return field.in_entry == InEntry::never ? kDefault : of_entry;
   }
 
-  // True if the scenario leaves out a map above the key that has a required key.
+  // True if a map above the key is left out although it has a required key.
   bool is_left_out(std::string_view key) const {
     for (size_t dot = key.find('.'); dot != std::string_view::npos; dot = key.find('.', dot + 1)) {
       const std::string_view map = key.substr(0, dot);
@@ -364,7 +364,7 @@ class Explanation {
     }
   }
 
-  // True if "compress" says what compresses gradients.
+  // True if "compress" has an entry for gradients.
   bool listed_gradients() const {
     for (int i = 0; i < values_.length("compress"); ++i) {
       if (values_.text(fmt::format("compress.{}.axis", i)) == "dp") return true;
@@ -403,9 +403,9 @@ class Explanation {
   const Values& values_;
   const EvidenceList& evidence_;
   const Job& job_;
-  const PowerSpec* power_;  // null: watts are not asked for
+  const PowerSpec* power_;  // null: the scenario does not ask for watts
   std::vector<Row> rows_;
-  std::set<std::string, std::less<>> open_;  // keys of add_open()
+  std::set<std::string, std::less<>> open_;  // keys added by add_open()
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ class Parts {
   void add(std::string path, const Struct& from, Takes takes = takes_all) {
     parts_.push_back({std::move(path), &kTypeTag<Struct>, &from, std::move(takes)});
   }
-  // Adds the items of a list.
+  // Adds each item of a list.
   template <class Items>
   void add_each(std::string_view list, const Items& items) {
     for (std::size_t i = 0; i < items.size(); ++i) add(fmt::format("{}.{}", list, i), items[i]);
@@ -62,7 +62,7 @@ void add_failures(const std::vector<FailureClass>& failures, Parts& parts) {
   }
 }
 
-// Returns the struct in which a search has found the key's value. Null: no search has.
+// Returns the struct that holds the value a search found for the key. Null: no search did.
 const void* found_in(const Job& job, std::string_view key) {
   const Offload::Parts& searched = offload_of(job).searched;
   if (key == "recompute") return searched.recompute ? &job : nullptr;

@@ -1,4 +1,4 @@
-// Structs of a job whose members --explain reads back, by the rows that are bound to them.
+// The structs of a job that --explain reads back through the rows bound to their members.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 namespace windtunnel {
 
 struct ExplainedPart {
-  std::string path;                             // its keys stand below it
+  std::string path;                             // the path above its keys
   const void* type;                             // kTypeTag of the struct
-  const void* from;                             // of the job
-  std::function<bool(std::string_view)> takes;  // whether it has a use for the key, less `path`
+  const void* from;                             // the struct in the job
+  std::function<bool(std::string_view)> takes;  // whether a key below `path` has an effect
 };
 
 std::vector<ExplainedPart> explained_parts(const Job& job);
 
-// Replaces the value of a key that the scenario leaves to recompute: auto or offload: auto by what
-// the search has found. Other values stay as they are.
+// Replaces the value of a key that was left to `recompute: auto` or `offload: auto` by what the
+// search has found. Other values do not change.
 void take_found(const Job& job, ResolvedValue& value);
 
 }  // namespace windtunnel

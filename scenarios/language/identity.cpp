@@ -46,7 +46,7 @@ class Digest {
   std::string bytes_;
 };
 
-// Adds the content of files that the values name, because it may change under the same name.
+// Adds the content of files that the values name, because a file may change under the same name.
 void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.network) {
     for (const NetworkLayer& layer : job.network->layers) {
@@ -71,10 +71,12 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }
-  for (const SyncLevel& level : job.sync) digest.add(level.every_steps);  // of a file of rates
+  for (const SyncLevel& level : job.sync)
+    digest.add(level.every_steps);  // a file of rates decides
+                                    // them
 }
 
-// Adds the origin of each number that results name with its origin.
+// Adds the origin of each number whose origin results name.
 void add_origins_of_iterations(const Job& job, Digest& digest) {
   const auto add = [&](const auto& fields, const auto& spec) {
     for (const auto& field : fields) digest.add((spec.*field.member).origin);
@@ -138,7 +140,7 @@ std::optional<std::uint64_t> key_number(std::string_view text) {
   if (text.empty()) return 0;
   std::uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.begin(), text.end(), number, 16);
-  // Spelt as it is written: no other text stands for the same case.
+  // Only the exact spelling counts, so that no two texts mean the same case.
   if (error != std::errc() || end != text.end() || key_digits(number) != text) return std::nullopt;
   return number;
 }

@@ -1,7 +1,7 @@
-// What tells cases apart: hashes of their exact values. Which keys count is the `scope` of their
-// row (scenarios/language/text/fields.hpp): for tables of iterations only keys that iterations
-// depend on, for campaigns also those that of_campaign() marks
-// (scenarios/language/fields/field_rows.hpp), labels never.
+// Hashes of exact values that tell cases apart. The `scope` of a key's row
+// (scenarios/language/text/fields.hpp) says where the key counts: tables of iterations depend only
+// on keys of iterations, campaigns also on keys that of_campaign() marks
+// (scenarios/language/fields/field_rows.hpp); labels never count.
 #pragma once
 
 #include <cstdint>
@@ -16,18 +16,18 @@ namespace windtunnel {
 
 struct Volunteers;
 
-// 16 hexadecimal digits, of the values of `scope` and of narrower ones: of campaigns all that
-// decides a result, of iterations what tables of iterations are made from (the time between
-// snapshots, rates of failures and what recovery takes are not). Equal for scenarios that differ in
-// comments, the order of keys, their name, the spelling of a unit or whether a default is written
-// out; different if a value or the content of a file that the scenario names differs, or the origin
-// of a number whose origin the results name (of hardware, calibration, failures and recovery): a
-// number of the library that is written out counts as assumed unless `origins` says otherwise.
+// 16 hexadecimal digits that hash the values of `scope` and of narrower scopes. For campaigns these
+// are all values that decide a result; for iterations those that a table of iterations is made
+// from, without the time between snapshots, failure rates and recovery times. Scenarios that differ
+// in comments, order of keys, name, spelling of a unit or in writing out a default are equal. They
+// differ in a value, in the content of a named file, or in the origin of a number whose origin the
+// results name (hardware, calibration, failures, recovery): a number of the library that is written
+// out counts as assumed unless `origins` says otherwise.
 std::string identity_of(const std::vector<ResolvedValue>& values, const Job& job, Scope scope,
                         const Volunteers* volunteers = nullptr);
 
-// These digits as a number, for those who keep many of them, and back; 0 of "". Nothing where a
-// text is neither.
+// Converts the digits to a number, which takes less memory, and back; "" is 0. Nothing if a text is
+// neither.
 std::optional<std::uint64_t> key_number(std::string_view text);
 std::string key_text(std::uint64_t number);
 

@@ -58,10 +58,10 @@ class Override {
     node = value_;
   }
 
-  // "null" or "~" takes a key away; an empty value is one that was forgotten.
+  // "null" or "~" removes a key; an empty value is an error.
   bool takes_away() const { return value_.kind == Kind::null && !text_.text.empty(); }
 
-  // Notes the keys that the scenario states beside a name, which another name does not bring along.
+  // Records the keys that the scenario states next to a name, because another name drops them.
   void note_replaced(const DocumentNode& node, const std::string& path) {
     const Field* field = find_field(path);
     if (field == nullptr) return;
@@ -80,7 +80,7 @@ class Override {
     const bool may_stay = node.kind == Kind::map && !field->shorthand.empty();
     const std::string way =
         may_stay ? fmt::format("; {}.{} would keep it", path, field->shorthand) : std::string();
-    // The same for every name, so that a comparison says it once.
+    // The text does not contain the name, so that a comparison of several names prints it once.
     notes_.push_back({path, fmt::format("the name given takes the place of what is stated: {}{}",
                                         fmt::join(stated, ", "), way)});
   }
@@ -139,7 +139,7 @@ class Override {
                 fmt::format("{0} is a list; name an item, e.g. {0}.0, or all, {0}.*", path));
   }
 
-  // A scalar becomes the map that it is shorthand for; otherwise the new key replaces it.
+  // Turns a scalar into the map that it is shorthand for; other scalars are replaced.
   void expand(DocumentNode& node, const std::string& path) {
     DocumentNode map = document_node(Kind::map, "", node.kind == Kind::null ? where_ : node.where);
     const Field* field = find_field(path);
@@ -149,7 +149,7 @@ class Override {
     node = std::move(map);
   }
 
-  // origins.failures.*.rate: all that follows is one key.
+  // origins.failures.*.rate: everything after "origins" is one key.
   void apply_free_key(DocumentNode& node, size_t depth) {
     std::string key;
     for (size_t i = depth; i < parts_.size(); ++i) key = join_path(key, parts_[i]);
@@ -164,7 +164,7 @@ class Override {
   std::vector<std::string> parts_;
   Location where_;
   DocumentNode value_;
-  DocumentNode text_;  // the same, not read as YAML: "published: a paper" is no map
+  DocumentNode text_;  // the same, but as plain text: "published: a paper" is not a map
   std::vector<Note> notes_;
 };
 

@@ -1,4 +1,4 @@
-// The message of the user's fault that a call meets.
+// The message of the Error that a call throws.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,8 +12,8 @@
 
 namespace windtunnel {
 
-// Where the environment names a file, each message goes there under the test that meets it: what
-// ./dev answers compares.
+// If the environment names a file, appends each message to it with the name of the test. `./dev
+// answers` compares the file.
 inline void tell_message(std::string message) {
   const char* file = std::getenv("WINDTUNNEL_TELL_MESSAGES");
   const testing::TestInfo* test = testing::UnitTest::GetInstance()->current_test_info();
@@ -23,7 +23,7 @@ inline void tell_message(std::string message) {
       << test->test_suite_name() << '.' << test->name() << " = " << message << '\n';
 }
 
-// "no error" where the call throws none.
+// Returns "no error" if the call throws none.
 inline std::string error_of(const std::function<void()>& call, ExitCode code = ExitCode::usage) {
   try {
     call();
@@ -35,7 +35,7 @@ inline std::string error_of(const std::function<void()>& call, ExitCode code = E
   return "no error";
 }
 
-// Whether the call throws an Error that says so, among other things.
+// Whether the call throws an Error whose message contains `why`.
 inline ::testing::AssertionResult fails(const std::function<void()>& call, const std::string& why,
                                         ExitCode code = ExitCode::usage) {
   const std::string error = error_of(call, code);

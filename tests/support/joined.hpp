@@ -1,4 +1,4 @@
-// Settings of a scenario on top of others, where tests vary a common beginning.
+// Joins settings of a scenario, for tests that vary a common beginning.
 #pragma once
 
 #include "models/results/resolved_value.hpp"

@@ -1,4 +1,4 @@
-// A number of a cost model as tests give it: exact, of a stated origin.
+// A number of a cost model for tests: exact, with a stated origin.
 #pragma once
 
 #include "models/base/origin.hpp"

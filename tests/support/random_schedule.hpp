@@ -13,7 +13,7 @@
 namespace windtunnel {
 
 struct ScheduleSample {
-  Schedule schedule;  // of one iteration: an asynchronous one has all its micro-batches in it
+  Schedule schedule;  // of one iteration; an asynchronous one contains all its micro-batches
   std::vector<StageCost> costs;
   double message_s = 0;
 
@@ -41,7 +41,8 @@ struct ScheduleSample {
         return 0;
     }
   }
-  // The stage whose result the action takes (step -1) or that takes its own (+1); -1: none.
+  // The stage from which the action takes its input (step -1), or to which its result goes (+1);
+  // -1: none.
   int other_stage(const Action& action, int step) const {
     const bool forward = action.kind == ActionKind::forward;
     const bool gradient =
@@ -53,7 +54,7 @@ struct ScheduleSample {
   }
 };
 
-// Nothing where the theory forbids the numbers.
+// Nothing if the theory does not allow the numbers.
 inline std::optional<ScheduleSample> random_schedule(const ScheduleKind& kind,
                                                      RandomStream& random) {
   const auto below = [&](int bound) { return static_cast<int>(random.below(bound)); };

@@ -1,4 +1,4 @@
-// Nodes of a job anywhere on a machine, for tests.
+// Places a job on random nodes of a machine, for tests.
 #pragma once
 
 #include <numeric>
@@ -10,8 +10,7 @@
 
 namespace windtunnel {
 
-// The first nodes of the machine's in an order drawn at random; `more` of them stay without the
-// job.
+// Gives the job random nodes of a machine that has `more` further nodes.
 inline void shuffle_places(RandomStream& random, int more, Cluster& cluster) {
   std::vector<int> nodes(cluster.nodes + more);
   std::iota(nodes.begin(), nodes.end(), 0);

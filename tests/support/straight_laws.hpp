@@ -1,4 +1,5 @@
-// Laws of kernels whose times are straight lines: sums over calls are sums of calls and bytes.
+// Laws of kernels with linear times, so that the time of several calls follows from the number of
+// calls and the total bytes.
 #pragma once
 
 #include "models/calibration/kernel_law.hpp"

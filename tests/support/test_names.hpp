@@ -1,5 +1,5 @@
-// Names of parametrised tests, which ctest lists and `-R` finds: words instead of a number or of
-// the bytes of a parameter.
+// Names parametrised tests with words instead of a number or the bytes of a parameter, for lists of
+// ctest and its option `-R`.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// The text's letters and digits, with one '_' for what lies between them: all that GoogleTest
-// accepts in a name.
+// The letters and digits of the text, with '_' for everything between them, because GoogleTest
+// accepts no other characters in a name.
 inline std::string word_of(std::string_view text) {
   std::string word;
   for (const unsigned char c : text) {
@@ -25,8 +25,7 @@ inline std::string word_of(std::string_view text) {
   return word;
 }
 
-// For the last argument of INSTANTIATE_TEST_SUITE_P: names each test by what `text` says of its
-// parameter.
+// The last argument of INSTANTIATE_TEST_SUITE_P: names each test by the `text` of its parameter.
 template <class Text>
 auto named(Text text) {
   return [text](const auto& info) { return word_of(text(info.param)); };

@@ -1,4 +1,4 @@
-// The goodput of two levels of snapshots in closed form, which campaigns are held to.
+// The goodput of two levels of snapshots in closed form, with which tests compare campaigns.
 #pragma once
 
 #include <cmath>
@@ -9,8 +9,9 @@
 
 namespace windtunnel {
 
-// Two levels: near copies every interval, far ones every so many near ones. Failures that a near
-// copy covers come every near_mtbf_s, those that only a far one does every far_mtbf_s.
+// Two levels: a near copy after every interval, and a far copy instead of every n-th near one.
+// Failures covered by a near copy come every near_mtbf_s, those that need a far one every
+// far_mtbf_s.
 struct TwoLevels {
   double near_save_s = 0;
   double far_save_s = 0;
@@ -21,18 +22,18 @@ struct TwoLevels {
 };
 struct TwoLevelIntervals {
   double near_s = 0;  // work between near saves
-  int far_every = 1;  // near ones per far one; the far save takes the place of the last near one
+  int far_every = 1;  // intervals per far save, which replaces the last near one
 };
 
-// A period is far_every segments, each near_s of work and a save; the far save, which leaves a near
-// copy as well, ends the last. Failures come at rate l = a + b (near, far). leave_segment() gives
-// how a segment ends whose near copy is there, leave_row() how several do, and period_s() solves
-// for the whole.
+// A period has far_every segments, each with near_s of work and a save; the last save is far and
+// also leaves a near copy. Failures come at rate l = a + b (near, far). leave_segment() gives how a
+// segment with a near copy ends, leave_row() how several do, and period_s() solves for the whole
+// period.
 
-// Leaving a segment whose near copy exists.
+// How a segment with an existing near copy ends.
 struct Leave {
   double fails = 0;   // probability of a far failure
-  double time_s = 0;  // mean, whichever comes
+  double time_s = 0;  // mean time until either end
 };
 
 // A segment of length L is passed in one go with probability s = exp(-l L), and a try takes (1 - s)
@@ -48,7 +49,8 @@ inline Leave leave_segment(const TwoLevels& levels, double length_s) {
   const double restarts = std::exp(-rate * levels.near_restart_s);
   const double restart_breaks = -std::expm1(-rate * levels.near_restart_s);
   const double settles = restarts + restart_breaks * far_share;
-  const double worsens = restart_breaks * far_share / settles;  // a near failure to a far one
+  // Probability that a near failure becomes a far one.
+  const double worsens = restart_breaks * far_share / settles;
   const double near_restart_s = restart_breaks / rate / settles;
 
   const double breaks = -std::expm1(-rate * length_s);
@@ -58,7 +60,7 @@ inline Leave leave_segment(const TwoLevels& levels, double length_s) {
   return {far / ends, (breaks / rate + near * near_restart_s) / ends};
 }
 
-// `count` such segments in a row, until the last is passed or one fails.
+// `count` such segments in a row, until all are complete or a far failure ends one.
 inline Leave leave_row(const Leave& one, int count) {
   const double passes = std::log1p(-one.fails);
   if (one.fails == 0) return {0, one.time_s * count};
@@ -96,13 +98,13 @@ inline double period_s(const TwoLevels& levels, const TwoLevelIntervals& interva
   return whole.time_s + whole.fails * after_far_failure_s;
 }
 
-// Expected share of useful time, exact for exponential failures of both kinds.
+// The expected share of useful time, exact for exponential failures of both kinds.
 inline double two_level_goodput(const TwoLevels& levels, const TwoLevelIntervals& intervals) {
   CHECK(intervals.far_every >= 1, "a far save every {} near ones", intervals.far_every);
   if (intervals.near_s <= 0) return 0;
   const double work_s = intervals.near_s * intervals.far_every;
   const double goodput = work_s / period_s(levels, intervals);
-  return std::isfinite(goodput) ? goodput : 0;  // so long that no number holds the time
+  return std::isfinite(goodput) ? goodput : 0;  // 0 if the time is too long for a double
 }
 
 }  // namespace windtunnel

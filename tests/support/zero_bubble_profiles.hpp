@@ -1,5 +1,5 @@
-// The twelve profiles of the Zero Bubble paper as requests (tests/data/zero_bubble_*.csv):
-// activations in those of one micro-batch on a whole rank.
+// The twelve profiles of the Zero Bubble paper as requests (tests/data/zero_bubble_*.csv).
+// Activations are in units of a micro-batch on a whole rank.
 #pragma once
 
 #include <string>

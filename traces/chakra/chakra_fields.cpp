@@ -41,7 +41,7 @@ double finite(const AttributeProto& attribute) {
   return value;
 }
 
-// The first row of a type, and of a kind, is the one that counts.
+// The first row with a type, or with a kind, counts.
 constexpr std::pair<chakra::CollectiveCommType, CollectiveKind> kCollectives[] = {
     {chakra::ALL_REDUCE, CollectiveKind::all_reduce},
     {chakra::REDUCE, CollectiveKind::reduce},
@@ -139,8 +139,8 @@ void set_value(const AttributeProto& attribute, Number& value) {
   if constexpr (std::is_same_v<Number, bool>) {
     value = flag_of(attribute);
   } else if constexpr (std::is_floating_point_v<Number>) {
-    // Memory that a task frees is below 0 where an input gradient leaves more for its weights than
-    // it gives back.
+    // A task frees negative memory if its input gradient keeps more for the weight gradients than
+    // it releases.
     const bool signed_bytes = attribute.name().ends_with("free_bytes");
     value = signed_bytes ? finite(attribute) : not_negative(attribute);
   } else {

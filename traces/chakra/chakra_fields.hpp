@@ -1,5 +1,5 @@
-// What the fields of a Chakra node say about a Task, and the fields of a Task that they leave open.
-// Writer and reader share both, so that they cannot drift apart.
+// Converts the fields of a Chakra node to those of a Task, and lists the fields of a Task that
+// Chakra lacks. Writer and reader share this so that they stay consistent.
 #pragma once
 
 #include <string>
@@ -15,9 +15,9 @@
 namespace windtunnel {
 
 inline constexpr std::string_view kChakraPrefix = "windtunnel.";
-inline constexpr int kChakraFormat = 1;  // of our attributes
+inline constexpr int kChakraFormat = 1;  // version of our attributes
 
-// The words for the values of each enum, in their order.
+// The names of an enum's values, in their order.
 const std::vector<std::string>& names_of(ActionKind);
 const std::vector<std::string>& names_of(StreamOrder);
 const std::vector<std::string>& names_of(Resource);
@@ -32,13 +32,13 @@ const std::string& word_of(Enum value) {
   return names_of(value).at(static_cast<size_t>(value));
 }
 
-// Chakra has no shift, which is ALL_TO_ALL there; one of our attributes then names it.
+// Chakra has no shift: it is written as ALL_TO_ALL, and one of our attributes names it.
 chakra::CollectiveCommType comm_type_of(CollectiveKind kind);
 
-// Whether comm_size, the buffer that a rank hands in, is its share of Task::bytes.
+// Whether comm_size, which is the buffer that a rank passes in, is the rank's share of Task::bytes.
 bool gathers(CollectiveKind kind);
 
-// Throws Error with the nearest known word.
+// Throws Error with the nearest known name.
 size_t index_of_name(std::string_view noun, const std::string& name,
                      const std::vector<std::string>& names);
 template <class Enum>
@@ -55,9 +55,9 @@ struct TaskLists {
   std::vector<std::string> flow_demands;  // "pcie_out 1 host_memory 2"
 };
 TaskLists lists_of(const Task& task);
-void set_lists(Task& task, const TaskLists& lists);  // throws Error when they do not fit together
+void set_lists(Task& task, const TaskLists& lists);  // throws Error if the lists do not match
 
-// Every field of Task but name and after, with the same field of another one.
+// Visits every field of Task except name and after, together with the same field of another Task.
 template <class First, class Second, class Visit>
 void visit_task_fields(First& a, Second& b, const Visit& field) {
   field("kind", a.kind, b.kind);
@@ -99,22 +99,22 @@ void visit_list_fields(First& a, Second& b, const Visit& field) {
 
 // Plan::exchanges as lists of numbers.
 struct FlatExchanges {
-  std::vector<std::int64_t> members;  // of each exchange: how many of `received` are its
+  std::vector<std::int64_t> members;  // per exchange: the number of its entries in `received`
   std::vector<double> received;
-  std::vector<double> locality;  // of each; below 0: none
+  std::vector<double> locality;  // per exchange; negative: none
 };
 FlatExchanges flattened(const std::vector<UnevenExchange>& exchanges);
-// Throws Error where the lists do not fit together.
+// Throws Error if the lists do not match.
 std::vector<UnevenExchange> unflattened(const FlatExchanges& flat);
 
-// Throws Error, to which the caller adds the location, when an attribute has the wrong type.
+// Throws Error without a location if an attribute has the wrong type; the caller adds the location.
 StandardNode read_standard(const chakra::Node& node);
 
 using ChakraAttributes = google::protobuf::RepeatedPtrField<chakra::AttributeProto>;
 
 // Adds an attribute for each field in which `task` differs from `standard`.
 void add_own_attributes(const Task& task, const Task& standard, ChakraAttributes& attributes);
-// Sets what the attributes say. Throws Error for an unknown one that has our prefix.
+// Sets fields from the attributes. Throws Error for an unknown attribute with our prefix.
 void read_own_attributes(const ChakraAttributes& attributes, Task& task);
 
 template <class Value>
@@ -146,8 +146,8 @@ void add_attribute(ChakraAttributes& attributes, std::string name, const Value& 
   }
 }
 
-// Typed access; each throws Error that names the attribute when it is of another type. Numbers may
-// have any of the types that hold them; lists are those of add_attribute().
+// Typed access; each throws Error that names the attribute if it has another type. Numbers may have
+// any type that can hold them; lists must have the form of add_attribute().
 std::int64_t integer_of(const chakra::AttributeProto& attribute);
 double number_of(const chakra::AttributeProto& attribute);
 bool flag_of(const chakra::AttributeProto& attribute);

@@ -25,7 +25,7 @@ struct Piece {
   std::size_t end = 0;
 };
 
-// The objects that so many objects and lists stand around. Of broken text those that are whole.
+// The objects at nesting depth `depth`. In broken text, those that are complete.
 std::vector<Piece> objects_at(std::string_view text, int depth) {
   std::vector<Piece> pieces;
   int at_depth = 0;
@@ -55,7 +55,7 @@ std::vector<Piece> objects_at(std::string_view text, int depth) {
   return pieces;
 }
 
-// A number, or one in quotes, as protobuf writes those of 64 bits.
+// A number, or a number in quotes, as protobuf writes 64-bit numbers.
 std::optional<std::int64_t> integer_in(const Json& value) {
   if (value.is_number_unsigned() && !std::in_range<std::int64_t>(value.get<std::uint64_t>())) {
     return std::nullopt;
@@ -129,7 +129,7 @@ void add_attributes(const Json& list, ChakraAttributes& attributes) {
   }
 }
 
-// As the jsonizer writes it.
+// Parses a node as the jsonizer writes it.
 chakra::Node node_of_message(const Json& object) {
   chakra::Node node;
   for (const auto& [key, value] : object.items()) {
@@ -151,7 +151,7 @@ chakra::Node node_of_message(const Json& object) {
   return node;
 }
 
-// As the feeder reads it: the attributes are keys.
+// Parses a node as the feeder reads it: attributes are keys.
 chakra::Node node_of_graph(const Json& object) {
   constexpr std::string_view kNumbers[] = {"tensor_size", "comm_type", "comm_size",
                                            "comm_src",    "comm_dst",  "comm_tag"};

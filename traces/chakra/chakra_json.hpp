@@ -1,6 +1,6 @@
-// Chakra traces as JSON, in the two forms that mlcommons/chakra has: what its jsonizer writes (one
-// object after the other, the messages of et_def.proto with protobuf's names for JSON), and what
-// its feeder reads (a list "workload_graph" with the fields of src/feeder/json_node.cpp).
+// Reads Chakra traces in JSON, in the two forms of mlcommons/chakra: the output of its jsonizer
+// (consecutive objects, which are the messages of et_def.proto with protobuf's JSON names), and the
+// input of its feeder (a list "workload_graph" with the fields of src/feeder/json_node.cpp).
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class ChakraJson : public ChakraNodes {
   std::string text_;
   chakra::GlobalMetadata metadata_;
   std::vector<chakra::Node> nodes_;
-  std::vector<std::int64_t> offsets_;  // of the nodes in the text
+  std::vector<std::int64_t> offsets_;  // of the nodes within the text
   std::size_t at_ = 0;
 };
 

@@ -47,7 +47,7 @@ std::vector<Number> small_integers(const chakra::AttributeProto& attribute) {
   return values;
 }
 
-// One list, slot by slot -> [slot][member].
+// Splits one list, ordered by slot, into [slot][member].
 std::vector<std::vector<std::int32_t>> by_slot(const std::vector<std::int32_t>& all, size_t members,
                                                const char* what) {
   if (all.size() % members != 0) {
@@ -60,7 +60,7 @@ std::vector<std::vector<std::int32_t>> by_slot(const std::vector<std::int32_t>& 
   return slots;
 }
 
-// What our own metadata says besides the tasks. Throws Error without a location.
+// Reads our own metadata, except the tasks. Throws Error without a location.
 class OwnHeader {
  public:
   // Returns the number of tasks that follow.
@@ -130,7 +130,8 @@ class OwnHeader {
   std::vector<std::int32_t> peers_;
 };
 
-// PyTorch's text: a list in brackets and quotes around the JSON list. Other texts hold no groups.
+// Parses PyTorch's text: a list in brackets and quotes around the JSON list. Other texts have no
+// groups.
 std::vector<ProcessGroup> parse_process_groups(const std::string& text) {
   using nlohmann::json;
   std::vector<ProcessGroup> groups;
@@ -165,7 +166,7 @@ std::vector<ProcessGroup> parse_process_groups(const std::string& text) {
   return groups;
 }
 
-// A task whose predecessors are still node ids.
+// A task whose predecessors are still given as node ids.
 struct ReadNode {
   StandardNode standard;
   std::int64_t byte = 0;
@@ -173,8 +174,8 @@ struct ReadNode {
   std::vector<std::uint64_t> deps;
 };
 
-// Positions in the file in an order in which every node stands behind those that it depends on;
-// else in the order of the file. Fewer than there are: a cycle.
+// Positions in the file, sorted so that every node comes after its dependencies, otherwise in the
+// order of the file. Fewer positions than nodes means that there is a cycle.
 std::vector<TaskIndex> order_by_dependencies(const std::vector<std::vector<TaskIndex>>& after) {
   std::vector<std::vector<TaskIndex>> followers(after.size());
   std::vector<size_t> pending(after.size());
@@ -222,7 +223,7 @@ class RankReader {
     return std::make_unique<ChakraFile>(path);
   }
 
-  // What throws without a place gets this one.
+  // Adds this place to Errors that have none.
   template <class Body>
   void at(std::int64_t byte, const Body& body) const {
     try {
@@ -259,8 +260,8 @@ class RankReader {
     nodes_.push_back(std::move(read));
   }
 
-  // Other tools write traces from which nodes were cut out, and leave what depends on them: such a
-  // dependency holds nothing up. In our own files none is missing.
+  // Other tools remove nodes from traces without removing dependencies on them. Such a dependency
+  // is ignored. Our own files have all nodes.
   std::vector<TaskIndex> positions(const ReadNode& node) {
     std::vector<TaskIndex> after;
     for (const std::uint64_t id : node.deps) {
@@ -277,7 +278,7 @@ class RankReader {
     return after;
   }
 
-  // The numbers by which a task of ours names a group or a peer of its rank.
+  // Checks the numbers by which one of our tasks refers to its rank's groups and peers.
   void check_slots(const Task& task) const {
     const auto check = [&](const char* what, int slot, std::size_t slots) {
       if (slot >= 0 && std::cmp_less(slot, slots)) return;

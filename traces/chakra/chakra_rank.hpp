@@ -1,4 +1,4 @@
-// Reads one Chakra file into the task list of the rank, or of the ranks, that it stands for.
+// Reads one Chakra file into the task list of its rank or ranks.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace windtunnel {
 // Throws Error that names file and byte.
 RankTrace read_chakra_rank(const std::string& path);
 
-// The rank of NAME.RANK.et; -1 when the name is another one.
+// The RANK of NAME.RANK.et; -1 for a name of another form.
 RankId rank_of_name(const std::string& path);
 
 }  // namespace windtunnel

@@ -47,7 +47,8 @@ void ChakraFile::fail(std::int64_t byte, const std::string& what) const {
 bool ChakraFile::read(google::protobuf::MessageLite& message) {
   message_ = stream_.ByteCount();
   if (message_ == size_) return false;
-  // Each message has a stream of its own: positions in it are int, and a file may be longer.
+  // Each message has a stream of its own, because positions in a stream are int and a file may be
+  // longer.
   io::CodedInputStream in(&stream_);
   std::uint64_t size = 0;
   if (!in.ReadVarint64(&size)) fail(message_, "the length of a message is cut off or broken");
@@ -57,7 +58,7 @@ bool ChakraFile::read(google::protobuf::MessageLite& message) {
                                "or no Chakra execution trace",
                                size, left));
   }
-  // Protobuf knows no longer messages than an int says.
+  // Protobuf's messages are limited to the range of int.
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
   if (size > kMost) fail(message_, fmt::format("a message of {} bytes", size));
   if (size > longest_) {

@@ -1,6 +1,6 @@
-// MLCommons Chakra execution traces as bytes: one GlobalMetadata, then Nodes, each behind its
+// MLCommons Chakra execution traces as bytes: one GlobalMetadata, then Nodes, each preceded by its
 // length as a varint, as encodeMessage in src/third_party/utils/protolib.py of mlcommons/chakra
-// writes them. protoc makes the messages of et_def.proto.
+// writes them. protoc generates the messages from et_def.proto.
 #pragma once
 
 #include <et_def.pb.h>
@@ -13,21 +13,21 @@
 
 namespace windtunnel {
 
-// The message behind its length.
+// The message preceded by its length.
 std::string encode(const google::protobuf::MessageLite& message);
 
-// The nodes of a trace one after the other, however they are written down. Every fault of the file
-// is thrown as Error that names it and the place.
+// The nodes of a trace one after the other, for either file format. Faults of the file are thrown
+// as Error with file and place.
 class ChakraNodes {
  public:
   virtual ~ChakraNodes() = default;
   virtual chakra::GlobalMetadata metadata() = 0;  // before the first node
   virtual bool next(chakra::Node& node) = 0;      // false at the end of the file
-  virtual std::int64_t message() const = 0;       // where what was read last starts
+  virtual std::int64_t message() const = 0;       // start of the message read last
   [[noreturn]] virtual void fail(std::int64_t byte, const std::string& what) const = 0;
 };
 
-// Reads a file message by message and allocates no more than the file is long.
+// Reads a file message by message; allocates no more than the size of the file.
 class ChakraFile : public ChakraNodes {
  public:
   explicit ChakraFile(const std::string& path);
@@ -42,7 +42,7 @@ class ChakraFile : public ChakraNodes {
 
   std::string path_;
   InputFile file_;
-  std::uint64_t longest_ = read_limit(kLargestWhole_bytes);  // bytes of a message
+  std::uint64_t longest_ = read_limit(kLargestWhole_bytes);  // limit for a message
   google::protobuf::io::FileInputStream stream_;
   std::int64_t size_ = 0;
   std::int64_t message_ = 0;

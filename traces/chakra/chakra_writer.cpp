@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kVersion = "0.0.4";  // of the schema
 
-// [slot][member] -> one list, slot by slot, of some members.
+// Converts [slot][member], for some members, to one list ordered by slot.
 template <class Number>
 std::vector<std::int64_t> flattened(const std::vector<std::vector<Number>>& slots,
                                     std::int32_t first, std::int32_t count) {
@@ -36,7 +36,7 @@ bool is_world(const std::vector<RankId>& members, int ranks) {
   return true;
 }
 
-// PyTorch's text of its process groups: a Python list of one JSON text.
+// PyTorch's text of process groups: a Python list with one JSON text.
 std::string process_groups_text(const Plan& plan, const std::vector<std::int32_t>& groups) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const std::int32_t g : groups) {
@@ -79,7 +79,7 @@ chakra::NodeType type_of(const Task& task) {
   }
 }
 
-// Tags of 32 bits as the readers expect them; a longer one as it is.
+// Readers expect 32-bit tags; a longer one is written as it is.
 void add_tag(std::int64_t tag, ChakraAttributes& attributes) {
   if (std::in_range<std::int32_t>(tag)) {
     add_attribute(attributes, "comm_tag", static_cast<std::int32_t>(tag));

@@ -1,6 +1,5 @@
-// Gives the nodes of a trace that was written elsewhere the streams and slots of a Plan: work on
-// the CPU, compute, memory, storage and sends have a stream each, collectives one per process
-// group.
+// Assigns streams and slots of a Plan to the nodes of a foreign trace: work on the CPU, compute,
+// memory, storage and sends have a stream each, and collectives one per process group.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 
 namespace windtunnel {
 
-// A node as its standard fields describe it. What they leave open is as in a new Task.
+// A node as its standard fields describe it. Fields that they leave open are those of a new Task.
 struct StandardNode {
   Task task;
   std::string group;       // pg_name
@@ -23,7 +22,7 @@ struct StandardNode {
 
 class ForeignTasks {
  public:
-  // Whose tasks they become; it must outlive this.
+  // Appends tasks to `rank`, which must outlive this object.
   explicit ForeignTasks(RankTrace& rank) : rank_(rank) {}
 
   // Throws Error without a location.

@@ -1,5 +1,5 @@
-// Groups that lie among the ranks of a job as a known one does: what the ranks of other columns of
-// a mesh call their group. [0, 2] of 8 ranks goes with [1, 3], [4, 6] and [5, 7].
+// Finds the groups of other ranks from a known one, by shifting it: on a mesh, ranks of other
+// columns have such groups. For [0, 2] among 8 ranks these are [1, 3], [4, 6] and [5, 7].
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// Shifts of `members` that cover the ranks once each, members itself among them; empty where there
+// Shifts of `members` that together cover each rank once, including members itself; empty if there
 // are none.
 std::vector<std::vector<RankId>> group_tiles(const std::vector<RankId>& members, int ranks);
 

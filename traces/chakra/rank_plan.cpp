@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// Puts the ranks of the files together: classes, groups, and what all must agree on.
+// Joins the ranks of all files: classes, groups, and properties on which all must agree.
 class PlanMerger {
  public:
   void add(RankTrace rank) {
@@ -119,7 +119,7 @@ class PlanMerger {
     }
   }
 
-  // Foreign groups are numbered in the order in which the ranks name them.
+  // Foreign groups are numbered in the order in which ranks name them.
   void number_groups(RankTrace& rank) {
     for (auto& slot : rank.rank_class.groups) {
       const std::string& name = rank.group_names[slot.front()];
@@ -130,7 +130,7 @@ class PlanMerger {
     }
   }
 
-  // Those of the files, those that the files say there are, and those of groups that communicate.
+  // The ranks of the files, those that files mention, and those of groups that communicate.
   int foreign_ranks() const {
     int ranks = std::max(ranks_, file_of_rank_.rbegin()->first + 1);
     bool told = ranks_ > 0;
@@ -150,8 +150,8 @@ class PlanMerger {
     return told ? ranks : tiled_ranks(ranks);
   }
 
-  // Of no files but a few, and groups that name only ranks below this: as many as these groups lie
-  // among.
+  // If files and groups cover only ranks below `least`: the number of ranks that copies of the
+  // groups tile.
   int tiled_ranks(int least) const {
     constexpr int kMostTried = 4096;
     if (static_cast<std::size_t>(least) == file_of_rank_.size()) return least;
@@ -166,10 +166,10 @@ class PlanMerger {
     return least;
   }
 
-  // The name of the group that an absent rank has in the place of the first captured one's.
+  // The name of the group that an absent rank uses where the first captured rank uses `name`.
   std::string absent_group(const std::string& name, RankId rank) {
     const NamedGroup known = groups_[name];
-    if (!known.is_declared || known.declared.ranks.empty()) return name;  // of all
+    if (!known.is_declared || known.declared.ranks.empty()) return name;  // the group of all ranks
     auto [tiles, is_new] = tiles_.try_emplace(name);
     if (is_new) tiles->second = group_tiles(known.declared.ranks, plan_.ranks);
     for (const std::vector<RankId>& tile : tiles->second) {
@@ -191,7 +191,8 @@ class PlanMerger {
   }
 
   void add_absent_ranks() {
-    if (!template_ || !template_->rank_class.peers.empty()) return;  // whom would they talk to?
+    // Peers of absent ranks are not known.
+    if (!template_ || !template_->rank_class.peers.empty()) return;
     const RankTrace first = *template_;
     for (RankId rank = 0; rank < plan_.ranks; ++rank) {
       if (file_of_rank_.contains(rank)) continue;
@@ -228,7 +229,7 @@ class PlanMerger {
     parts.rank_class.tasks = std::move(source.tasks);
   }
 
-  // Messages of a class go to one class, slot by slot; of foreign ranks that is not known.
+  // Messages of a class go to one class, slot by slot; for foreign ranks this is not known.
   bool alike(const ClassParts& parts, const RankTrace& rank) const {
     const RankClass& other = rank.rank_class;
     const bool one_class =
@@ -276,7 +277,7 @@ class PlanMerger {
     plan_.groups.resize(own_ ? groups_.size() : number_of_group_.size());
     for (auto& [name, group] : groups_) {
       const std::int32_t number = own_ ? own_number(name, group) : foreign_number(name);
-      if (number < 0) continue;  // nobody uses it
+      if (number < 0) continue;  // the group is not used
       Group& made = plan_.groups[number];
       if (own_) made.axis = value_of<Category>("axis", group.declared.axis);
       made.members = group.is_declared ? std::move(group.declared.ranks) : std::move(group.users);
@@ -291,7 +292,7 @@ class PlanMerger {
     std::int32_t number = 0;
     const char* end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data(), end, number);
-    // "01" would be a second name of "1", and leave a group without any.
+    // "01" would be a second name of "1", and leave another group without a name.
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
         number > std::ssize(plan_.groups) || name != std::to_string(number)) {
       throw Error(Location{group.file}, fmt::format("process group '{}' of {}, which are numbered",
@@ -311,7 +312,7 @@ class PlanMerger {
   std::int64_t untimed_ = 0;
   std::string first_file_;
   std::vector<std::string> scenario_;
-  std::optional<RankTrace> template_;  // the first that is foreign
+  std::optional<RankTrace> template_;  // the first foreign rank
   std::map<std::string, std::vector<std::vector<RankId>>> tiles_;
   std::map<RankId, std::string> file_of_rank_;
   std::map<std::string, NamedGroup> groups_;
@@ -320,7 +321,7 @@ class PlanMerger {
   Plan plan_;
 };
 
-// Every member of a group that is used has it in a slot, and nobody else does.
+// Checks that the ranks that use a group are exactly its members.
 void check_groups(const Plan& plan) {
   std::vector<std::set<RankId>> users(plan.groups.size());
   for (const RankClass& owner : plan.classes) {
@@ -347,8 +348,8 @@ void check_groups(const Plan& plan) {
   }
 }
 
-// What ranks send to one another may differ in size (tokens of experts), as may what the root of a
-// gather holds and what others give it: the largest counts.
+// Ranks may send each other different sizes (tokens of experts), and the root of a gather may hold
+// a different size than the others: the largest counts.
 void take_largest(Plan& plan) {
   const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
   std::map<std::pair<std::int32_t, std::int32_t>, double> largest;
@@ -368,7 +369,7 @@ void take_largest(Plan& plan) {
   each([](Task& task, double bytes) { task.bytes = bytes; });
 }
 
-// Those who meet in a collective mean the same one.
+// Checks that ranks that meet in a collective agree on it.
 void check_collectives(const Plan& plan) {
   struct Met {
     const Task* task;
@@ -396,7 +397,7 @@ void check_collectives(const Plan& plan) {
   }
 }
 
-// Of foreign traces.
+// Checks the peers in foreign traces.
 void check_peers(const Plan& plan) {
   for (const RankClass& owner : plan.classes) {
     for (const std::vector<RankId>& peers : owner.peers) {
@@ -412,7 +413,7 @@ void check_peers(const Plan& plan) {
   }
 }
 
-// What a CHECK says, "FILE:LINE: words (condition)", without what is of our sources.
+// The message of a CHECK, without the location in our sources: "FILE:LINE: words (condition)".
 std::string words_of(const InternalError& error) {
   const std::string_view what = error.what();
   std::size_t end = what.size();
@@ -424,7 +425,7 @@ std::string words_of(const InternalError& error) {
   return std::string(what.substr(begin, end - 2 - begin));
 }
 
-// A Plan is ours, and a fault in it a bug; this one comes from files.
+// Usually a fault in a Plan is a bug of ours; here it is a fault of the files.
 void validate_imported(const Plan& plan) {
   try {
     validate_plan(plan);

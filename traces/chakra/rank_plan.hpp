@@ -1,6 +1,6 @@
-// Joins the task lists of ranks to a Plan: classes of equal ranks, groups by their names, and what
-// all must agree on. Ranks of a job that no file is of run as the first captured one does, in
-// groups that lie among the others' as its own do (group_tiles.hpp).
+// Joins the task lists of ranks to a Plan: classes of equal ranks, groups by name, and properties
+// on which all ranks must agree. Ranks without a file run like the first captured one, in groups
+// shifted from its groups (group_tiles.hpp).
 #pragma once
 
 #include <functional>
@@ -15,18 +15,18 @@ namespace windtunnel {
 struct RankPlan {
   Plan plan;                               // satisfies validate_plan
   bool foreign = false;                    // no rank has our attributes
-  std::vector<std::string> scenario = {};  // as it was exported; empty: not known
+  std::vector<std::string> scenario = {};  // as exported; empty: not known
   int captured = 0;                        // ranks with a trace of their own
-  std::int64_t absent_deps = 0;            // RankTrace::absent_deps of all
-  std::int64_t untimed = 0;                // the same
+  std::int64_t absent_deps = 0;            // sum of RankTrace::absent_deps
+  std::int64_t untimed = 0;                // sum of RankTrace::untimed
 };
 
-// Called with the number of ranks before those without a trace are filled in: throws where the
-// machine has no room for them.
+// Called with the number of ranks before ranks without a trace are added; throws if the machine has
+// too few GPUs.
 using RanksCheck = std::function<void(int ranks)>;
 
-// One rank after the other, nothing behind the last. Ranks that send one another different sizes in
-// an all-to-all or gather send the largest. Throws Error that names the file or the rank.
+// `next` returns one rank after the other, then nothing. If ranks send one another different sizes
+// in an all-to-all or gather, all get the largest. Throws Error that names the file or the rank.
 RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
                        const RanksCheck& check_ranks = {});
 

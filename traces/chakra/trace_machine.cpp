@@ -14,8 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// Of the groups that a class's members have for the task the worst: as flows each by itself, in
-// closed form beside the others, which run it at the same time.
+// The slowest of the groups that members of a class have for the task: as flows each group is
+// considered alone, in closed form with the other groups that run the task at the same time.
 GroupShape shape_of(const RankClass& owner, const Task& task, bool flows, const Plan& plan,
                     const Cluster& cluster, GroupShapes& shapes) {
   std::set<std::int32_t> seen;
@@ -34,7 +34,7 @@ struct Chosen {
   CollectiveCost cost;
 };
 
-// As the scenario says, of an exchange that is not even by the phase that takes longer.
+// The scenario's choice; an uneven exchange uses its longer phase.
 Chosen cost_of(const Job& job, const Task& task, const Plan& plan, const GroupShape& shape) {
   const auto of = [&](const ExchangePhase& phase) {
     CollectiveChoice choice = collective_choice(job, task.category, task.collective, phase.shape);
@@ -51,7 +51,7 @@ Chosen cost_of(const Job& job, const Task& task, const Plan& plan, const GroupSh
   return across.cost.seconds > inside.cost.seconds ? across : inside;
 }
 
-// Whether it runs as flows, where the scenario says so for all.
+// Whether the collective runs as flows; the scenario may decide that for all.
 bool as_flows(const Task& task, Fidelity fidelity) {
   return fidelity == Fidelity::automatic ? task.as_flows : fidelity == Fidelity::flows;
 }

@@ -5,13 +5,13 @@
 namespace windtunnel {
 namespace {
 
-// A timer of Megatron's: "name ....: (least, largest)" in ms, or the largest alone.
+// A timer of Megatron: "name ....: (smallest, largest)" in ms, or only the largest.
 #define TIMER R"( \.+: *\(?([^\s,)]+)(?:, *([^\s,)]+))?)"
 
 constexpr double kMs = 1e-3;
-constexpr double kTqdm = 0.3;  // its default `smoothing`, which the Trainer leaves
+constexpr double kTqdm = 0.3;  // default of `smoothing`, which the Trainer uses
 
-// Where the texts come from, by repository and file:
+// The sources of the texts, by repository and file:
 // - Megatron-LM: NVIDIA/Megatron-LM megatron/training/training.py (training_log),
 //   megatron/training/utils.py (report_memory), megatron/core/timers.py. Values are means over
 //   --log-interval. Primus prints "now/mean".
@@ -78,8 +78,8 @@ constexpr LogForm kLogForms[] = {
 };
 #undef TIMER
 
-// Titles of W&B's exports have the run before them ("run - name"); its columns of least and most
-// have other titles. Megatron-LM: training_log (iteration-time, in seconds). torchtitan:
+// In W&B's exports the run precedes a title ("run - name"); columns of minima and maxima have other
+// titles. Megatron-LM: training_log (iteration-time, in seconds). torchtitan:
 // metrics.py. NeMo: train_step_timing in s. Composer: mosaicml/composer SpeedMonitor. MaxText:
 // perf/step_time_seconds. TensorBoard's download has "Wall time,Step,Value".
 constexpr ColumnForm kColumnForms[] = {

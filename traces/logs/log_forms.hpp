@@ -1,4 +1,5 @@
-// Which text of a log is which quantity: a row for each. To read another program's log, add rows.
+// The texts of a log that state a quantity, a row for each. To read another program's log, add
+// rows.
 #pragma once
 
 #include <cstddef>
@@ -14,42 +15,42 @@ enum class LogQuantity {
   tokens_per_s,  // of the whole job
   tokens_per_s_per_gpu,
   samples_per_s,    // of the whole job
-  tflops_per_gpu,   // model FLOPs
-  wall_s,           // of a clock; its differences are step times
-  allocated_bytes,  // the most of a GPU's memory that tensors took
-  reserved_bytes,   // the most that the allocator held, with what no tensor took
+  tflops_per_gpu,   // from model FLOPs
+  wall_s,           // clock time; its differences are step times
+  allocated_bytes,  // peak of a GPU's memory in tensors
+  reserved_bytes,   // peak of the allocator's memory, including unused parts
   forward_s,        // all forward passes of a rank in a step
   backward_s,
-  gradients_s,  // that a rank waits for gradients to be reduced
+  gradients_s,  // wait of a rank for the reduction of gradients
   optimizer_s,
-  input_s,  // that a rank waits for samples
+  input_s,  // wait of a rank for samples
 };
 inline constexpr std::size_t kLogQuantities = 15;
 
 struct LogForm {
-  const char* software;  // as software.yaml or people call it
-  const char* text;      // that the line contains, so that most rows are passed over at once
-  // RE2. Its group is a number; a second one the largest over ranks, of which the first is the
-  // least.
+  const char* software;  // name in software.yaml or in common use
+  const char* text;      // contained in the line; a quick test that skips most rows
+  // RE2. Its group is the number. If there are two groups, they are the smallest and the largest
+  // value over ranks.
   const char* value;
   LogQuantity quantity;
   double unit = 1;  // of the number, in base units
-  // Above 0: the number is an exponential mean of a progress bar, in which the steps since it was
-  // last drawn weigh this share; the reader takes the mean apart.
+  // Above 0: the number is the exponential mean of a progress bar, in which the steps since the
+  // last update have this weight. The reader recovers the times of single steps.
   double newest = 0;
 };
 
-// In the order in which a line is asked; of two that give the same quantity the later counts.
+// In the order in which they are tried; of two rows that give one quantity the later counts.
 std::span<const LogForm> log_forms();
 
-// A column of a table by its title; the pattern matches all of it.
+// A column of a table, recognised by its title; the pattern must match all of the title.
 struct ColumnForm {
   const char* title;
-  const char* called;  // one title that it matches, for people
+  const char* called;  // a matching title, for messages
   LogQuantity quantity;
   double unit = 1;
 };
-// Where a table has several columns of a quantity, the one counts that stands first here.
+// If a table has several columns for a quantity, the earlier row counts.
 std::span<const ColumnForm> column_forms();
 
 }  // namespace windtunnel

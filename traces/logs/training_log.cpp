@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr std::size_t kHead_bytes = 1U << 16U;  // that tell what else a file may be
+constexpr std::size_t kHead_bytes = 1U << 16U;  // enough to tell the format of other files
 constexpr std::size_t kMostFaults = 1000;
 constexpr std::string_view kColour = "\x1b[";
 
@@ -41,7 +41,7 @@ bool is_empty(const LoggedStep& step) {
          std::ranges::none_of(step.values, [](const auto& value) { return value.has_value(); });
 }
 
-// "32,680", "15.6K", "5.21"; nothing: it is no number that a step can have.
+// Parses "32,680", "15.6K", "5.21"; nothing if the text is not a possible number of a step.
 std::optional<double> logged_number(std::string_view text, LogQuantity quantity) {
   std::string digits;
   for (const char c : text) {
@@ -68,7 +68,7 @@ std::optional<double> logged_number(std::string_view text, LogQuantity quantity)
   return number;
 }
 
-// Leaves out what colours a line on a terminal.
+// Removes terminal colours from a line.
 std::string plain_line(std::string_view line) {
   std::string plain;
   for (std::size_t at = 0; at < line.size();) {
@@ -83,7 +83,7 @@ std::string plain_line(std::string_view line) {
   return plain;
 }
 
-// A form with its pattern compiled once.
+// A form with its compiled pattern.
 struct ReadyForm {
   const LogForm* form;
   std::unique_ptr<RE2> value;
@@ -101,18 +101,18 @@ const std::vector<ReadyForm>& ready_forms() {
   return forms;
 }
 
-// Counts all, and keeps the first ones.
+// Counts all faults, and keeps the first few.
 template <class What>
 void note_fault(TrainingLog& log, int line, int column, const What& what) {
   if (++log.unreadable <= kMostFaults) log.faults.push_back({{log.file, line, column}, what()});
 }
 
-// Undoes the exponential mean of a progress bar. The bar divides the mean of the seconds between
-// two drawings by the mean of the steps between them; a drawing adds its own with the weight
+// Inverts the exponential mean of a progress bar. The bar divides the mean of the seconds between
+// updates by the mean of the steps between them; each update enters both means with the weight
 // `newest`.
 class ProgressBar {
  public:
-  // Makes the pace of `step` what the steps since the last drawing took, in seconds of a step.
+  // Sets the step time to the mean since the last update.
   void take_apart(LoggedStep& step, double newest) {
     auto& seconds = step.values[static_cast<std::size_t>(LogQuantity::step_s)];
     auto& rate = step.values[static_cast<std::size_t>(LogQuantity::steps_per_s)];
@@ -123,11 +123,11 @@ class ProgressBar {
       const double kept_s = (1 - newest) * mean_s_ * steps_;
       steps_ = newest * over + (1 - newest) * steps_;
       step_s = (mean_s * steps_ - kept_s) / (newest * over);
-      // What is printed is rounded: of steps much shorter than the mean nothing may be left.
+      // Printed numbers are rounded: for steps much shorter than the mean nothing may remain.
       if (step_s <= 0) step_s = mean_s;
     } else {
-      // Its first drawing, or one of a log that begins later, whose earlier steps are taken as
-      // like.
+      // The first update of the run; or, in a log that begins later, earlier steps are taken to be
+      // equal.
       steps_ = step.iteration == 1 ? newest : 1;
     }
     iteration_ = step.iteration;
@@ -187,7 +187,7 @@ class LogReader {
     for (const Found& each : found) take(each);
   }
 
-  // The last pace counts; several ranks tell each their own memory and timers.
+  // The last step time or rate counts; several ranks each report their memory and timers.
   void take(const Found& each) {
     auto& value = now_.values[static_cast<std::size_t>(each.quantity)];
     if (value && !is_pace(each.quantity) && each.quantity != LogQuantity::iteration) {
@@ -225,7 +225,7 @@ class LogReader {
     });
   }
 
-  // Lines that give no pace belong to no step: the arguments of the run, or a table.
+  // Lines without a step time or rate belong to no step: arguments of the run, or a table.
   void flush() {
     if (!is_empty(now_) && has_pace(now_)) {
       if (newest_ > 0) bar_.take_apart(now_, newest_);
@@ -237,12 +237,12 @@ class LogReader {
 
   TrainingLog log_;
   LoggedStep now_;
-  double newest_ = 0;  // LogForm::newest of the step's pace
+  double newest_ = 0;  // LogForm::newest of the form that gave the step time
   ProgressBar bar_;
   std::map<std::string, int> values_of_;
 };
 
-// The column of each quantity that the table has.
+// The column for each quantity in the table.
 std::map<LogQuantity, std::pair<std::size_t, double>> columns_of(
     const std::vector<std::string>& header) {
   std::map<LogQuantity, std::pair<std::size_t, double>> columns;
@@ -273,7 +273,7 @@ bool is_table(std::string_view text) {
   }
 }
 
-// Rows of several tags in one table leave the others' cells empty.
+// In a table with several tags, a row leaves the cells of other tags empty.
 TrainingLog read_table(std::string_view text, const std::string& file) {
   std::vector<CsvFault> faulty;
   const CsvTable table = CsvTable::parse(text, file, &faulty);
@@ -305,7 +305,7 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
   return log;
 }
 
-// What reads a file that is no log of a training, or nothing.
+// Advice for a file that is not a training log; may be empty.
 std::string way_on(std::string_view head) {
   if (contains_text(head, "nccl-tests") || contains_text(head, "out-of-place")) {
     return "it is a log of nccl-tests, which `windtunnel expect COLLECTIVE --cluster MACHINE --log "
@@ -317,7 +317,7 @@ std::string way_on(std::string_view head) {
   return "";
 }
 
-// Two lines with as many commas are a table, whatever its columns are called.
+// Two lines with equally many commas are a table, even if its columns are unknown.
 bool has_columns(std::string_view head) {
   const auto commas = [](std::string_view line) { return std::ranges::count(line, ','); };
   const std::size_t end = head.find('\n');

@@ -1,6 +1,6 @@
-// What a training program prints while it runs, as steps: the lines of Megatron-LM, NeMo,
-// torchtitan, DeepSpeed, Trainer and others, MLPerf's log, and tables that TensorBoard and W&B
-// write. Which texts mean which quantity is a table (log_forms.hpp); nothing here knows a program.
+// Reads the output of a training program as steps: lines of Megatron-LM, NeMo, torchtitan,
+// DeepSpeed, Trainer and others, MLPerf's log, and tables that TensorBoard and W&B export. A table
+// (log_forms.hpp) maps texts to quantities; no code here depends on a program.
 #pragma once
 
 #include <array>
@@ -14,15 +14,15 @@
 
 namespace windtunnel {
 
-// Holds one value, or the least and the largest over ranks, in base units.
+// One value, or the smallest and largest over ranks, in base units.
 struct LoggedValue {
   double low = 0;
   double high = 0;
 };
 
 struct LoggedStep {
-  int line = 0;        // where it begins
-  int iteration = -1;  // -1: the log does not number it
+  int line = 0;        // first line
+  int iteration = -1;  // -1: not in the log
   std::array<std::optional<LoggedValue>, kLogQuantities> values;
 
   const std::optional<LoggedValue>& of(LogQuantity quantity) const {
@@ -30,7 +30,8 @@ struct LoggedStep {
   }
 };
 
-// Text of a known form whose number is none: another process wrote into the line, or it was cut.
+// A text of a known form without a valid number: another process wrote into the line, or it was
+// cut.
 struct LogFault {
   Location where;
   std::string what;
@@ -38,18 +39,18 @@ struct LogFault {
 
 struct TrainingLog {
   std::string file;
-  std::vector<std::string> software;  // whose lines were read, those with the most values first
-  std::vector<LoggedStep> steps;      // as they were printed; each has a pace
-  std::vector<LogFault> faults;       // the first ones
-  std::size_t unreadable = 0;         // all of them
+  // Programs whose lines were read, those with the most values first.
+  std::vector<std::string> software;
+  std::vector<LoggedStep> steps;  // in the order of the log; each has a step time or a rate
+  std::vector<LogFault> faults;   // the first few
+  std::size_t unreadable = 0;     // number of all faults
 };
 
-// Terminal colours are skipped, and so are time stamps and ranks before what is printed. A line
-// that a carriage return parts is several. What several ranks print in one step is one range from
-// the least to the largest. The mean of a progress bar is taken apart into the steps that it is of.
-// Throws Error: the file cannot be read; it says of no step how long it took (with what does read
-// it, where it is a log of nccl-tests or a trace), or of fewer steps than numbers are damaged, with
-// the place of the first such number.
+// Skips terminal colours, and time stamps and ranks before the text. A carriage return separates
+// lines. Values that several ranks print in one step become a range. The mean of a progress bar is
+// converted to times of single steps. Throws Error if the file cannot be read, if it has no step
+// times (naming a command for it if it is a log of nccl-tests or a trace), or if more numbers are
+// damaged than there are steps (with the place of the first such number).
 TrainingLog read_training_log(const std::string& path);
 // The same of a text.
 TrainingLog parse_training_log(std::string_view text, const std::string& file);

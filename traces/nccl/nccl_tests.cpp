@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Cells of one row by the columns' names, with their places.
+// Accesses the cells of one row by column name, with their places.
 class RowCells {
  public:
   RowCells(const CsvTable& table, size_t row) : table_(table), row_(row) {}
@@ -24,7 +24,7 @@ class RowCells {
   std::string text(std::string_view column) const {
     return std::string(trimmed(table_.text(row_, table_.column(column))));
   }
-  // Of a column that may be missing.
+  // The cell of an optional column.
   std::string optional_text(std::string_view column) const {
     return table_.has(column) ? text(column) : std::string();
   }

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Where the entries of the outermost key "results" start. The text is known to be JSON.
+// Offsets of the entries of the top-level key "results". The text must be valid JSON.
 std::vector<size_t> result_offsets(std::string_view text) {
   std::vector<size_t> found;
   int depth = 0;
@@ -95,7 +95,7 @@ class JsonReader {
     return *found;
   }
 
-  // Of a key that may be missing.
+  // The count at an optional key.
   int count(const Json& in, const char* key, int usual) const {
     constexpr int kMost = 1000;
     const auto found = in.find(key);
@@ -112,7 +112,7 @@ class JsonReader {
     throw Error(where, fmt::format("'{}' is {}, not a text", key, excerpt(found->dump())));
   }
 
-  // One entry per process, of its first GPU; each runs nthreads * ngpus ranks.
+  // One entry per process, about its first GPU; each process runs nthreads * ngpus ranks.
   void read_devices() {
     const auto config = document_.find("config");
     if (config == document_.end() || !config->is_object()) {
@@ -171,7 +171,7 @@ class JsonReader {
       const double wrong = number(half, "nwrong", name);
       if (wrong > 0) row.unusable = fmt::format("{:.0f} elements of the result were wrong", wrong);
     }
-    // "%lf": six digits behind the point.
+    // "%lf" prints six decimals.
     constexpr double kHalfStep = 5e-7;
     const char* time = half.contains("cpu_time") ? "cpu_time" : "time";
     RowNumbers numbers{{number(half, time, name), kHalfStep},

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Throws Error with file:line:column of the result that is wrong.
+// Throws Error with file:line:column of the faulty result.
 std::vector<CollectiveRow> parse_nccl_tests_json(std::string_view text, const std::string& file,
                                                  const LogContext& log);
 

@@ -1,6 +1,6 @@
-// The table that nccl-tests prints (src/util.cu; before 2.16 src/common.cu). Columns come from the
-// line "#  size  count  type ...", since they differ by version and collective; the second "time"
-// starts the half that was measured in place.
+// Parses the table that nccl-tests prints (src/util.cu; before 2.16 src/common.cu). The line "#
+// size  count  type ..." tells the columns, which differ by version and collective; the second
+// "time" begins the in-place half.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -36,12 +36,12 @@ std::vector<Token> tokens_of(std::string_view line) {
   return tokens;
 }
 
-// Where a line of the tool starts behind what launchers put before it: mpirun --tag-output
-// "[1,0]<stdout>:", srun --label " 0: ".
+// The start of the tool's text after a launcher's label: mpirun --tag-output "[1,0]<stdout>:", srun
+// --label " 0: ".
 size_t behind_label(std::string_view line) {
   size_t at = line.find_first_not_of(" \t");
   if (at == std::string_view::npos) return 0;
-  // A number with this behind it.
+  // Skips a number that is followed by `end`.
   const auto number = [&](char end) {
     const size_t first = at;
     while (at < line.size() && std::isdigit(static_cast<unsigned char>(line[at])) != 0) ++at;
@@ -55,7 +55,7 @@ size_t behind_label(std::string_view line) {
   return colon == std::string_view::npos || colon > at + 11 ? 0 : colon + 1;
 }
 
-// The columns of one half of the table by their place in a line; 0: there is none.
+// The columns of one half of the table, by position in a line; 0: missing.
 struct Half {
   size_t time = 0, algbw = 0, busbw = 0, wrong = 0;
 };

@@ -31,7 +31,7 @@ constexpr std::array kKinds{
     NamedKind{"gather", CollectiveKind::gather},
     NamedKind{"sendrecv", CollectiveKind::send_recv},
 };
-// Measured by nccl-tests and not modelled here.
+// nccl-tests measures these, but they are not modelled.
 constexpr std::array<std::string_view, 3> kNotModelled{"scatter", "hypercube", "alltoallv"};
 
 struct NamedType {
@@ -47,7 +47,7 @@ constexpr std::array kTypes{
     NamedType{"float32", 4},  NamedType{"float64", 8},
 };
 
-// Beside rounding: time and bandwidth of one line are averaged apart.
+// In addition to rounding: time and bandwidth of a line are averaged separately.
 constexpr double kSlack = 0.03;
 
 void check_bandwidth(const PrintedNumber& printed, double factor, const CollectiveRow& row,
@@ -67,7 +67,7 @@ void check_bandwidth(const PrintedNumber& printed, double factor, const Collecti
 
 constexpr std::string_view kPerf = "perf";
 
-// Lower case, and nothing but letters.
+// Only the letters, in lower case.
 std::string letters_of(std::string_view text) {
   std::string letters;
   for (const char c : text) {
@@ -113,7 +113,7 @@ std::optional<PrintedNumber> printed_number(std::string_view text) {
 }
 
 std::string collective_in_name(std::string_view path) {
-  // Its words, and which of them, alone or up to three together, are a collective's name.
+  // Splits the name into words; one to three words together may be a collective's name.
   std::vector<std::string> words(1);
   for (const char c : path.substr(path.find_last_of('/') + 1)) {
     const auto letter = static_cast<unsigned char>(c);
@@ -254,7 +254,7 @@ std::string version_text(long code) {
 }
 
 int nccl_release(std::string_view version) {
-  // RCCL counts as NCCL does and picks by a table of its own.
+  // RCCL has similar version numbers but its own table of choices.
   if (contains_text(version, "rccl")) return 0;
   const auto is_of = [&](std::size_t at, int (*kind)(int)) {
     return at < version.size() && kind(static_cast<unsigned char>(version[at])) != 0;
@@ -274,7 +274,7 @@ int nccl_release(std::string_view version) {
 
 int process_ranks(std::string_view log) {
   static constexpr std::string_view kPid = " Pid ";
-  std::map<std::string, int> ranks_of;  // by process and host
+  std::map<std::string, int> ranks_of;  // [process and host]
   for (std::size_t at = log.find(kPid); at != std::string_view::npos; at = log.find(kPid, at + 1)) {
     const std::size_t from = at + kPid.size();
     const std::size_t end = log.find(" device ", from);

@@ -40,7 +40,7 @@ std::string json_string(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-// Nanoseconds as decimal microseconds: exact, so that neighbours touch and never overlap.
+// Nanoseconds as exact decimal microseconds, so that neighbours touch but never overlap.
 std::string microseconds(std::int64_t ns) {
   return fmt::format("{}.{:03}", ns / 1000, ns % 1000);
 }
@@ -68,7 +68,7 @@ class Writer {
   }
 
  private:
-  // Where an arrow can leave from: thread and start of a send.
+  // The start of an arrow: thread and start of a send.
   struct Place {
     int thread = -1;
     std::int64_t start_ns = 0;

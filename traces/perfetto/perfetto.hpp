@@ -13,15 +13,15 @@
 namespace windtunnel {
 
 struct PerfettoOptions {
-  int max_ranks = 64;  // recorded ranks written, the first ones: large traces crash the viewer
-  // Which part of the result the trace is, where its end is not the result's step time: a few words
-  // behind the name of each rank's process, and a sentence in "otherData". Empty: it is the step.
+  int max_ranks = 64;  // writes only the first ones, because large traces crash the viewer
+  // If the trace does not end at the result's step time, what it shows instead: a few words after
+  // each rank's process name, and a sentence in "otherData". Empty: it shows the step.
   std::string label = {};
   std::string shows = {};
 };
 
-// Streams to `out`; the same bytes for the same input. Returns how many recorded ranks were left
-// out. Throws Error (failed) when the iteration is longer than 292 years.
+// Streams to `out`; the same input gives the same bytes. Returns the number of recorded ranks that
+// were left out. Throws Error (failed) if the iteration is longer than 292 years.
 int write_perfetto(std::ostream& out, const Plan& plan, const Timeline& timeline,
                    const PerfettoOptions& options = {});
 

@@ -1,8 +1,8 @@
 // A Timeline as tracks for drawing: per recorded rank and stream, events that never overlap.
 //
-// A receive is posted long before its message is on the way. What one wants to see is the transit,
-// so a receive is drawn from the later of its own start and the start of its send; receives that
-// still overlap on an unordered stream go to further lanes of that stream.
+// A receive is posted long before its message is sent. To show the transit, a receive is drawn from
+// the later of its own start and the start of its send; receives that still overlap on an unordered
+// stream go to further lanes of that stream.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// Rounded to the nearest. Throws Error (failed) beyond 2^63 ns, about 292 years.
+// Rounds to nearest. Throws Error (failed) beyond 2^63 ns, about 292 years.
 std::int64_t nanoseconds(double seconds);
 
 struct TrackEvent {
@@ -36,12 +36,12 @@ struct TaskOfRank {
 
 class TimelineTracks {
  public:
-  // Keeps references: both must outlive this.
+  // Keeps references to both.
   TimelineTracks(const Plan& plan, const Timeline& timeline);
 
-  // Streams in order, lanes within; streams without tasks have no track.
+  // In the order of streams, then of lanes; streams without tasks have no track.
   std::vector<Track> tracks(int entry) const;
-  // The send of a receive, on the recorded rank that stands for the sender; none for other tasks.
+  // The send of a receive, on the recorded rank that represents the sender; none for other tasks.
   TaskOfRank sender_of(TaskOfRank receive) const;
 
  private:
@@ -53,7 +53,7 @@ class TimelineTracks {
   std::vector<ClassMember> members_;
 };
 
-// What a task is drawn as: the category that most of its own cost is charged to.
+// The category in which a task is drawn: that of the largest part of its own cost.
 Category main_category(const Task& task);
 
 }  // namespace windtunnel

@@ -24,8 +24,8 @@ double last_end(const RankProfile& profile) {
   return end_s;
 }
 
-// From the first kernel that is launched in the annotation to the next step's; the last one to the
-// end of its own.
+// From the first kernel launched within an annotation to that of the next one; the last step lasts
+// to the end of its own work.
 std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   std::vector<StepWindow> windows;
   for (const StepSpan& span : profile.steps) {
@@ -47,12 +47,12 @@ std::vector<StepWindow> annotated_windows(const RankProfile& profile) {
   return windows;
 }
 
-// Behind each run of the optimizer's kernels. Those between two of them (norms, scales) belong to
-// the run: a product ends it. What is behind its last belongs to the next step, whose forward
-// begins with an embedding or a norm.
+// Steps end after each run of the optimizer's kernels. Kernels between two of them (norms, scales)
+// belong to the run, unless a matrix product ends it. What follows the last one belongs to the next
+// step, whose forward begins with an embedding or a norm.
 std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   std::vector<double> starts = {profile.work.front().start_s};
-  double behind_s = kNotLaunched;  // the start of what follows the optimizer's last kernel
+  double behind_s = kNotLaunched;  // start of the work after the optimizer's last kernel
   bool optimizer = false;
   for (const GpuWork& work : profile.work) {
     if (work.kind == WorkKind::copy || work.kind == WorkKind::communication) continue;
@@ -75,7 +75,7 @@ std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   return windows;
 }
 
-// What runs from one moment to the next.
+// Numbers of running kernels between two events.
 struct Running {
   int compute = 0;
   int copies = 0;
@@ -109,7 +109,7 @@ void add_time(const Running& running, double seconds, CapturedStep& step) {
   }
 }
 
-// Work that overlaps the window, cut to it.
+// Work that overlaps the window, clipped to it.
 std::vector<GpuWork> work_between(const RankProfile& profile, std::size_t& from, double begin_s,
                                   double end_s) {
   const std::vector<GpuWork>& work = profile.work;
@@ -169,7 +169,7 @@ void add_calls(const RankProfile& profile, const std::vector<GpuWork>& inside, C
 }  // namespace
 
 std::vector<double> issue_times(const RankProfile& profile) {
-  std::map<std::int32_t, double> last;  // by stream
+  std::map<std::int32_t, double> last;  // [stream]
   for (const GpuWork& work : profile.work) {
     if (std::isfinite(work.launched_s)) last[work.stream] = -kNotLaunched;
   }

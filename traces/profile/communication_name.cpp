@@ -10,7 +10,7 @@ struct CallWord {
   NamedCall call;
 };
 
-// The first that a name begins with: all_to_all before all, reduce_scatter before reduce.
+// The first matching beginning counts: all_to_all comes before all, reduce_scatter before reduce.
 constexpr CallWord kWords[] = {
     {"allreduce", {CallKind::collective, CollectiveKind::all_reduce}},
     {"allgather", {CallKind::collective, CollectiveKind::all_gather}},

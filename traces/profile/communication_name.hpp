@@ -1,5 +1,5 @@
-// What the words of PyTorch and NCCL say of a collective: c10d's names of them ("_allgather_base"),
-// kernels of NCCL and RCCL ("ncclDevKernel_AllGather_RING_LL"), and PyTorch's types of elements.
+// Recognises collectives by their names in PyTorch's c10d ("_allgather_base") and in kernels of
+// NCCL and RCCL ("ncclDevKernel_AllGather_RING_LL"), and PyTorch's element types.
 #pragma once
 
 #include <optional>
@@ -12,15 +12,15 @@ namespace windtunnel {
 struct NamedCall {
   CallKind kind = CallKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
-  bool barrier = false;  // moves nothing
+  bool barrier = false;  // sends no data
 };
 
-// Of c10d ("Collective name" of a kernel); nothing: it is none that is known.
+// A name of c10d ("Collective name" of a kernel); nothing if it is unknown.
 std::optional<NamedCall> call_of_c10d(std::string_view name);
-// Of a kernel's own name. Messages of both ways are one kernel: nothing is said of them.
+// A name of a kernel. Sends and receives share one kernel, so their direction is unknown.
 std::optional<NamedCall> call_of_kernel(std::string_view name);
 
-// "BFloat16": 2; 0 where it is not known.
+// "BFloat16": 2; 0 for an unknown type.
 int element_bytes_of(std::string_view dtype);
 
 }  // namespace windtunnel

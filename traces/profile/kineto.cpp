@@ -15,14 +15,14 @@
 namespace windtunnel {
 namespace {
 
-// What object or list the reader is in.
+// The object or list in which the reader is.
 enum class Zone : std::uint8_t {
   file,
   skipped,
   distributed,  // distributedInfo
-  group_list,   // its pg_config
-  group,        // one of them
-  group_ranks,  // its ranks
+  group_list,   // pg_config within it
+  group,        // an item of that
+  group_ranks,  // "ranks" of a group
   device_list,  // deviceProperties
   device,
   event_list,  // traceEvents
@@ -83,7 +83,8 @@ constexpr Key kKeys[] = {
     {Zone::event, "ts", Field::start},
     {Zone::event, "dur", Field::duration},
     {Zone::event, "args", Field::arguments},
-    {Zone::event, "tid", Field::thread},  // of the GPU's events a stream, which is not looked at
+    // For the GPU's events this is a stream, which is not used.
+    {Zone::event, "tid", Field::thread},
     {Zone::arguments, "correlation", Field::correlation},
     {Zone::arguments, "stream", Field::stream},
     {Zone::arguments, "device", Field::device},
@@ -101,8 +102,8 @@ constexpr Key kKeys[] = {
 
 constexpr std::size_t kDeepest = 1000;
 
-// What the parser tells of the file, part by part (nlohmann's json_sax_t). Throws Error without a
-// place.
+// Receives the parts of the file from the parser (nlohmann's json_sax_t). Throws Error without a
+// location.
 class KinetoHandler {
  public:
   using Json = nlohmann::json;
@@ -166,7 +167,7 @@ class KinetoHandler {
   bool start_array(std::size_t) {
     if (zones_.empty()) {
       has_events_ = true;
-      enter(Zone::event_list);  // the events alone, as other programs write them
+      enter(Zone::event_list);  // only a list of events, as other programs write
       return true;
     }
     has_events_ = has_events_ || field_ == Field::events;
@@ -188,7 +189,7 @@ class KinetoHandler {
                       : "the JSON is broken here: cut short, or not written by PyTorch's profiler");
   }
 
-  // Throws Error without a place where the file holds no events.
+  // Throws Error without a location if the file contains no events.
   RankProfile take() {
     if (!has_events_)
       throw Error("has no list 'traceEvents': is it a trace of PyTorch's profiler?");
@@ -217,7 +218,7 @@ class KinetoHandler {
     throw Error(fmt::format("{} where something else is due", value));
   }
 
-  // `whole`: the number, -1 where it is below 0 or none.
+  // `whole` is the number, or -1 if it is negative or not whole.
   bool number(double value, std::int64_t whole) {
     if (zones_.empty()) throw Error("a number is no trace");
     if (zones_.back() == Zone::group_ranks) {
@@ -329,7 +330,7 @@ class KinetoHandler {
     }
   }
 
-  // Earlier versions of PyTorch write these numbers as texts.
+  // Earlier versions of PyTorch write these numbers as strings.
   void take_digits(const std::string& text) {
     std::int64_t value = -1;
     const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);

@@ -1,7 +1,7 @@
-// The traces that PyTorch's profiler writes (Kineto, output_json.cpp of pytorch/kineto): JSON of
-// Chrome trace events, plain or gzip, one file per rank. Read event by event: memory grows with the
-// work of the GPU (some 60 bytes each) and not with the file. Which events and arguments count:
-// docs/guide/traces.md.
+// Reads the traces of PyTorch's profiler (Kineto, output_json.cpp of pytorch/kineto): JSON of
+// Chrome trace events, plain or gzip, one file per rank. It reads event by event, so memory grows
+// with the work of the GPU (about 60 bytes per item) and not with the file. docs/guide/traces.md
+// lists the events and arguments that are used.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace windtunnel {
 
-// Throws Error with file:line:column where the JSON is broken, a field has another type or a time
-// cannot be; with the file where it holds no work of a GPU, or that of several.
+// Throws Error with file:line:column if the JSON is broken, a field has another type or a time is
+// invalid; with the file if it contains no work of a GPU, or work of several GPUs.
 RankProfile read_kineto(const std::string& path);
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ namespace {
 constexpr double kPerNanosecond_us = 1e-3;
 constexpr std::string_view kKernels = "CUPTI_ACTIVITY_KIND_KERNEL";
 
-// Of a range that marks a step: "ProfilerStep#3", "iteration 3", "step_3", "train step 3".
+// Whether a range marks a step: "ProfilerStep#3", "iteration 3", "step_3", "train step 3".
 bool marks_a_step(std::string_view text) {
   std::size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
@@ -73,7 +73,7 @@ class NsightReader {
     }
   }
 
-  // What the default of nsys makes of CUDA graphs: one span each, without their kernels.
+  // By default nsys records each CUDA graph as one span without its kernels.
   void refuse_graphs() {
     const std::string table = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE";
     if (!database_.has_table(table)) return;
@@ -120,7 +120,7 @@ class NsightReader {
     });
   }
 
-  // Of a row `e` the host's thread, and what stands for it in files without.
+  // SQL for the host's thread in a row `e`, or NULL in files that lack it.
   std::string thread_in(const std::string& table) const {
     return database_.has_column(table, "globalTid") ? "e.globalTid" : "NULL";
   }

@@ -1,6 +1,6 @@
-// What Nsight Systems recorded of one rank, as `nsys export --type sqlite` writes it: kernels,
-// copies, launches, and NVTX ranges that mark the steps. It holds no sizes of collectives. Which
-// tables and columns count: docs/guide/traces.md.
+// Reads a recording of one rank by Nsight Systems, as `nsys export --type sqlite` writes it:
+// kernels, copies, launches, and NVTX ranges that mark the steps. It contains no sizes of
+// collectives. docs/guide/traces.md lists the tables and columns that are used.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ bool PackedFile::refill() {
   const char* const reason = gzerror(file_.get(), &code);
   at_ = begin;
   end_ = begin + std::max(read, 0);
-  // A stream that is cut off gives what it has, and then this code.
+  // A truncated stream first returns what it has, and then this code.
   if (read <= 0 && code == Z_BUF_ERROR) {
     throw Error(Location{path_}, "the gzip stream is cut off: was the file copied to its end?");
   }

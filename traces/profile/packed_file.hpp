@@ -1,5 +1,5 @@
-// The bytes of a file, plain or gzip (one or several members), block by block, with the place of
-// the byte that is read: a trace of 10 GB is read in the memory of a block.
+// Reads the bytes of a file, plain or gzip (one or several members), block by block, and tells the
+// place of the current byte. A trace of 10 GB needs the memory of one block.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,17 @@ namespace windtunnel {
 
 class PackedFile {
  public:
-  // Throw Error (usage): the file cannot be read, its gzip stream is broken or cut off.
+  // Throws Error (usage) if the file cannot be read, or its gzip stream is broken or truncated.
   explicit PackedFile(const std::string& path);
-  // Whether there is a byte left, which current() then is.
+  // Whether there is another byte; current() returns it.
   bool more() { return at_ != end_ || refill(); }
   char current() const { return *at_; }
   void advance() { ++at_; }
-  // What reads it has got on. Without that for 64 MB of a file it is refused: a text, a number or
-  // blanks of that length are no trace, but a small file that unpacks without end.
+  // Records progress. Without it for 64 MB the file is refused: a text, a number or blanks of that
+  // length are not from a trace, but from a small file that unpacks without end.
   void mark() { marked_ = before_; }
 
-  // Of the byte that was read last; line and column from 1.
+  // The place of the byte read last; line and column count from 1.
   Location place() const;
   std::uint64_t bytes() const;  // unpacked, read so far
 
@@ -38,18 +38,18 @@ class PackedFile {
   bool refill();
 
   std::string path_;
-  std::uint64_t longest_;  // bytes of one text, one number, or blanks
+  std::uint64_t longest_;  // limit of one text, one number, or blanks
   std::unique_ptr<gzFile_s, Close> file_;
   std::vector<char> block_;
   const char* at_ = nullptr;
   const char* end_ = nullptr;
   std::uint64_t before_ = 0;      // bytes before the block
-  std::uint64_t marked_ = 0;      // of them when it got on
+  std::uint64_t marked_ = 0;      // position at the last mark()
   int lines_before_ = 0;          // line feeds before the block
-  std::uint64_t line_start_ = 0;  // of the last line that began before the block
+  std::uint64_t line_start_ = 0;  // start of the last line that began before the block
 };
 
-// Its bytes one by one, for readers that take a pair of iterators.
+// The bytes as a pair of iterators.
 class PackedBytes {
  public:
   using iterator_category = std::input_iterator_tag;

@@ -16,9 +16,9 @@ namespace windtunnel {
 namespace {
 
 constexpr double kLongest_us = 1e13;  // four months
-// Of each GiB that may be held of a file.
+// Per GiB of a file that may be in memory.
 constexpr std::size_t kMostKeptBytes = std::size_t{256} << 20U;
-// A step of a large model has 100,000, and a call of the runtime or a few for each.
+// A step of a large model has 100,000, each with one or more calls of the runtime.
 constexpr std::size_t kMostWork = 5'000'000;
 constexpr std::size_t kMostLaunches = 4 * kMostWork;
 constexpr std::size_t kMostSteps = 100'000;
@@ -31,7 +31,7 @@ struct CategoryWord {
   EventKind kind;
 };
 
-// Of this and of earlier versions of PyTorch.
+// Names in this and earlier versions of PyTorch.
 constexpr CategoryWord kCategoriesOfEvents[] = {
     {"kernel", EventKind::kernel},
     {"Kernel", EventKind::kernel},
@@ -47,7 +47,7 @@ constexpr CategoryWord kCategoriesOfEvents[] = {
     {"gpu_user_annotation", EventKind::gpu_span},
 };
 
-// "[0, 1, 2]" as Kineto writes it; nothing where it is cut ("[0, 1, ...]") or broken.
+// Parses Kineto's "[0, 1, 2]"; nothing if it is abbreviated ("[0, 1, ...]") or malformed.
 std::vector<RankId> ranks_of(std::string_view text) {
   std::vector<RankId> ranks;
   const char* at = text.data();
@@ -115,7 +115,7 @@ void ProfileMaker::add(const ProfileEvent& event) {
   }
 }
 
-// Those beyond as many as a program has count as unknown.
+// Threads beyond a plausible number count as unknown.
 std::int16_t ProfileMaker::thread_of(const ProfileEvent& event) {
   constexpr std::size_t kMostThreads = 10'000;
   if (event.thread < 0) return -1;
@@ -130,7 +130,8 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) {
     const std::optional<NamedPass> pass = pass_of_range(event.name);
     if (!pass || event.kind == EventKind::gpu_span) return;
-    if (profile.passes.size() >= kMostPasses) return;  // of all modules: threads tell passes, too
+    // Ranges of all modules: passes can be found from threads.
+    if (profile.passes.size() >= kMostPasses) return;
     profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
     return;
   }
@@ -176,7 +177,7 @@ void ProfileMaker::check_count(std::size_t count, std::size_t most, std::string_
                           raised_limit_text(2 * gibibytes_ * kLargestWhole_bytes)));
 }
 
-// What may be held of a file, in whole GiB of it.
+// How many GiB of a file may be in memory.
 std::size_t ProfileMaker::held_gibibytes() {
   return std::max<std::uint64_t>(1, read_limit(kLargestWhole_bytes) / kLargestWhole_bytes);
 }
@@ -231,7 +232,7 @@ std::int32_t ProfileMaker::index_of(CommunicationCall call) {
 
 void ProfileMaker::add_host_call(const ProfileEvent& event) {
   if (host_calls_.size() >= kMostWork) throw Error("more calls of collectives than a run has");
-  if (event.group_size == 1) return;  // launches nothing
+  if (event.group_size == 1) return;  // no launch: a group of one rank
   const std::int32_t call = call_of(event);
   if (call >= 0) host_calls_.push_back({thread_of(event), event.start_us, call});
 }
@@ -260,7 +261,7 @@ const ProfileMaker::Launch* ProfileMaker::launch_of(std::size_t work) const {
   return &*found;
 }
 
-// Work whose launch was not recorded stays without.
+// Work without a recorded launch keeps none.
 void ProfileMaker::set_launches() {
   std::ranges::sort(launches_, {}, [](const Launch& launch) {
     return std::tuple(launch.correlation, launch.at_us, launch.thread);
@@ -277,8 +278,8 @@ const CommunicationCall& ProfileMaker::call_at(std::int32_t index) const {
   return profile.calls[static_cast<std::size_t>(index)];
 }
 
-// PyTorch launches several messages, or collectives, as one kernel, which does not say what it
-// carries. The host's calls on the same thread do, those since the last launch of communication.
+// PyTorch launches several messages, or collectives, as one kernel whose event does not list them.
+// The calls of the host on the same thread since the last launch of communication do.
 void ProfileMaker::set_calls() {
   struct Launched {
     std::int16_t thread;
@@ -306,7 +307,7 @@ void ProfileMaker::set_calls() {
       asked.push_back(next->call);
     }
     GpuWork& work = profile.work[kernel.work];
-    if (work.call >= 0) {  // a collective by the kernel's name
+    if (work.call >= 0) {  // a collective, known from the kernel's name
       const CommunicationCall& named = call_at(work.call);
       if (named.bytes >= 0) continue;
       std::erase_if(asked, [&](std::int32_t call) {
@@ -317,7 +318,7 @@ void ProfileMaker::set_calls() {
   }
 }
 
-// Of one kernel: a collective, or messages side by side.
+// The calls of one kernel: a collective, or parallel messages.
 std::optional<std::int32_t> ProfileMaker::together(const std::vector<std::int32_t>& asked) {
   if (asked.empty()) return std::nullopt;
   if (asked.size() == 1) return asked.front();

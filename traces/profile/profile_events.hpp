@@ -1,5 +1,5 @@
-// One event of a profiler's file, and the profile that events add up to. For kineto.cpp and
-// nsight.cpp alone, which find them.
+// An event in a profiler's file, and the profile built from events. Used only by kineto.cpp and
+// nsight.cpp, which read events.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@
 
 namespace windtunnel {
 
-// Which events count.
+// Kinds of events that are used.
 enum class EventKind : std::uint8_t {
   other,
   kernel,
   copy,
   fill,
   launch,
-  host_call,  // an operator of the host; counts if it is a call of a collective
+  host_call,  // an operator of the host; used if it calls a collective
   host_span,
   gpu_span
 };
@@ -31,21 +31,21 @@ EventKind kind_of_category(std::string_view category);
 struct ProfileEvent {
   bool complete = false;  // "ph": "X", a span of time
   EventKind kind = EventKind::other;
-  bool marks_step = false;  // of a span, beside those that PyTorch names
+  bool marks_step = false;  // marks a step, in addition to PyTorch's names for steps
   std::string name;
-  double start_us = kNotLaunched;  // infinite: the event has none
+  double start_us = kNotLaunched;  // infinite: none
   double duration_us = 0;
   std::int64_t correlation = -1;
   std::int64_t stream = 0;
   std::int64_t device = -1;
-  std::int64_t thread = -1;  // of the host, as the system numbers it
-  // Of a kernel of NCCL, or of the host's call.
+  std::int64_t thread = -1;  // of the host, with the system's number
+  // From a kernel of NCCL, or from the host's call.
   std::string collective;
   std::string element_type;
   std::string group;
   std::string group_axis;
   std::string group_ranks;    // "[0, 1, 2]"
-  std::int64_t elements = 0;  // of the larger of both buffers
+  std::int64_t elements = 0;  // of the larger of the two buffers
   std::int64_t group_size = 0;
   std::int64_t source = -1;
   std::int64_t destination = -1;
@@ -53,13 +53,13 @@ struct ProfileEvent {
 
 class ProfileMaker {
  public:
-  // Throws Error without a place.
+  // Throws Error without a location.
   void add(const ProfileEvent& event);
   void add_group(ProcessGroup group);
-  // Times since the first event, launches with their kernels.
+  // Returns the profile with times since the first event, and launches assigned to kernels.
   RankProfile take();
 
-  RankProfile profile;  // rank, ranks and gpu are the caller's
+  RankProfile profile;  // the caller sets rank, ranks and gpu
 
  private:
   void add_work(const ProfileEvent& event);
@@ -82,19 +82,19 @@ class ProfileMaker {
     double at_us = 0;
     std::int16_t thread = -1;
   };
-  // What the host asked for; the kernel comes with the next launch of its thread.
+  // A call of the host; the next launch of its thread starts its kernel.
   struct HostCall {
     std::int16_t thread = -1;
     double at_us = 0;
     std::int32_t call = -1;  // in RankProfile::calls
   };
-  // Null: not recorded.
+  // Null: the launch is not recorded.
   const Launch* launch_of(std::size_t work) const;
 
   std::unordered_map<std::string, std::int32_t> index_of_name_;
   std::vector<WorkKind> kind_of_name_;
-  std::size_t gibibytes_ = held_gibibytes();  // of a file that may be held: limits go with them
-  std::size_t kept_bytes_ = 0;                // of names and groups
+  std::size_t gibibytes_ = held_gibibytes();  // of a file; limits scale with it
+  std::size_t kept_bytes_ = 0;                // in names and groups
   std::unordered_map<std::string, std::int32_t> index_of_call_;
   std::map<std::string, std::size_t> index_of_group_;
   std::int64_t device_ = -1;

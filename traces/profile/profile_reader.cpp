@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// At the start of `text`, behind blanks and dashes; -1: there is none, or it is no rank.
+// The rank at the start of `text`, after blanks and dashes; -1: there is none.
 RankId leading_rank(std::string_view text) {
   while (!text.empty() && (text[0] == '-' || text[0] == '_' || text[0] == ' ')) {
     text.remove_prefix(1);
@@ -25,7 +25,7 @@ RankId leading_rank(std::string_view text) {
   return parsed.ec == std::errc() && rank >= 0 && rank < kMostRanks ? rank : -1;
 }
 
-// Behind the word "rank", or the last part that dots set off: "t.3.json".
+// The number after the word "rank", or in the last part between dots: "t.3.json".
 RankId rank_in_name(const std::string& path) {
   const std::string name = std::filesystem::path(path).filename().string();
   std::string_view stem = name;
@@ -41,7 +41,7 @@ RankId rank_in_name(const std::string& path) {
   if (dot == std::string_view::npos) return -1;
   const std::string_view last = stem.substr(dot + 1);
   const bool digits = last.find_first_not_of("0123456789") == std::string_view::npos;
-  return digits && last.size() < 8 ? leading_rank(last) : -1;  // longer ones are times
+  return digits && last.size() < 8 ? leading_rank(last) : -1;  // longer numbers are times
 }
 
 }  // namespace

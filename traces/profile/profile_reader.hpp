@@ -1,4 +1,4 @@
-// What a profiler recorded, by the name of its file.
+// Reads a profile in the format that the file's name indicates.
 #pragma once
 
 #include <string>
@@ -8,18 +8,18 @@
 
 namespace windtunnel {
 
-// PyTorch's .json and .json.gz, Nsight Systems' .sqlite.
+// True for PyTorch's .json and .json.gz, and Nsight Systems' .sqlite.
 bool is_profile(const std::string& path);
 
-// Whether a file that is_profile() names so may be one: of a plain .json by what it begins with.
+// Whether a file accepted by is_profile() can be one; a plain .json is checked by its beginning.
 bool begins_as_profile(const std::string& path);
 
-// A file that does not say its rank may have it in its name: "rank-3.json", "run.rank3.sqlite",
-// "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
+// If a file does not state its rank, the rank is taken from its name: "rank-3.json",
+// "run.rank3.sqlite", "trace.3.json". Throws Error as read_kineto() and read_nsight() do.
 RankProfile read_profile(const std::string& path);
 
-// The steps of what a profiler recorded, as those of a log. Throws Error as read_profile() does,
-// and where nothing in the file tells where a step ends.
+// The steps of a profile in the form of a log. Throws Error as read_profile() does, and if nothing
+// in the file marks the end of a step.
 TrainingLog profile_log(const std::string& path);
 
 }  // namespace windtunnel

@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kClock_s = 1e-6;  // to which the clocks of launches and kernels agree
+constexpr double kClock_s = 1e-6;  // agreement of the clocks of launches and kernels
 
 std::string beyond(const ProcessGroup& group, RankId rank, int ranks) {
   return fmt::format("process group '{}' has rank {} of {}", group.name, rank, ranks);
@@ -29,7 +29,7 @@ std::vector<RankId> all_ranks(int ranks) {
   return all;
 }
 
-// [position among the work] the kernel that communication waits for; none: -1.
+// [index in `work`] The kernel that a communication waits for; -1: none.
 std::vector<std::ptrdiff_t> awaited_kernels(const std::vector<GpuWork>& work) {
   constexpr std::ptrdiff_t kFarthest = 10'000;
   std::vector<std::ptrdiff_t> awaited(work.size(), -1);
@@ -48,8 +48,8 @@ std::vector<std::ptrdiff_t> awaited_kernels(const std::vector<GpuWork>& work) {
   return awaited;
 }
 
-// Groups by their axis and members: ranks need not call the same group by the same name, nor
-// different groups by different ones.
+// Names groups by their axis and members: ranks may call one group by different names, or different
+// groups by one name.
 std::vector<ProcessGroup> plainly_named(const std::vector<ProcessGroup>& groups) {
   constexpr std::size_t kMostListed = 32;
   std::vector<ProcessGroup> named = groups;
@@ -72,9 +72,9 @@ std::vector<ProcessGroup> plainly_named(const std::vector<ProcessGroup>& groups)
   return named;
 }
 
-// Which groups more copies of the job join: those between replicas of sharded weights where there
-// are any, else those of data parallelism, and those of the whole job that are along no axis;
-// without data parallelism all of the whole job.
+// The groups that additional copies of the job join: those between replicas of sharded weights if
+// there are any, else those of data parallelism, and groups of the whole job without an axis;
+// without data parallelism all groups of the whole job.
 class Growth {
  public:
   explicit Growth(const std::vector<ProcessGroup>& groups)
@@ -91,7 +91,7 @@ class Growth {
   static bool is_data(const ProcessGroup& group) {
     return axis_of_group(group.axis) == Category::dp;
   }
-  // One rank alone calls nothing there: its gradients are reduced in the group of shards.
+  // A group of a single rank is not used: gradients are reduced in the group of shards.
   static bool is_replicas(const ProcessGroup& group) {
     return is_data(group) && joins_replicas(group.axis) && group.ranks.size() != 1;
   }
@@ -126,7 +126,7 @@ class TaskMaker {
   }
 
  private:
-  // Computation that nothing outside cuts: kernels and the gaps between them.
+  // Computation between two waits: kernels and the gaps between them.
   struct Segment {
     double busy_s = 0;
     double gaps_s = 0;
@@ -164,7 +164,7 @@ class TaskMaker {
     is_open_ = true;
   }
 
-  // The kernels so far become a task, on which others can wait.
+  // Turns the kernels so far into a task that others can wait for.
   void close() {
     if (!is_open_) return;
     StandardNode node;
@@ -192,7 +192,7 @@ class TaskMaker {
     }
   }
 
-  // Several where a kernel carries messages side by side.
+  // Several nodes if a kernel carries parallel messages.
   std::vector<StandardNode> nodes_of(const GpuWork& work) const {
     const CommunicationCall* call =
         work.call < 0 ? nullptr : &profile_.calls[static_cast<std::size_t>(work.call)];
@@ -210,7 +210,7 @@ class TaskMaker {
     task.name = profile_.names[static_cast<std::size_t>(work.name)];
     const bool message = call != nullptr && call->kind != CallKind::collective;
     if (call == nullptr || call->bytes < 0 || (message && call->peer < 0)) {
-      task.kind = TaskKind::store;  // takes its time and nothing else, beside other streams
+      task.kind = TaskKind::store;  // takes only time, in parallel with other streams
       node.storage = fmt::format("calls of stream {}", work.stream);
       task.category = Category::dp;
       task.cost = {{Category::dp, Origin::measured, work.end_s - work.start_s}};
@@ -233,14 +233,14 @@ class TaskMaker {
     return node;
   }
 
-  // Of the trace, by the name that the profile has for it.
+  // The trace's group for a name in the profile.
   const ProcessGroup* declared(const std::string& name) const {
     const auto found = std::ranges::find(profile_.groups, name, &ProcessGroup::name);
     return found == profile_.groups.end() ? nullptr
                                           : &made_.trace.declared[found - profile_.groups.begin()];
   }
 
-  // Among all ranks: PyTorch counts it in the group.
+  // The peer among all ranks; PyTorch counts within the group.
   RankId peer_of(const CommunicationCall& call) const {
     const ProcessGroup* group = group_of(call);
     if (group == nullptr || group->ranks.empty()) return call.peer;
@@ -253,7 +253,7 @@ class TaskMaker {
     return group->ranks[place];
   }
 
-  // Once it is known which ranks it has; null: it is of all.
+  // The group, if its ranks are known; null: all ranks.
   const ProcessGroup* group_of(const CommunicationCall& call) const {
     const ProcessGroup* group = declared(call.group);
     const bool of_all = call.group_size == 0 || call.group_size == profile_.ranks;
@@ -279,8 +279,8 @@ class TaskMaker {
   bool is_open_ = false;
   Segment segment_;
   TaskIndex last_compute_ = -1;
-  std::vector<TaskIndex> task_behind_;  // [position] of kernels that are awaited
-  std::vector<Call> open_calls_;        // that no kernel has waited for
+  std::vector<TaskIndex> task_behind_;  // [index in `work`] for kernels that others wait for
+  std::vector<Call> open_calls_;        // no kernel has waited for them yet
   int next_ = 0;
 };
 
@@ -298,7 +298,7 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
   trace.rank_class.members = {profile.rank};
   trace.declared = plainly_named(profile.groups);
   std::vector<std::size_t> all = work_of(profile, rank, step);
-  leave_out_side_copies(profile, all);  // they are in what stands as gaps before kernels
+  leave_out_side_copies(profile, all);  // they are part of the gaps before kernels
   std::vector<GpuWork> own;
   for (const std::size_t i : all) own.push_back(profile.work[i]);
   TaskMaker(profile, step, made).add(own);

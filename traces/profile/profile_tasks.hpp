@@ -1,17 +1,17 @@
-// A captured step of a rank as a task list, whose collectives a simulated network can price anew:
-// what follows of it on another fabric, or on more ranks.
+// Converts a captured step of a rank to a task list in which a simulated network can price the
+// collectives anew, for another fabric or more ranks.
 //
-// Kernels keep the time that they were measured to take, and stand in one order, as they ran. What
-// waits for what a trace does not say; it follows from when things ran:
+// Kernels keep their measured times and their order. A trace does not contain dependencies; they
+// are inferred from times:
 // - Communication waits for the last kernel that was launched before it and had ended when it
-// began.
-// - A kernel waits for communication that ended while nothing computed right before it, unless the
-//   host launched it later than that; the optimizer's waits for all that had ended.
-// - Of the time in which nothing computes, what such a wait explains is left to the network; the
-//   rest stays, charged to the host.
-// A wait that was over before the kernel's turn came does not show: on a much slower network such a
-// kernel begins too early.
-// Communication whose size or peer the trace does not tell takes the time that it was measured to.
+//   began.
+// - A kernel waits for communication that ended in the time without compute right before it, unless
+//   the host launched the kernel after that; the optimizer's kernel waits for all communication
+//   that had ended.
+// - The part of the time without compute that such a wait explains is left to the network; the rest
+//   stays, and is charged to the host.
+// A wait that ended before the kernel's turn leaves no sign: on a much slower network such a kernel
+// begins too early. Communication whose size or peer the trace lacks keeps its measured time.
 #pragma once
 
 #include "traces/chakra/rank_trace.hpp"
@@ -21,21 +21,21 @@ namespace windtunnel {
 
 struct ProfileTasks {
   RankTrace trace;
-  int priced = 0;       // collectives and messages that the network prices
-  int as_measured = 0;  // those that take the time that was measured
+  int priced = 0;       // collectives and messages with times from the network model
+  int as_measured = 0;  // those with their measured time
 };
 
-// Throws Error that names the file: the profile has no rank, or a group without known ranks.
+// Throws Error that names the file if the profile has no rank, or a group without known ranks.
 ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
                       const CapturedStep& step);
 
-// Copies of the whole job side by side, `times` of them with it: groups whose axis is that of data
-// parallelism ("dp", "data", "fsdp"; where some are between replicas, "mesh_dp_replicate", those
-// alone), or without such all that hold every rank, span them all.
-// Throws Error where there is no such group, or more ranks than kMostRanks.
+// Replicates the whole job to `times` copies that run together. Groups along data parallelism
+// ("dp", "data", "fsdp"; only those between replicas, "mesh_dp_replicate", if there are any) span
+// all copies; without such groups, those that contain every rank do. Throws Error if there is no
+// such group, or there are more than kMostRanks ranks.
 void replicate(RankTrace& trace, int times);
 
-// The same rank of the copy (from 0) of a trace that replicate() has seen.
+// The same rank in a copy (from 0) of a trace after replicate().
 RankTrace copy_of(const RankTrace& trace, int copy, int times);
 
 }  // namespace windtunnel

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// By their start; of those in one another (a batch of an iteration) the outermost.
+// Sorts by start; of nested ranges (a batch within an iteration) only the outermost stays.
 template <class Range>
 void keep_outermost(std::vector<Range>& ranges) {
   std::ranges::stable_sort(ranges, [](const Range& a, const Range& b) {

@@ -1,7 +1,7 @@
-// What a profiler recorded of one rank: the work of its GPU with the time at which the host
-// launched it, the collectives among it with their sizes, and the steps. Readers of PyTorch's
-// profiler (kineto.hpp) and of Nsight Systems (nsight.hpp) make it; captured_steps.hpp and
-// profile_tasks.hpp read it. Times are seconds since the first event of the file.
+// A profiler's recording of one rank: the work of its GPU with launch times, its collectives with
+// their sizes, and the steps. Readers of PyTorch's profiler (kineto.hpp) and of Nsight Systems
+// (nsight.hpp) make it; captured_steps.hpp and profile_tasks.hpp use it. Times are seconds since
+// the first event of the file.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace windtunnel {
 
 inline constexpr double kNotLaunched = std::numeric_limits<double>::infinity();
 
-// A kernel, a copy or a fill. Kept small: a file of 1 GB holds a million.
+// A kernel, copy or fill. Small, because a file of 1 GB contains a million.
 struct GpuWork {
   double start_s = 0;
   double end_s = 0;
-  double launched_s = kNotLaunched;  // when the host began to launch it; infinite: not recorded
+  double launched_s = kNotLaunched;  // start of the launch by the host; infinite: not recorded
   std::int32_t name = 0;             // in RankProfile::names
-  std::int32_t call = -1;            // in RankProfile::calls; -1: it communicates nothing known
+  std::int32_t call = -1;            // in RankProfile::calls; -1: not a known communication
   std::int32_t stream = 0;
   WorkKind kind = WorkKind::element_wise;
-  std::int16_t thread = -1;  // of the host, that launched it, counted from 0; -1: not recorded
+  std::int16_t thread = -1;  // host thread of the launch, from 0; -1: not recorded
 };
 
 enum class CallKind : std::uint8_t { collective, send, receive };
@@ -38,10 +38,10 @@ struct CommunicationCall {
   CallKind kind = CallKind::collective;
   CollectiveKind collective = CollectiveKind::all_reduce;
   double bytes = 0;                            // the full buffer (Task::bytes); a barrier's is 0
-  std::string group;                           // its name; "": all ranks
+  std::string group;                           // name of the group; "": all ranks
   int group_size = 0;                          // 0: not known
   RankId peer = -1;                            // of a message, in its group; -1: not known
-  std::vector<CommunicationCall> beside = {};  // the other messages of the same kernel
+  std::vector<CommunicationCall> beside = {};  // further messages of the same kernel
   bool operator==(const CommunicationCall&) const = default;
 };
 
@@ -49,7 +49,7 @@ struct StepSpan {
   std::string name;  // "ProfilerStep#12"
   double start_s = 0;
   double end_s = 0;
-  std::int16_t thread = -1;  // as GpuWork's
+  std::int16_t thread = -1;  // as in GpuWork
 };
 
 // A range of the program around a pass, on the host's clock.
@@ -61,20 +61,20 @@ struct PassSpan {
 
 struct RankProfile {
   std::string file;
-  RankId rank = -1;  // -1: neither file nor name says
-  int ranks = 0;     // of the job; 0: the file does not say
-  std::string gpu;   // "NVIDIA H100 80GB HBM3"; "" where the file does not say
+  RankId rank = -1;  // -1: neither in the file nor in its name
+  int ranks = 0;     // of the job; 0: not in the file
+  std::string gpu;   // "NVIDIA H100 80GB HBM3"; "" if not in the file
   std::vector<std::string> names;
   std::vector<GpuWork> work;             // by start_s
-  std::vector<CommunicationCall> calls;  // different ones
+  std::vector<CommunicationCall> calls;  // distinct ones
   std::vector<ProcessGroup> groups;
-  // By the program's annotations, on the host's clock; none: it has none.
+  // The program's annotations, on the host's clock; empty: none.
   std::vector<StepSpan> steps;
-  std::vector<PassSpan> passes;  // the same
+  std::vector<PassSpan> passes;  // annotated passes
 };
 
-// Work, steps and passes by their start, without those that lie in another one. Throws Error where
-// the profile has no work of a GPU.
+// Sorts work, steps and passes by start, and removes steps and passes inside of others. Throws
+// Error if the profile has no work of a GPU.
 void finish_profile(RankProfile& profile);
 
 }  // namespace windtunnel

@@ -16,10 +16,10 @@ namespace {
 
 using Times = std::vector<double>;  // issue_times()
 
-// What a kernel is of. Kernels in a row of one part are a pass.
+// The part of the step to which a kernel belongs. Consecutive kernels of one part are a pass.
 struct Part {
   NamedPass pass;
-  std::ptrdiff_t range = -1;  // in RankProfile::passes; -1: told by the thread, or of none
+  std::ptrdiff_t range = -1;  // in RankProfile::passes; -1: from the thread, or no part
   bool known = false;
   bool operator==(const Part&) const = default;
 };
@@ -34,7 +34,7 @@ std::vector<std::size_t> launched_kernels(const RankProfile& profile, const Capt
   return kernels;
 }
 
-// [kernel] by the range that the host was in when it launched it.
+// [kernel] The part in whose range the host was at the launch.
 std::vector<Part> parts_by_ranges(const RankProfile& profile,
                                   const std::vector<std::size_t>& kernels, const Times& issued) {
   std::vector<Part> parts(kernels.size());
@@ -58,7 +58,8 @@ bool has_both(const std::vector<Part>& parts) {
   return has(true) && has(false);
 }
 
-// The one that runs the program's loop: the step's range stands in it; else it launches first.
+// The thread of the program's loop: the one with the step's range, else the one that launches
+// first.
 int main_thread(const RankProfile& profile, const CapturedStep& step,
                 const std::vector<std::size_t>& kernels) {
   const auto launches = [&](int thread) {
@@ -87,7 +88,7 @@ std::vector<Part> parts_by_threads(const RankProfile& profile, const CapturedSte
   return parts;
 }
 
-// Most kernels share a launch with others.
+// Whether most kernels share a launch with others.
 bool is_graph(const RankProfile& profile, const std::vector<std::size_t>& kernels) {
   std::map<double, std::size_t> of_launch;
   for (const std::size_t i : kernels) {
@@ -110,7 +111,7 @@ std::string why_none(const RankProfile& profile, const std::vector<std::size_t>&
                     : "the trace does not say what thread launched its kernels";
 }
 
-// Times from its work.
+// Sets the times of a pass from its work.
 void time_pass(const RankProfile& profile, CapturedPass& pass) {
   std::vector<const GpuWork*> work;
   for (const std::size_t i : pass.work) work.push_back(&profile.work[i]);
@@ -131,9 +132,8 @@ CapturedPass pass_of(const Part& part) {
   return pass;
 }
 
-// Kernels of no known part go with those before them: a loss behind a forward. Behind the last
-// backward, or a forward that a range tells, they are the optimizer's, whether of a thread or of
-// none.
+// Kernels of unknown part join those before them: a loss belongs to its forward. After the last
+// backward, or after a forward that a range marks, they are the optimizer's, whatever their thread.
 std::vector<CapturedPass> runs_of(const std::vector<std::size_t>& kernels,
                                   const std::vector<Part>& parts) {
   const auto first = std::ranges::find(parts, true, &Part::known);
@@ -157,7 +157,7 @@ std::vector<CapturedPass> runs_of(const std::vector<std::size_t>& kernels,
   return runs;
 }
 
-// When messages of pipelines were launched, in order.
+// The launch times of pipeline messages, in order.
 std::vector<double> message_launches(const RankProfile& profile) {
   std::vector<double> launches;
   for (const GpuWork& work : profile.work) {
@@ -172,7 +172,7 @@ std::vector<double> message_launches(const RankProfile& profile) {
   return launches;
 }
 
-// Positions in `work` at which its passes begin, but the first.
+// Positions in `work` at which passes begin, except the first.
 using Cuts = std::vector<std::ptrdiff_t>;
 
 Cuts cuts_at_messages(const std::vector<std::size_t>& work, const Times& issued,
@@ -187,8 +187,8 @@ Cuts cuts_at_messages(const std::vector<std::size_t>& work, const Times& issued,
   return cuts;
 }
 
-// Where it is `times` times the same kernels; the fewest that may stand before them, a few, are the
-// first one's. Nothing where that cannot be.
+// Finds `times` repetitions of the same kernels. A few kernels may precede them; these belong to
+// the first repetition. Empty if there is no such division.
 Cuts cuts_of_repeated(const RankProfile& profile, const std::vector<std::size_t>& work,
                       std::size_t times) {
   const auto name = [&](std::size_t k) { return profile.work[work[k]].name; };
@@ -261,7 +261,7 @@ std::string split_passes(const RankProfile& profile, std::span<const ActionKind>
   for (std::size_t run = 0; run < due.size(); ++run) {
     const CapturedPass& whole = passes.passes[run];
     const std::size_t times = due[run].second;
-    // Messages may lie inside of a pass, as those of context parallelism do.
+    // Messages may also occur within a pass, as those of context parallelism do.
     Cuts cuts = cuts_of_repeated(profile, whole.work, times);
     if (cuts.size() + 1 != times) cuts = cuts_at_messages(whole.work, issued, messages);
     if (cuts.size() + 1 != times) {

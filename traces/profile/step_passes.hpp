@@ -1,10 +1,10 @@
-// A captured step of a rank cut into its passes: forwards and backwards of micro-batches in the
-// order in which the host launched them, and what is behind the last backward, the optimizer.
+// Divides a captured step of a rank into passes: forwards and backwards of micro-batches in the
+// order of their launches, and the optimizer after the last backward.
 //
-// The program's own ranges say it (pass_name.hpp) where there are both of forwards and of
-// backwards. Elsewhere the thread does that launched a kernel: PyTorch's autograd launches
-// backwards, and what they recompute, from a thread of its own. Passes of one kind behind each
-// other then look like one; split_passes() cuts them where the order of a schedule is known.
+// The program's own ranges (pass_name.hpp) are used if both forwards and backwards have them.
+// Otherwise the launching thread tells: PyTorch's autograd launches backwards, with what they
+// recompute, from a thread of its own. Consecutive passes of one kind then look like one;
+// split_passes() divides them if the order of a schedule is known.
 #pragma once
 
 #include <optional>
@@ -19,29 +19,29 @@ namespace windtunnel {
 
 struct CapturedPass {
   std::optional<ActionKind> action;  // F, B, I, W; none: the optimizer
-  int stage = -1;                    // -1: not told
+  int stage = -1;                    // -1: not known
   int microbatch = -1;
-  double start_s = 0;  // of its first kernel, on the profile's clock
+  double start_s = 0;  // start of its first kernel, on the profile's clock
   double end_s = 0;
-  double busy_s = 0;                   // some kernel of it runs; communication is none
-  std::vector<std::size_t> work = {};  // in RankProfile::work, as launched; not empty
+  double busy_s = 0;                   // time in which a kernel runs, without communication
+  std::vector<std::size_t> work = {};  // indices into RankProfile::work in launch order; not empty
 };
 
 struct StepPasses {
   std::vector<CapturedPass> passes;  // in order of their launches
-  bool annotated = false;            // by the program's ranges: each is one pass
-  std::string none;                  // why there are no passes
+  bool annotated = false;            // from the program's ranges: each range is one pass
+  std::string none;                  // why there are no passes; empty: there are
 };
 
-// By the program's ranges where they tell forwards and backwards, and if `by_ranges`; else by the
+// Uses the program's ranges if they mark forwards and backwards and `by_ranges` is set; else the
 // threads that launched the kernels.
 StepPasses step_passes(const RankProfile& profile, const CapturedRank& rank,
                        const CapturedStep& step, bool by_ranges = true);
 
-// Of passes that threads tell apart those that are several of `order` (the forwards and backwards
-// of a rank, R left out) as so many: each runs the same kernels, or a pipeline's messages lie
-// between them. Returns why that cannot be; empty: `passes` has the order's, and the optimizer
-// behind them.
+// Divides passes found by threads that consist of several passes of `order` (the forwards and
+// backwards of a rank, without R): either each runs the same kernels, or messages of a pipeline are
+// between them. Returns why this is impossible; empty: `passes` now matches the order, followed by
+// the optimizer.
 std::string split_passes(const RankProfile& profile, std::span<const ActionKind> order,
                          StepPasses& passes);
 

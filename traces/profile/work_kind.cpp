@@ -10,7 +10,7 @@ namespace {
 struct NamePart {
   std::string_view part;
   WorkKind kind;
-  bool is_word = false;  // alone or in a name of several, and not in another one's midst
+  bool is_word = false;  // must be a whole word in the name, and not part of one
 };
 
 bool is_letter(char c) {
@@ -20,8 +20,8 @@ bool is_upper(char c) {
   return c >= 'A' && c <= 'Z';
 }
 
-// Whether `word`, in lower case, stands in the name with nothing before it that belongs to it, nor
-// behind: in "FusedAdamFunctor" and "multi_tensor_lamb", not in "lambda".
+// Whether `word` (lower case) occurs in the name as a whole word: in "FusedAdamFunctor" and
+// "multi_tensor_lamb", not in "lambda".
 bool has_word(std::string_view name, std::string_view word) {
   const auto lower = [](char c) { return is_upper(c) ? static_cast<char>(c | 0x20) : c; };
   const auto at = [&](std::size_t i) { return i < name.size() ? name[i] : '\0'; };
@@ -37,8 +37,8 @@ bool has_word(std::string_view name, std::string_view word) {
   return false;
 }
 
-// The first that a name has decides, so that a product of an attention library is attention and a
-// norm inside an optimizer's launch is the optimizer's.
+// The first part found in a name decides, so that a product in an attention library counts as
+// attention and a norm in an optimizer's launch as the optimizer's.
 constexpr NamePart kNameParts[] = {
     {"nccl", WorkKind::communication},
     {"rccl", WorkKind::communication},
@@ -46,7 +46,8 @@ constexpr NamePart kNameParts[] = {
     {"cross_device_reduce", WorkKind::communication},
     {"multimem", WorkKind::communication},
     {"symm_mem", WorkKind::communication},
-    {"native::copy<", WorkKind::element_wise},  // of many tensors at once, as FSDP packs them
+    // Copies of many tensors at once, as FSDP packs them.
+    {"native::copy<", WorkKind::element_wise},
     {"multi_tensor_apply", WorkKind::optimizer},
     {"adam", WorkKind::optimizer, true},
     {"adamw", WorkKind::optimizer, true},
@@ -58,7 +59,7 @@ constexpr NamePart kNameParts[] = {
     {"sdpa", WorkKind::attention},
     {"attention", WorkKind::attention},
     {"attn", WorkKind::attention},
-    {"compute_dot_do_o", WorkKind::attention},  // of cuDNN's backward
+    {"compute_dot_do_o", WorkKind::attention},  // cuDNN's backward
     {"convert_dq_to", WorkKind::attention},
     {"layer_norm", WorkKind::norm},
     {"layernorm", WorkKind::norm},

@@ -1,5 +1,5 @@
-// What a GPU did, told by the name of its kernel: the classes by which a captured step is held
-// against a predicted one. Names are those of cuBLAS, CUTLASS, cuDNN, FlashAttention, Transformer
+// Classifies the work of a GPU by the name of the kernel, so that a captured step can be compared
+// with a predicted one. Names are those of cuBLAS, CUTLASS, cuDNN, FlashAttention, Transformer
 // Engine, Apex, PyTorch, Triton (as torch.compile names them), NCCL and RCCL.
 #pragma once
 
@@ -12,18 +12,18 @@ namespace windtunnel {
 
 enum class WorkKind : std::uint8_t {
   product,        // matrix products and convolutions
-  attention,      // fused
-  norm,           // of layers, and softmax
-  element_wise,   // all other kernels: what memory bandwidth bounds
-  optimizer,      // updates of weights, norms of gradients
-  copy,           // of memory by a copy engine, and its filling
+  attention,      // fused attention
+  norm,           // normalisation layers and softmax
+  element_wise,   // all other kernels, bound by memory bandwidth
+  optimizer,      // updates of weights, and norms of gradients
+  copy,           // copies and fills of memory by a copy engine
   communication,  // collectives and messages
 };
 inline constexpr int kWorkKinds = 7;
-// As reports have them, in this order.
+// Names in reports, in this order.
 const std::vector<std::string>& names_of(WorkKind);
 
-// Of a kernel; a copy or a fill of memory is told by its event and not by its name.
+// Only for kernels: copies and fills of memory are identified by their event.
 WorkKind kind_of_kernel(std::string_view name);
 
 }  // namespace windtunnel

@@ -1,7 +1,7 @@
 // Measured times of saving and loading checkpoints as a table (CSV), one row per event. Columns:
-// kCheckpointFields in checkpoint_rows.cpp; an empty cell is "not stated". event: save, load, or
-// "save throughput", whose storage_bw_Bps is what was reached. blocking_s: while training was
-// paused. Any other column is carried along for filters.
+// kCheckpointFields in checkpoint_rows.cpp; an empty cell means "not stated". event: save, load, or
+// "save throughput", whose storage_bw_Bps is the rate reached. blocking_s: the time during which
+// training was paused. Other columns are kept for filters.
 #pragma once
 
 #include <optional>
@@ -23,16 +23,16 @@ struct CheckpointRow {
   std::optional<double> bytes;  // of the whole checkpoint
   std::optional<double> storage_Bps;
   std::optional<double> seconds;     // of the event
-  std::optional<double> blocking_s;  // of it, training paused
+  std::optional<double> blocking_s;  // time during which training is paused
 };
 
 using CheckpointRows = RowFile<CheckpointRow>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
-// column missing. A faulty row goes to `unusable` and the next one is read. Faults are:
+// Throws Error only if nothing can be read: no file, no header, a repeated column, a required
+// column missing. A faulty row is added to `unusable` and reading continues. Faults are:
 //   - more or fewer cells than the header has, a quote that is not closed
-//   - a number with text or a unit, not finite, not positive, larger than anything ever built
-//   - an empty cell in source, gpus, storage or method; an event that is none
+//   - a number with text or a unit, not finite, not positive, or implausibly large
+//   - an empty cell in source, gpus, storage or method; an unknown event
 //   - a save or load without seconds, a throughput without storage_bw_Bps
 CheckpointRows read_checkpoint_rows(const std::string& path);
 CheckpointRows parse_checkpoint_rows(std::string_view text, const std::string& file);

@@ -13,11 +13,11 @@
 namespace windtunnel {
 namespace {
 
-// What a time may differ from what others imply: sources round and average them apart.
+// Tolerance between a time and what others imply: sources round and average them separately.
 constexpr double kTolerance = 0.1;
 constexpr double kMillisecond = 1e-3;
 
-// "207 (script)" with the cells up to `url` missing: the number where it stands, the text in url.
+// Repairs "207 (script)" with missing cells up to `url`: the number stays and the text goes to url.
 bool put_back_source(const std::vector<std::string>& header, std::vector<std::string>& cells) {
   const auto url = std::ranges::find(header, "url");
   if (url == header.end() || cells.size() >= header.size()) return false;

@@ -63,7 +63,7 @@ double seconds_at(const CsvTable& table, size_t row, size_t column, double unit_
   return seconds;
 }
 
-// nodes: of the cluster; 0: not known.
+// `nodes`: of the cluster; 0: not known.
 int node_at(const CsvTable& table, size_t row, size_t column, int nodes) {
   const int node = table.integer(row, column);
   if (node < 0) fail(table, row, column, fmt::format("is negative: {}", node));
@@ -124,7 +124,7 @@ std::vector<FaultLog> read_systems(const CsvTable& table) {
   for (auto& numbered : logs) {
     FaultLog& log = numbered.second;
     sort_faults(log);
-    const double begin_s = log.faults.front().start_s;  // nobody tells since when it was watched
+    const double begin_s = log.faults.front().start_s;  // the start of observation is not known
     for (NodeFault& fault : log.faults) fault.start_s -= begin_s;
     result.push_back(std::move(log));
   }
@@ -136,7 +136,7 @@ struct TimeColumn {
   double unit_s = 0;
 };
 
-// The columns of the plain form; others are errors, since a misspelt one would be lost.
+// The columns of the plain format; other columns are errors, because a misspelt one would be lost.
 struct PlainColumns {
   std::optional<TimeColumn> start;
   std::optional<TimeColumn> repair;
@@ -199,11 +199,11 @@ void read_plain(const CsvTable& table, int header_line, FaultLog& log) {
   }
 }
 
-// What only a table of faults can be said to be.
+// Keys that only a table of faults can have.
 constexpr std::string_view kKind = "kind";
 constexpr std::string_view kBatchWindow = "batch-window";
 
-// "# key: value" of one line before the header. Returns the key.
+// Reads "# key: value" in a line before the header. Returns the key.
 std::string_view read_comment(std::string_view line, const Location& where, FaultLog& log) {
   line = trimmed(line.substr(1));
   const size_t colon = line.find(':');
@@ -239,8 +239,8 @@ std::string_view read_comment(std::string_view line, const Location& where, Faul
 }
 
 struct Uncommented {
-  std::string text;  // blank lines stand for comments, so that the others keep their numbers
-  // A key that only a table of faults may have; empty: none.
+  std::string text;  // comments are replaced by blank lines, so that line numbers stay right
+  // A key in it that only a table of faults may have; empty: none.
   std::string of_tables{};
   Location where{};
 };

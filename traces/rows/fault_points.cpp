@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// What a cell must hold, an empty one only where it says so.
+// What a cell must contain, unless it is empty.
 enum class Holds {
   prose,    // anything
   words,    // numbers or not
@@ -50,12 +50,12 @@ bool is_digit(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// Part of a word: a digit after it begins no number ("H100", "r_f2").
+// A digit after such a character does not begin a number ("H100", "r_f2").
 bool is_wordlike(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
 }
 
-// Takes the numbers off a cell from left to right. Throws what is wrong as text.
+// Reads the numbers of a cell from left to right. Throws the fault as text.
 class CellScanner {
  public:
   explicit CellScanner(std::string_view text) : text_(text) {}
@@ -114,7 +114,7 @@ class CellScanner {
     if (!words.empty() && words.back() == '-') {
       throw Error(fmt::format("'-{}' is negative", excerpt(text_.substr(at_))));
     }
-    // Words between two numbers belong to both: "180 s and 60 s".
+    // Words between two numbers belong to both, as in "180 s and 60 s".
     if (!numbers_.empty() && !ended_) numbers_.back().after = trimmed(words);
     number.before = trimmed(words);
     number.low = number.high = take();

@@ -1,8 +1,9 @@
 // Published reference points of training under failures, as a table (CSV) with the columns
 //   id system gpus nodes days interruptions mtti_h checkpoint_bytes storage_bw_Bps interval_s
 //   block_s restart_s other_inputs metric measured unpublished_inputs evidence source
-// Sources state what they state: "419 unexpected + 47 planned", "256-512", "~120", ">0.90",
-// "180 stall, then 420 at 11/12". A cell is therefore its numbers, each with the words around it.
+// Sources state values in many forms: "419 unexpected + 47 planned", "256-512", "~120", ">0.90",
+// "180 stall, then 420 at 11/12". A cell is therefore a list of numbers, each with the words around
+// it.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +19,8 @@ struct StatedNumber {
   char relation = '=';  // or '>', '<', '~' (about)
   double low = 0;       // equal to high unless a range is stated
   double high = 0;
-  std::string before{};  // the words since the number or separator before: "r_f=", "then"
-  std::string after{};   // up to the next: "unexpected", "h"
+  std::string before{};  // words since the number or separator before: "r_f=", "then"
+  std::string after{};   // words up to the next number: "unexpected", "h"
   bool operator==(const StatedNumber&) const = default;
 };
 
@@ -28,9 +29,9 @@ struct StatedCell {
   std::vector<StatedNumber> numbers{};
 
   bool states() const { return !numbers.empty(); }
-  // The result where the cell is a sum ("530e9*12=6.36e12"), else the first number. Must state one.
+  // The result if the cell is a sum ("530e9*12=6.36e12"), else the first number; there must be one.
   const StatedNumber& value() const;
-  // The first number whose words before or after hold `word`; null if none does.
+  // The first number with `word` in the text before or after it; null if there is none.
   const StatedNumber* with(std::string_view word) const;
 };
 
@@ -42,16 +43,16 @@ struct FaultPoint {
   StatedCell interval_s, block_s, restart_s, other_inputs;
   std::string metric;
   StatedCell measured;
-  std::vector<std::string> unpublished;  // as the table names them
+  std::vector<std::string> unpublished;  // in the words of the table
   std::string evidence, source;
 
-  bool lacks(std::string_view input) const;  // one of `unpublished` holds the word
+  bool lacks(std::string_view input) const;  // whether an entry of `unpublished` contains the word
 };
 
 using FaultPoints = RowFile<FaultPoint>;
 
-// Throws Error only where nothing can be read: no file, no header, a column missing or twice. A
-// faulty row goes to `unusable` and the next one is read. Faults are: more or fewer cells than the
+// Throws Error only if nothing can be read: no file, no header, a column missing or repeated. A
+// faulty row is added to `unusable` and reading continues. Faults are: more or fewer cells than the
 // header has, an id, metric or measured value missing, a count or time without a number, a number
 // that is negative, malformed or out of range, a range that runs backward.
 FaultPoints read_fault_points(const std::string& path);

@@ -21,7 +21,7 @@ bool is_decimal(char c) {
   return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
-// Records of one node that follow each other within same_fault_s become one fault, by time.
+// Merges records of one node within same_fault_s into faults, sorted by time.
 std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
   std::vector<FaultRecord> faults;
   struct Last {
@@ -48,7 +48,7 @@ std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
   return faults;
 }
 
-// As in "Xid 79: 3, Xid 48: 1", which has the most frequent first.
+// Returns "Xid 79: 3, Xid 48: 1", the most frequent first.
 std::string causes_text(const FaultLog& log) {
   std::map<std::string, int> counts;
   for (const NodeFault& fault : log.faults) ++counts[fault.cause];

@@ -28,8 +28,8 @@ constexpr std::size_t kLongestHost = 253;
 
 enum class Clock { boot, dated, without_year };
 
-// Where a line stands in time. Without a year seconds are those since midnight, and day is
-// 32 * month + day of the month.
+// The time of a line. Without a year, seconds count from midnight, and day is 32 * month + day of
+// the month.
 struct Stamp {
   Clock clock = Clock::boot;
   double seconds = 0;
@@ -82,7 +82,7 @@ std::optional<Stamp> take_bracketed_date(std::string_view& text) {
   return Stamp{.clock = Clock::dated, .seconds = *days * kDay_s + clock_s};
 }
 
-// The word behind a time of syslog, which "kernel:" follows; dmesg has the message there.
+// The word after the time in a line of syslog, if "kernel:" follows; in dmesg the message is there.
 std::string_view host_of(std::string_view text) {
   if (!take_text(text, " ")) return {};
   const std::string_view word = text.substr(0, text.find(' '));
@@ -106,7 +106,7 @@ std::optional<Stamp> time_of(std::string_view text) {
   return stamp;
 }
 
-// Behind a priority and a "HOST: ", if they stand there.
+// The time after an optional priority and an optional "HOST: ".
 std::optional<Stamp> stamp_of(std::string_view line) {
   std::string_view rest = line;
   int priority = 0;
@@ -126,15 +126,15 @@ std::optional<Stamp> stamp_of(std::string_view line) {
   return stamp;
 }
 
-// What a line reports.
+// The error in a line.
 struct XidLine {
   int number = 0;
   bool of_switch = false;
   bool fatal = true;
 };
 
-// Days from the first of the log, by Stamp::day: the year's circle, cut where nothing was logged
-// for the longest.
+// [Stamp::day] Days from the first day of the log. The circle of the year is cut at the longest gap
+// between lines.
 std::map<int, double> days_without_year(const std::map<int, std::pair<double, double>>& seen) {
   const int year = seen.contains(2 * 32 + 29) ? 2000 : 2001;
   const double year_days = *day_number(year + 1, 1, 1) - *day_number(year, 1, 1);
@@ -216,7 +216,7 @@ class KernelLogReader {
   }
 
  private:
-  // Returns what stands behind the number.
+  // Returns the text after the number.
   std::string_view number_behind(std::string_view text, std::size_t at, int line,
                                  XidLine& found) const {
     std::string_view rest = text.substr(at);

@@ -1,6 +1,6 @@
-// The columns of a kind of measured rows as a table, which one function walks for each row: it
-// reads and bounds every cell and notes all faults of a row. A kind adds only what cells of a row
-// must say together.
+// Describes the columns of a kind of measured rows as a table. One function uses it to read and
+// bound every cell of a row and note all faults. Each kind adds only checks that concern several
+// cells.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace windtunnel {
 
-// What a file has to have: the column in its header, and where it is the cell, text in each row.
+// What a file must have: nothing, the column in its header, or also a text in each cell.
 enum class Needs : std::uint8_t { nothing, column, cell };
 
 template <class Row>
@@ -30,16 +30,16 @@ struct RowField {
                               void (*)(Row&, RowReader&)>;
 
   std::string_view name;
-  Member member = {};  // an empty cell leaves it as it is; none: the column is only looked for
+  Member member = {};  // an empty cell does not change it; none: only the column is checked
   Needs needs = Needs::nothing;
-  std::string_view unit = {};  // as messages name it
-  double largest = 1e18;       // of anything that was ever built, with room
+  std::string_view unit = {};  // for messages
+  double largest = 1e18;       // bound for plausible values, with a margin
   bool zero_too = false;
-  double scale = 1;                              // the column's unit in that of the member
-  std::span<const std::string_view> words = {};  // of a text: all that it may be; empty: anything
+  double scale = 1;                              // factor from the column's unit to the member's
+  std::span<const std::string_view> words = {};  // allowed texts; empty: any text
 };
 
-// The table, with the rows that have no fault and those that have.
+// The table, its rows without faults, and its faulty rows.
 template <class Row>
 struct RowFile {
   CsvTable table;
@@ -84,8 +84,8 @@ void read_field(const RowField<Row>& field, Row& row, RowReader& reader) {
   }
 }
 
-// `together(row, reader)` looks at the cells of a row together. Throws Error where a column that
-// `fields` need is missing.
+// `together(row, reader)` checks the cells of a row against each other. Throws Error if a column
+// that `fields` need is missing.
 template <class Row, class Fields, class Together>
 RowFile<Row> read_fields(CsvTable&& table, const std::vector<CsvFault>& faults,
                          const Fields& fields, const Together& together) {

@@ -22,7 +22,7 @@ void read_work(Sample& sample, RowReader& reader) {
   }
 }
 
-// An empty cell is none of the words.
+// A cell that is empty, or not one of the words, is a fault.
 template <typename Enum, std::size_t kCount>
 Enum word(RowReader& reader, std::string_view column,
           const std::array<std::string_view, kCount>& words) {
@@ -49,7 +49,7 @@ auto& state_of(Sample& sample) {
   return sample.*kState.*kMember;
 }
 
-// The last three are lacking in files of one rank, and of machines of one's own.
+// Files of one rank, and of a user's own machines, lack the last three.
 constexpr auto kSampleFields = std::to_array<RowField<Sample>>({
     {"work", read_work, Needs::column},
     {"role", [](Sample& s, RowReader& r) { s.role = word<SampleRole>(r, "role", kRoles); },
@@ -87,7 +87,8 @@ constexpr auto kSampleFields = std::to_array<RowField<Sample>>({
     {"disturbed", &Sample::disturbed, {}, "", 1, true},
 });
 
-// Another tool's file lacks most of them, one of an older version a few.
+// Reports missing columns: a file of another tool lacks most of them, one of an older version a
+// few.
 void check_columns(const CsvTable& table) {
   std::vector<std::string_view> missing;
   for (const RowField<Sample>& field : kSampleFields) {

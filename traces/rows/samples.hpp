@@ -1,5 +1,5 @@
-// Timings of kernels (CSV), one row for each series of timings of a work: what the harness writes
-// and fits read. The columns and their units: docs/reference/rows.md, "Kernel samples".
+// Timings of kernels (CSV), one row for each series of timings. The harness writes them, and fits
+// read them. Columns and units: docs/reference/rows.md, "Kernel samples".
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace windtunnel {
 
 using SampleFile = RowFile<Sample>;
 
-// Throws Error when the file cannot be read or a column is missing; a faulty row is `unusable`.
+// Throws Error if the file cannot be read or a column is missing; a faulty row is `unusable`.
 SampleFile read_samples(const std::string& path);
 SampleFile parse_samples(std::string_view text, const std::string& file);
 
 std::string samples_header();
-std::string sample_row(const Sample& sample);  // with its line break; reads back as the same
+std::string sample_row(const Sample& sample);  // ends with a newline; reads back as the same sample
 
 }  // namespace windtunnel

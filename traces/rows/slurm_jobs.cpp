@@ -25,8 +25,8 @@ struct JobState {
   JobEnd end;
 };
 
-// slurm.schedmd.com/sacct.html and squeue.html, job state codes. What is none says nothing of a
-// failure: TIMEOUT and DEADLINE are limits, CANCELLED and PREEMPTED decisions.
+// slurm.schedmd.com/sacct.html and squeue.html, job state codes. `none` is not a failure: TIMEOUT
+// and DEADLINE are limits, CANCELLED and PREEMPTED decisions.
 constexpr std::array kStates = {
     JobState{"BOOT_FAIL", JobEnd::node},        JobState{"CANCELLED", JobEnd::none},
     JobState{"COMPLETED", JobEnd::none},        JobState{"COMPLETING", JobEnd::none},
@@ -41,10 +41,10 @@ constexpr std::array kStates = {
     JobState{"STAGE_OUT", JobEnd::none},        JobState{"STOPPED", JobEnd::none},
     JobState{"SUSPENDED", JobEnd::none},        JobState{"TIMEOUT", JobEnd::none}};
 constexpr std::string_view kCommand = "sacct -P -X -o JobID,State,Start,End,NNodes,NodeList";
-constexpr int kMostNames = 200'000;          // of the nodes of a job, repeated ones too
-constexpr std::ptrdiff_t kMostBrackets = 8;  // of a list of nodes
+constexpr int kMostNames = 200'000;          // of the nodes of a job, including repetitions
+constexpr std::ptrdiff_t kMostBrackets = 8;  // in a list of nodes
 
-// A line in cells that remember where they stand.
+// The cells of a line with their places.
 struct Row {
   int line = 0;
   std::string_view text;
@@ -106,7 +106,7 @@ class JobTable {
     throw Error({file_, row.line, static_cast<int>(at) + 1},
                 fmt::format("{} {}", header_.cells[column], what));
   }
-  // Nothing: the job has no such time yet.
+  // Nothing if the job does not have this time yet.
   std::optional<double> time(const Row& row, std::size_t column) const {
     std::string_view text = trimmed(row.cells[column]);
     if (text.empty() || text == "Unknown" || text == "None") return {};
@@ -120,7 +120,7 @@ class JobTable {
 
  private:
   std::string file_;
-  bool closed_ = false;  // a '|' stands behind the last cell, too, as sacct -p writes
+  bool closed_ = false;  // the last cell is followed by '|', too, as sacct -p writes
   Row header_;
   std::vector<Row> rows_;
 };
@@ -136,10 +136,10 @@ const JobState& state_of(const JobTable& table, const Row& row, std::size_t colu
   table.fail(row, column, "is an " + unknown_name("state", std::string(name), known));
 }
 
-// The names of lists such as "a[1-3,07],b2".
+// Expands lists such as "a[1-3,07],b2" to names.
 class NameLists {
  public:
-  // False: it is no list, or has more than kMostNames names.
+  // False if the text is not a list, or has more than kMostNames names.
   bool add(std::string_view list, const std::string& before = "") {
     const std::size_t bracket = list.find('[');
     if (bracket == std::string_view::npos) {
@@ -156,7 +156,7 @@ class NameLists {
   const std::set<std::string>& names() const { return names_; }
 
  private:
-  // Each number of "1-3,07" between what stands before and behind the brackets.
+  // Adds a name for each number of "1-3,07", with the text before and after the brackets.
   bool add_numbers(std::string_view numbers, const std::string& before, std::string_view behind) {
     for (std::size_t at = 0; at <= numbers.size();) {
       const std::size_t end = std::min(numbers.find(',', at), numbers.size());
@@ -179,7 +179,7 @@ class NameLists {
   int added_ = 0;
 };
 
-// The comma between two lists stands in no brackets.
+// Commas within brackets do not separate lists.
 std::optional<std::set<std::string>> names_in(std::string_view lists) {
   NameLists names;
   int depth = 0;
@@ -198,7 +198,7 @@ std::optional<std::set<std::string>> names_in(std::string_view lists) {
 
 struct JobNodes {
   int count = 0;
-  std::string only{};  // the name, where it is one node
+  std::string only{};  // the name, if there is only one node
 };
 
 class JobReader {
@@ -236,7 +236,7 @@ class JobReader {
     const bool step = id_ && row.cells[*id_].find('.') != std::string_view::npos;
     const JobState& state = state_of(table_, row, state_);
     const std::optional<double> start_s = table_.time(row, start_);
-    if (step || !start_s) return;  // what never ran cannot fail
+    if (step || !start_s) return;  // a job that never ran cannot fail
     const double end_s = table_.time(row, end_).value_or(latest_s);
     if (end_s < *start_s) {
       table_.fail(row, end_, fmt::format("is before Start, {}", row.cells[start_]));
@@ -271,7 +271,7 @@ class JobReader {
     return nodes;
   }
 
-  // Also notes that there are such nodes.
+  // Also records that these nodes exist.
   JobNodes nodes_of(const Row& row, std::size_t column) {
     const std::string_view list = trimmed(row.cells[column]);
     if (list.empty() || list == "None assigned" || list == "None") return {};

@@ -12,7 +12,7 @@ void fill(std::optional<int>& cell, int value) {
   if (!cell) cell = value;
 }
 
-// The number before `noun`: 8 in "8 microbatches; ...". None: it is not there.
+// The number before `noun`: 8 in "8 microbatches; ..."; nothing if it is not there.
 std::optional<int> number_before(std::string_view text, std::string_view noun) {
   size_t at = text.find(noun);
   if (at == std::string_view::npos) return std::nullopt;
@@ -37,8 +37,8 @@ void fill_seq1f1b(TrainingRun& run) {
   if (!run.sequence_parallel) run.sequence_parallel = true;
 }
 
-// finetune/lora.py: batches of 128 by accumulation. Times are of a micro-batch whose sequences are
-// mostly shorter than the longest, which is what memory is of.
+// finetune/lora.py: batches of 128 by accumulation. Times are for micro-batches whose sequences are
+// mostly shorter than the longest one; memory is for the longest.
 void fill_litgpt(TrainingRun& run) {
   if (contains_text(run.note, "batch 128 by accumulation")) fill(run.global_batch, 128);
   if (contains_text(run.note, "OOM")) run.note += "; status=OOM";
@@ -46,7 +46,7 @@ void fill_litgpt(TrainingRun& run) {
   run.step_s.reset();
 }
 
-// examples/atc24/README.md: "activation offload fraction alpha 0.3", "OOM" in place of a figure.
+// examples/atc24/README.md: "activation offload fraction alpha 0.3", or "OOM" instead of a figure.
 void fill_megatron_kwai(TrainingRun& run) {
   constexpr std::string_view kShare = "offload fraction alpha ";
   const size_t at = run.note.find(kShare);

@@ -24,7 +24,7 @@ double seconds(const CsvTable& table, size_t row, const char* column) {
 }  // namespace
 
 bool holds_stage_profiles(const std::string& path) {
-  std::vector<CsvFault> faults;  // of rows; here only the header counts
+  std::vector<CsvFault> faults;  // faults of rows; only the header matters here
   return CsvTable::parse(read_file(path), path, &faults).has(kForward);
 }
 

@@ -1,6 +1,6 @@
 // Measured times of pipeline stages as a table (CSV), one row per model, pipeline size and number
 // of micro-batches: columns model, p, m, T_F_ms, T_B_ms (input gradient), T_W_ms, T_comm_ms (one
-// message), of a rank's whole share of the layers; other columns are carried along.
+// message), for all layers of a rank. Other columns are ignored.
 #pragma once
 
 #include <string>
@@ -26,10 +26,10 @@ struct StageProfiles {
   std::vector<StageProfile> profiles;
 };
 
-// Whether the file's header is that of stage profiles.
+// Whether the file has the header of stage profiles.
 bool holds_stage_profiles(const std::string& path);
 
-// Throws Error with file:line:column for a cell that is no number or negative.
+// Throws Error with file:line:column for a cell that is not a number or is negative.
 StageProfiles read_stage_profiles(const std::string& path);
 
 }  // namespace windtunnel

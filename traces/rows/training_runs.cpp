@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// What a time may differ from what a rate implies: sources round and average them apart.
+// Tolerance between a time and a rate: sources round and average them separately.
 constexpr double kRateTolerance = 0.1;
 
 constexpr auto kRunFields = std::to_array<RowField<TrainingRun>>({
@@ -52,7 +52,7 @@ constexpr auto kRunFields = std::to_array<RowField<TrainingRun>>({
     {"power_limit_w", &TrainingRun::power_limit_W, {}, "watts", 1e5},
 });
 
-// A source's own words may fill a count that its cell leaves empty.
+// Words of the source may supply a count whose cell is empty.
 void check_required(const TrainingRun& run, RowReader& reader) {
   for (const RowField<TrainingRun>& field : kRunFields) {
     if (field.needs == Needs::nothing || field.name == "iter_time_s") continue;
@@ -62,7 +62,7 @@ void check_required(const TrainingRun& run, RowReader& reader) {
   }
 }
 
-// All checks below hold where the cells that they compare are stated and were readable.
+// The checks below apply only to cells that are stated and valid.
 
 void check_model(const TrainingRun& run, RowReader& reader) {
   if (run.heads && run.hidden && !run.head_width && *run.hidden % *run.heads != 0) {
@@ -115,7 +115,7 @@ void check_batch(const TrainingRun& run, RowReader& reader) {
   }
 }
 
-// `rate_per_gpu` counts `per_sequence` for every sequence.
+// `rate_per_gpu` counts `per_sequence` items for each sequence.
 void check_rate(const TrainingRun& run, std::string_view column, std::optional<double> rate_per_gpu,
                 std::optional<int> per_sequence, RowReader& reader) {
   if (!rate_per_gpu || !per_sequence || !run.step_s || !run.global_batch || !run.gpus) return;

@@ -1,7 +1,7 @@
-// Measured training runs as a table (CSV): model, layout and batch of a job, with the step time or
-// memory that somebody measured. Columns: kRunFields in training_runs.cpp; an empty cell is "not
-// stated". A step time that is not stated is that of tokens_per_s_per_gpu. Any other column is
-// carried along for filters.
+// Measured training runs as a table (CSV): model, layout and batch of a job, with the measured step
+// time or memory. Columns: kRunFields in training_runs.cpp; an empty cell means "not stated". A
+// step time that is not stated follows from tokens_per_s_per_gpu. Other columns are kept for
+// filters.
 #pragma once
 
 #include <array>
@@ -20,20 +20,21 @@ struct TrainingRun {
   std::string parameters;  // of the model, as printed: "1.34B"
   std::optional<int> layers, hidden, heads, head_width, kv_heads, ffn_hidden, vocabulary;
   std::optional<int> sequence, global_batch, micro_batch, gpus;
-  std::optional<int> tp, pp, vpp, dp, cp, ep;  // dp: where not stated, gpus / (tp pp cp)
+  std::optional<int> tp, pp, vpp, dp, cp, ep;  // dp: gpus / (tp pp cp) if not stated
   std::optional<bool> sequence_parallel;
   std::optional<double> step_s;
   std::optional<double> tflops_per_gpu;
   std::optional<double> memory_gib;  // peak, as printed
-  // What each GPU is limited to, where that is less than its data sheet's.
+  // The power limit of each GPU, if below the data sheet's.
   std::optional<double> power_limit_W;
 
-  // What the note says of `key`: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: nothing.
+  // The value of `key` in the note: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: not
+  // there.
   std::string noted(std::string_view key) const;
 };
 
-// The sizes of a run's layout in the order in which they are named; `always`: also where it is 1 or
-// not stated.
+// The axes of a run's layout in the order in which they are named; `always`: named even if 1 or not
+// stated.
 struct RunAxis {
   std::string_view name;
   std::optional<int> TrainingRun::*size;
@@ -46,11 +47,11 @@ inline constexpr std::array kRunAxes = {
 
 using TrainingRuns = RowFile<TrainingRun>;
 
-// Throws Error only where nothing can be read: no file, no header, a column twice, a needed
-// column missing. A faulty row goes to `unusable` with its reason and the next one is read: wrong
-// cells or numbers, empty cells that nothing else tells, layouts that do not multiply to the GPUs,
-// batches that are no whole number of micro-batches, times that contradict tokens/s. All faults:
-// docs/reference/rows.md.
+// Throws Error only if nothing can be read: no file, no header, a repeated column, a required
+// column missing. A faulty row is added to `unusable` with its reason and reading continues: wrong
+// cells or numbers, empty cells that nothing else determines, layouts that do not multiply to the
+// GPUs, batches that are not a whole number of micro-batches, times that contradict tokens/s.
+// docs/reference/rows.md lists all faults.
 TrainingRuns read_training_runs(const std::string& path);
 TrainingRuns parse_training_runs(std::string_view text, const std::string& file);
 

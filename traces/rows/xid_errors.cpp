@@ -6,13 +6,13 @@
 namespace windtunnel {
 namespace {
 
-// By the immediate action in NVIDIA's catalog for A100 and later GPUs
+// From the immediate action in NVIDIA's catalog for A100 and later GPUs
 // (docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html): RESTART_APP is process;
 // RESET_GPU, RESTART_BM, RESTART_VM, CHECK_MECHANICALS and the workflows of Xid 48 and of NVLink
-// are node; IGNORE, UPDATE_SWFW and what only goes with another Xid (45, 154, 171, 172) are
-// nothing. Xid 43 is IGNORE there as the GPU is healthy, and says that the application has to end.
-// The actions for Xid 144 to 150 differ by a subcode, which the line sums up as Fatal or Nonfatal.
-// Numbers that the catalog calls unused, or gives no action for, have no row.
+// are node; IGNORE, UPDATE_SWFW and errors that only accompany another Xid (45, 154, 171, 172) are
+// nothing. Xid 43 is IGNORE in the catalog because the GPU is healthy, but the application has to
+// end. The actions for Xid 144 to 150 depend on a subcode, which the line summarises as Fatal or
+// Nonfatal. Numbers that the catalog calls unused, or without an action, have no row.
 constexpr auto kXids = std::to_array<XidError>({
     {8, 8, XidCost::process, "GPU stopped processing"},
     {11, 11, XidCost::process, "invalid push buffer"},

@@ -35,8 +35,8 @@ int bind(sqlite3_stmt* statement, int at, const SqlValue& value) {
   return sqlite3_bind_null(statement, at);
 }
 
-// Where a database can be written: beside its place, or on storage that takes files from beginning
-// to end only (buckets mounted as folders) in the folder for temporary ones.
+// Where to write a database: next to its final place or, if that storage can only write files from
+// beginning to end (buckets mounted as folders), in the folder for temporary files.
 std::string workplace_of(const std::string& path) {
   std::string beside = fmt::format("{}.{}.tmp", path, getpid());
   const int file = open(beside.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
@@ -46,7 +46,7 @@ std::string workplace_of(const std::string& path) {
   std::error_code ignored;
   fs::remove(beside, ignored);
   if (works) return beside;
-  // A new file of a name that nobody could foresee: others may write there, too.
+  // A new file with an unpredictable name, because others may write to this folder.
   std::string temporary = fs::temp_directory_path(ignored) / "windtunnel-XXXXXX";
   const int there = mkstemp(temporary.data());
   if (there < 0 || ::close(there) != 0) return beside;
@@ -64,7 +64,7 @@ SqliteFile::SqliteFile(const std::string& path) : path_(path), temporary_(workpl
   const int opened = sqlite3_open(temporary_.c_str(), &database);
   database_.reset(database);
   if (opened != SQLITE_OK) fail();
-  // Nobody reads the file before it is complete.
+  // No one reads the file before it is complete.
   execute("PRAGMA journal_mode = OFF");
   execute("PRAGMA synchronous = OFF");
 }

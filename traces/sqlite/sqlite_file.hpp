@@ -1,4 +1,4 @@
-// A new SQLite database, written in one go: tables for questions that a script did not foresee.
+// Writes a new SQLite database in one go, for queries by the user.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using SqlValue = std::variant<std::monostate, std::int64_t, double, std::string>
 
 class SqliteFile {
  public:
-  // Written beside `path` and put in its place by close(); without that nothing is left of it. The
+  // Writes to a temporary file that close() moves to `path`; without close() nothing remains. The
   // same statements and rows give the same bytes. All throw Error (failed) with SQLite's reason.
   explicit SqliteFile(const std::string& path);
   ~SqliteFile();
@@ -23,7 +23,7 @@ class SqliteFile {
   SqliteFile& operator=(const SqliteFile&) = delete;
 
   void execute(const std::string& statement);
-  // `statement` with a ? for each value of a row.
+  // `statement` has a ? for each value of a row.
   void insert(const std::string& statement, const std::vector<std::vector<SqlValue>>& rows);
   void close();
 
@@ -38,7 +38,7 @@ class SqliteFile {
   std::unique_ptr<sqlite3, Close> database_;
 };
 
-// As a name in a statement: "snapshots.0.every" with its quotes.
+// Quotes a name for a statement: "snapshots.0.every" with its quotes.
 std::string sql_name(const std::string& name);
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// SQLite knows no longer texts and blobs than an int says.
+// SQLite's texts and blobs are limited to the range of int.
 constexpr std::uint64_t kMostOfSqlite = std::numeric_limits<int>::max();
 
 std::uint64_t longest_value() {
@@ -61,7 +61,7 @@ void SqliteReader::Close::operator()(sqlite3* database) const {
 }
 
 SqliteReader::SqliteReader(const std::string& path) : path_(path) {
-  const InputFile regular(path);  // SQLite opens what it is given, and waits for a pipe
+  const InputFile regular(path);  // refuses a pipe, on which SQLite would wait
   sqlite3* database = nullptr;
   const int opened = sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
   database_.reset(database);
@@ -74,7 +74,7 @@ SqliteReader::SqliteReader(const std::string& path) : path_(path) {
   check_size();
 }
 
-// SQLite takes the missing end of a page for zeros.
+// Refuses a truncated page, whose missing end SQLite would read as zeros.
 void SqliteReader::check_size() const {
   std::int64_t bytes = 1;
   for (const char* of : {"page_count", "page_size"}) {

@@ -1,4 +1,4 @@
-// A SQLite database that somebody else wrote, row by row: what it holds is not trusted.
+// Reads a foreign SQLite database row by row, without trusting its content.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ struct sqlite3_stmt;
 
 namespace windtunnel {
 
-// The columns of a row. Each throws Error that names table, row and column where the value is of
+// The columns of a row. Each access throws Error that names table, row and column if the value has
 // another type.
 class SqliteRow {
  public:
@@ -21,7 +21,7 @@ class SqliteRow {
       : statement_(statement), path_(path), table_(table), row_(row) {}
 
   std::int64_t integer(int column) const;
-  std::int64_t integer_or(int column, std::int64_t other) const;  // where the value is null
+  std::int64_t integer_or(int column, std::int64_t other) const;  // `other` if the value is null
   std::string text_or(int column, const std::string& other) const;
   [[noreturn]] void fail(const std::string& what) const;
 
@@ -36,14 +36,14 @@ class SqliteRow {
 
 class SqliteReader {
  public:
-  // Read only. Throws Error where the file cannot be read or is no database.
+  // Opens the file for reading only. Throws Error if it cannot be read or is not a database.
   explicit SqliteReader(const std::string& path);
 
-  // A table, not a view: a view may compute without end.
+  // Only tables count, because a view may compute without end.
   bool has_table(const std::string& name) const;
   bool has_column(const std::string& table, const std::string& column) const;
-  // `table` is for messages. Throws Error where the statement does not fit the database or that is
-  // broken.
+  // `table` is for messages. Throws Error if the statement does not fit the database, or if the
+  // database is damaged.
   void each_row(std::string_view table, const std::string& statement,
                 const std::function<void(const SqliteRow&)>& visit) const;
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kOpenQuote = "a quote is not closed";
 
-// Takes records off the front of the text.
+// Reads the records of the text one by one.
 class CsvScanner {
  public:
   CsvScanner(std::string_view text, const std::string& file) : text_(text), file_(file) {
@@ -90,11 +90,11 @@ class CsvScanner {
   std::string_view text_;
   const std::string& file_;
   size_t position_ = 0;
-  size_t record_ = 0;  // where the last record starts
+  size_t record_ = 0;  // start of the last record
   int line_ = 1;
 };
 
-// The whole text as a number of type T.
+// Parses the whole text as a number of type T.
 template <typename T>
 std::optional<T> parse_whole(std::string_view text) {
   text = trimmed(text);

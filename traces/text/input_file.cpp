@@ -52,14 +52,14 @@ std::uint64_t read_limit(std::uint64_t usual_bytes) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-// In GiB, so that no kind of file has a lower limit with it than without.
+// In whole GiB, so that the variable does not lower the limit of another kind of file.
 std::string raised_limit_text(std::uint64_t bytes) {
   const std::uint64_t room = std::bit_ceil(std::max(bytes, kLargestWhole_bytes));
   return fmt::format("; the environment variable {}={}GiB raises that", kFileLimitVariable,
                      room / kLargestWhole_bytes);
 }
 
-// O_NONBLOCK: a pipe opens although nobody writes to it, and is then refused by its kind.
+// O_NONBLOCK lets a pipe without a writer open, so that it can be refused.
 InputFile::InputFile(const std::string& path, std::uint64_t usual_bytes)
     : path_(path),
       descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
@@ -129,7 +129,7 @@ std::string beginning_of(const std::string& path, std::size_t bytes) {
     begin.resize(filled);
     return begin;
   } catch (const Error&) {
-    return "";  // whoever reads the file says what is wrong with it
+    return "";  // the file's reader will report the fault
   }
 }
 

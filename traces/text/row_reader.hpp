@@ -1,5 +1,5 @@
-// One row of measured values (CSV) with the faults found in it so far: a faulty cell is noted and
-// the row goes on, so that a reader hears of all faults at once.
+// Reads one row of measured values (CSV) and collects its faults: it notes a faulty cell and
+// continues, so that all faults of a row are reported at once.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,11 +20,11 @@ namespace windtunnel {
 struct NumberColumn {
   std::string_view name;
   std::string_view unit;  // "" for a plain number
-  double largest;         // of anything that was ever built, with room
-  bool zero_too = false;  // may be 0; else greater than that
+  double largest;         // bound for plausible values, with a margin
+  bool zero_too = false;  // 0 is allowed; otherwise values must be positive
 };
 
-// A row that cannot be used, and why, each fault as "column 'x': what", several separated by "; ".
+// A row that cannot be used, and why: each fault as "column 'x': what", separated by "; ".
 struct UnusableRow {
   std::string id;  // "file:line", or "file:line:column" of the first faulty cell
   std::string reason;
@@ -39,11 +39,11 @@ class RowReader {
   std::string place() const;  // UnusableRow::id
   void fault(std::string_view column, std::string_view what);
 
-  // Empty where there is no such column.
+  // Empty if there is no such column.
   std::string text(std::string_view column) const;
-  // The same where it may only be one of these words, or empty; without words anything.
+  // The same for a cell that must be empty or one of these words; no words: any text.
   std::string word(std::string_view column, std::span<const std::string_view> words);
-  // None: the cell is empty, or faulty.
+  // Nothing if the cell is empty or faulty.
   std::optional<double> number(const NumberColumn& column);
   std::optional<int> count(const NumberColumn& column);
   std::optional<bool> flag(std::string_view column);
@@ -52,11 +52,11 @@ class RowReader {
   const CsvTable& table_;
   size_t row_;
   std::vector<std::string> faults_;
-  std::optional<size_t> first_column_;  // of the first fault, if the table has it
+  std::optional<size_t> first_column_;  // of the first fault, if the column exists
 };
 
-// `read` makes a run of a row and its reader; a row with faults goes to `unusable`. So do `faults`,
-// the lines that are no rows. Both in the order of the file.
+// `read` converts a row, given its reader, to a run; a row with faults goes to `unusable`, as do
+// malformed rows (`faults`). Both keep the order of the file.
 template <typename Run, typename Read>
 void read_rows(const CsvTable& table, const std::vector<CsvFault>& faults, const Read& read,
                std::vector<Run>& runs, std::vector<UnusableRow>& unusable) {

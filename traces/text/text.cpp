@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// By reading and writing alone: storage that is mounted may know no permissions.
+// Only reads and writes: mounted storage may not support permissions.
 std::error_code copied(const std::string& from, const std::string& to) {
   errno = 0;
   std::ifstream in(from, std::ios::binary);

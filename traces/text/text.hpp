@@ -1,4 +1,4 @@
-// Text as it comes from files and users.
+// Helpers for text from files and users.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,23 @@
 
 namespace windtunnel {
 
-// The whole file, as InputFile reads it, up to kLargestWhole_bytes.
+// Reads a whole file of up to kLargestWhole_bytes.
 std::string read_file(const std::string& path);
 
-// Of a byte of the file's text.
+// The location of the byte at `offset`.
 Location place_of(std::string_view text, const std::string& file, std::size_t offset);
 
-// Whether `part` stands somewhere in `text`, upper and lower case alike (ASCII).
+// Whether `text` contains `part`, ignoring case (ASCII).
 bool contains_text(std::string_view text, std::string_view part);
 
-// Letters and digits in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" are the same name.
+// Only letters and digits, in lower case: "Qwen3_30B_a3B" and "qwen3-30b-a3b" become equal.
 std::string plain_name(std::string_view text);
 
 std::string_view trimmed(std::string_view text);  // without blanks and tabs at both ends
 
-// Puts a finished file in another one's place, so that a reader sees the old or the new one; where
-// the storage cannot rename (buckets mounted as folders), by a copy in one go. Throws Error
-// (failed) with the system's reason, and leaves nothing of `finished`.
+// Replaces the file at `path` by a finished one, so that a reader sees either the old or the new
+// file. If the storage cannot rename (buckets mounted as folders), copies it in one go. Throws
+// Error (failed) with the system's reason, and removes `finished`.
 void put_in_place(const std::string& finished, const std::string& path);
 
 }  // namespace windtunnel

@@ -29,7 +29,7 @@ bool is_letter(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-// Takes an action off the front of the text.
+// Reads the actions of the text one by one.
 class ActionScanner {
  public:
   explicit ActionScanner(std::string_view text) : whole_(text), rest_(text) {}

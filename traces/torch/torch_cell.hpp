@@ -1,4 +1,4 @@
-// One cell of a torch schedule (torch_schedule.hpp) to actions and back.
+// Converts between a cell of a torch schedule (torch_schedule.hpp) and actions.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace windtunnel {
 
-// An action as it stands in the file, before one knows how many directions, slices and
-// micro-batches there are. `kind` is that of the current dialect; `old_full` is "BW".
+// An action as written in the file, before the numbers of directions, slices and micro-batches are
+// known. `kind` is that of the current dialect; `old_full` means "BW".
 struct TorchAction {
   ActionKind kind = ActionKind::forward;
   bool old_full = false;
@@ -20,14 +20,14 @@ struct TorchAction {
   int iteration = 0;
   int microbatch = 0;
   int slice = 0;
-  int column = 0;  // of the cell
+  int column = 0;  // within the cell
 
   bool has_unit() const;
   bool extended() const;
   std::string text() const;
 };
 
-// None of an idle cell, two of an overlapped pair. Throws Error, without a location, that says what
+// None for an idle cell, two for an overlapped pair. Throws Error without a location that says what
 // is wrong with the cell.
 std::vector<TorchAction> parse_torch_cell(std::string_view cell);
 

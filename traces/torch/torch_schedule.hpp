@@ -3,9 +3,9 @@
 // 00722e64). A file that names messages (compute_comms) is in its final order; else it is
 // compute_only.
 //
-// The grammar of a cell, torch's two dialects, and our extension for what torch has no words for:
-// docs/physics/schedules.md, "Files of torch". Every error names the file, the line and, as column,
-// the cell.
+// docs/physics/schedules.md, "Files of torch", explains the grammar of a cell, torch's two
+// dialects, and our extension for actions that torch cannot express. Every error names the file,
+// the line and, as column, the cell.
 #pragma once
 
 #include <optional>
@@ -22,33 +22,33 @@ enum class TorchDialect {
   current,  // I, W, B
   old,      // B, W, BW
 };
-// "I, W, B".
+// Returns "I, W, B" for the current dialect.
 std::string_view letters_of(TorchDialect dialect);
 
 struct TorchSchedule {
-  Schedule schedule;  // named after the file; complete, in an order of which each rank is capable
+  Schedule schedule;  // named after the file; complete, in an order that every rank can run
   TorchDialect dialect = TorchDialect::current;
-  bool messages = false;  // compute_comms: holds actions that are no compute
+  bool messages = false;  // compute_comms: contains actions other than compute
   bool extended = false;  // uses the extension
 
   std::string file;
   int first_line = 1;                     // of rank 0
   std::vector<std::vector<int>> columns;  // [rank][position in its list]
 
-  // Of an action, for messages about it.
+  // The place of an action, for messages about it.
   Location place(int rank, int position) const;
 };
 
-// `dialect`: what the file is known to be written in; else it is found from the letters and from
-// what they would leave undone.
+// `dialect`: that of the file, if known; else it is found from the letters, and from what would be
+// left undone in the other dialect.
 TorchSchedule parse_torch_schedule(std::string_view text, const std::string& file,
                                    std::optional<TorchDialect> dialect = std::nullopt);
 TorchSchedule read_torch_schedule(const std::string& path,
                                   std::optional<TorchDialect> dialect = std::nullopt);
 
-// In the current dialect, lines end as torch's (CRLF). Compute alone is laid out in time steps, of
-// one action each, so that torch's lock-step runtime takes it as well. Throws Error when the
-// schedule needs the extension and `extended` is not set, or cannot be written at all.
+// Uses the current dialect and torch's line ends (CRLF). A schedule of compute alone is written in
+// time steps of one action each, so that torch's lock-step runtime accepts it as well. Throws Error
+// if the schedule needs the extension and `extended` is not set, or if it cannot be written at all.
 std::string torch_schedule_text(const Schedule& schedule, bool extended = false);
 
 // Why torch cannot read the schedule; empty if it can.

@@ -15,10 +15,10 @@
 namespace windtunnel {
 namespace {
 
-// Beyond it a number of the file is a mistake.
+// A larger number in the file is a mistake.
 constexpr double kMostResults = 1e8;
-// Up to it, which result of a stage is missing is told whatever the numbers; beyond it, numbers
-// that ask for more than the file holds are the fault, and no memory is spent on them.
+// For up to this many results, an error names the missing result of a stage. Beyond it, a file
+// whose numbers require more results than it contains is refused without spending memory.
 constexpr double kFewResults = 1e6;
 
 struct TorchRow {
@@ -38,7 +38,7 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
 }
 
-// Text to rows of actions, then rows to a schedule.
+// Parses text to rows of actions, and rows to a schedule.
 class TorchReader {
  public:
   TorchReader(std::string_view text, const std::string& file) {
@@ -139,7 +139,8 @@ class TorchReader {
     }
   }
 
-  // Whether there are messages, which an idle cell then contradicts, and the extension.
+  // Finds out whether the file has messages, which idle cells would contradict, and whether it uses
+  // the extension.
   void note_kinds() {
     for (const TorchRow& row : rows_) {
       for (const TorchAction& action : row.actions) {
@@ -157,7 +158,8 @@ class TorchReader {
     }
   }
 
-  // The letters tell, or what would be left undone: without any W there is no old B.
+  // Tells the dialect from the letters, or from what would be left undone: without any W, B must be
+  // the current one.
   TorchDialect found_dialect() const {
     const TorchRow* row_of_weight = nullptr;
     const TorchAction* weight = nullptr;
@@ -231,7 +233,7 @@ class TorchReader {
                      stages, units, actions));
   }
 
-  // One rank per stage of a direction, as many stages on every rank.
+  // Places the stages of each direction on one rank each, equally many per rank.
   void place_stages() {
     Schedule& schedule = result_.schedule;
     std::vector<int>& rank_of = schedule.rank_of_stage;
@@ -260,7 +262,7 @@ class TorchReader {
     schedule.chunks = held[0];
   }
 
-  // No number of a stage or direction is skipped.
+  // Checks that numbers of stages and directions are consecutive.
   void check_placed() const {
     const std::vector<int>& rank_of = result_.schedule.rank_of_stage;
     const auto missing = std::find(rank_of.begin(), rank_of.end(), -1);
@@ -299,7 +301,7 @@ class TorchReader {
   }
 
   struct Progress {
-    std::int32_t forward_column = 0;  // 0: not done
+    std::int32_t forward_column = 0;  // 0: not done yet
     std::int32_t backward_column = 0;
     bool recomputed = false;
     bool weight = false;
@@ -349,7 +351,7 @@ class TorchReader {
     }
   }
 
-  // Every unit through every stage of one direction, forwards and backwards.
+  // Checks that every unit passes every stage of one direction, forwards and backwards.
   void check_complete() const {
     const Schedule& schedule = result_.schedule;
     const size_t units = schedule.units();
@@ -396,7 +398,7 @@ class TorchReader {
   TorchSchedule result_;
   std::vector<TorchRow> rows_;
   std::map<const std::vector<double>*, int> directive_lines_;
-  int stages_ = 0;                  // of a direction
+  int stages_ = 0;                  // per direction
   std::vector<Progress> progress_;  // [stage * units + unit]
 };
 

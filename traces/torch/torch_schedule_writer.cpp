@@ -22,13 +22,13 @@ std::string text_of(const Schedule& schedule, const Action& action) {
   return at.text();
 }
 
-// What one cell holds.
+// The actions of one cell.
 struct CellRange {
   int first = 0;
-  int last = 0;  // one past it
+  int last = 0;  // one past the last
 };
 
-// The cell that starts at a position: an overlapped pair is one.
+// The cell that starts at a position; an overlapped pair is one cell.
 CellRange cell_at(const std::vector<Action>& actions, int position) {
   return {position, position + (actions[position].with_next ? 2 : 1)};
 }
@@ -40,7 +40,7 @@ std::string cell_text(const Schedule& schedule, const std::vector<Action>& actio
   return fmt::format("({};{})OVERLAP_F_B", first, text_of(schedule, actions[range.first + 1]));
 }
 
-// When each result is there, in time steps of one action.
+// Finds when each result is available, in time steps of one action.
 class TimeSteps {
  public:
   explicit TimeSteps(const Schedule& schedule)
@@ -48,7 +48,7 @@ class TimeSteps {
         forward_(static_cast<size_t>(schedule.stages()) * schedule.units(), kPending),
         backward_(forward_) {}
 
-  // Every row with its idle steps.
+  // The rows, including idle steps.
   std::vector<std::string> rows() {
     std::vector<std::string> rows(schedule_.ranks);
     std::vector<int> position(schedule_.ranks, 0);
@@ -104,7 +104,7 @@ class TimeSteps {
   }
 
   const Schedule& schedule_;
-  std::vector<std::int32_t> forward_;  // [stage * units + unit] the step that made it
+  std::vector<std::int32_t> forward_;  // [stage * units + unit] the step that produced it
   std::vector<std::int32_t> backward_;
 };
 
@@ -126,7 +126,7 @@ void append_numbers(std::string& text, std::string_view name, const std::vector<
   text += kLineEnd;
 }
 
-// What the actions alone do not say.
+// Directives for what the actions alone do not tell.
 std::string directives(const Schedule& schedule) {
   std::string text;
   bool recomputes = false;
@@ -142,7 +142,7 @@ std::string directives(const Schedule& schedule) {
   return text;
 }
 
-// Directions that no micro-batch passes through leave no trace in a file.
+// A direction that no micro-batch uses cannot be represented in a file.
 void check_replicas(const Schedule& schedule) {
   std::vector<bool> used(schedule.stages(), false);
   for (const auto& actions : schedule.actions) {

@@ -1,4 +1,4 @@
-// windtunnel calibrate: a calibration fitted on measured step times or timings of collectives, as a
+// windtunnel calibrate: fits a calibration to measured step times or timings of collectives, as a
 // file for scenarios.
 #include <fmt/format.h>
 
@@ -100,7 +100,7 @@ TextTable parameters_table(const RunFit& fit, const Calibration& base) {
   return table;
 }
 
-// What to beware of; empty: nothing.
+// A warning about values outside their priors; empty: none.
 std::string outside_text(const RunFit& fit) {
   std::vector<std::string_view> outside;
   for (const FittedParameter& each : fit.fitted) {
@@ -113,8 +113,8 @@ std::string outside_text(const RunFit& fit) {
       fmt::join(outside, ", "));
 }
 
-// The rows as the fit predicts them, and as before. Only a page shows them; a console shows which
-// are not used.
+// The rows with predictions after and before the fit. Only a page shows these; the console shows
+// which rows are not used.
 ValidationReport fitted_rows(const CalibrateOptions& options, const FitInput& input,
                              const Calibration& base, const RunFit& fit) {
   ValidationReport report;

@@ -40,7 +40,7 @@ struct FitPoints {
   std::map<std::string, int> other_environments;  // points
 };
 
-// What the option says of the log `i` of so many.
+// The value of an option for log `i`.
 std::string of_log(const std::vector<std::string>& said, size_t i, size_t logs,
                    const char* option) {
   if (said.empty()) return "";
@@ -77,7 +77,7 @@ std::vector<CollectiveRows> read_files(const CollectiveCalibration& options) {
   return files;
 }
 
-// Rows that the filter and --machine leave, by machine.
+// [machine] Rows that pass the filter and --machine.
 using ChosenRows = std::map<std::string, std::vector<const CollectiveRow*>>;
 
 ChosenRows chosen_rows(const std::vector<CollectiveRows>& files,
@@ -178,9 +178,9 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-// What the points where bandwidth decides are against such a calibration: those from 64 MB on, or
-// from 1 MB on where none is so large, or all. Latencies that are shorter than predicted would
-// hide links that give half of their bytes.
+// Whether points limited by bandwidth deviate from such a calibration: those from 64 MB on, or from
+// 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted could
+// hide links at half their bandwidth.)
 NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
   std::vector<double> ratios;
   for (const double least_bytes : {64e6, 1e6, 0.0}) {
@@ -193,7 +193,7 @@ NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibrati
   return pace_of(ratios);
 }
 
-// The parameters that the fit moved.
+// Visits the parameters that the fit changed.
 template <class Add>
 void for_each_moved(const Calibration& before, const Calibration& after, const Add& add) {
   const auto check = [&](std::string_view name, std::string_view unit, const Parameter& from,
@@ -225,19 +225,19 @@ TextTable parameters_table(const Calibration& before, const Calibration& after) 
   return table;
 }
 
-// What one machine's rows gave.
+// The fit of one machine's rows.
 struct MachineFit {
   FitPoints points;
   Calibration base;
-  // What is predicted without rows: residuals before the fit are of this.
+  // The prediction without rows, for residuals before the fit.
   Calibration start;
-  FittedNetwork fitted;  // one law of all groups
+  FittedNetwork fitted;  // one law for all groups
   Origin origin = Origin::measured;
-  std::string kept;  // keep_unmeasured()
+  std::string kept;  // from keep_unmeasured()
   std::string out;
 };
 
-// What the rows say of the network, and whether the fit follows them; empty: as predicted.
+// Warnings that the network deviates from the prediction, and whether the fit follows; empty: none.
 std::vector<std::string> pace_warnings(const MachineFit& fit) {
   std::vector<std::string> warnings;
   const std::vector<ScoredRow>& points = fit.points.points;
@@ -379,7 +379,7 @@ Answer answer_of(const MachineFit& fit) {
   return fit_answer(std::move(answer));
 }
 
-// "net.yaml" of the machine "AWS p5.48xlarge": "net-aws-p5-48xlarge.yaml".
+// The file for the machine "AWS p5.48xlarge" with "net.yaml": "net-aws-p5-48xlarge.yaml".
 std::string machine_file(const std::string& out, const std::string& machine) {
   std::string name;
   for (const char c : machine) {
@@ -457,13 +457,13 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     fits.push_back(fit_machine(points_of(rows, sizes), options, out));
   }
   for (MachineFit& fit : fits) write_calibration(fit);
-  // One document of all machines, and a page of each.
+  // One document for all machines, and a page for each.
   if (options.output.json) {
     Json documents = Json::array();
     for (const MachineFit& fit : fits) documents.push_back(report_document(fit));
     print_document("calibrate-collectives", fits.size() == 1 ? documents.front() : documents);
   }
-  // What cannot be written of one machine takes the answer of no other.
+  // If one machine's page cannot be written, the others are still written.
   std::exception_ptr not_written;
   for (const MachineFit& fit : fits) {
     AnswerOutput output = options.output;

@@ -1,5 +1,5 @@
-// `calibrate --backend`: the options by which a device of this machine is measured, alone in
-// windtunnel-harness and beside those of measured rows in windtunnel.
+// The options of `calibrate --backend`, which measures a device of this machine: the only ones in
+// windtunnel-harness, and in windtunnel next to those for measured rows.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace windtunnel {
 
 struct DeviceCalibration {
   std::string backend;
-  int ranks = 0;  // 0: as many as there are devices
+  int ranks = 0;  // 0: one per device
   std::string coordinator;
   std::string budget = "3 min";
   std::string samples;
@@ -21,16 +21,16 @@ struct DeviceCalibration {
   bool force = false;
   bool json = false;
   std::string page;
-  SamplesPage page_of;  // with `page`
+  SamplesPage page_of;  // for `page`
 };
 
 void add_device_options(const CommandLine& app, DeviceCalibration& options);
-// --out, --force, --json.
+// Adds --out, --force, --json.
 void add_output_options(const CommandLine& app, DeviceCalibration& options);
 
 ExitCode calibrate_on_device(const DeviceCalibration& options);
 
-// The command that does nothing else.
+// Defines the command with only these options.
 Handler define_device_calibration(const CommandLine& app);
 
 }  // namespace windtunnel

@@ -37,14 +37,13 @@
 namespace windtunnel {
 namespace {
 
-// Of a device's memory, for the buffers of one work; of what a machine has whose memory is not
-// known, 1 GB.
+// Share of a device's memory for the buffers of one work; 1 GB if the memory is not known.
 constexpr double kMemoryShare = 0.05;
 constexpr double kMostBytes = 4e9;
 constexpr double kUnknownBytes = 1e9;
 constexpr int kMostRanks = 8;  // as GPUs of a node
 
-// Ranks that share a device, or the memory of their machine, share this too.
+// Ranks that share a device, or their machine's memory, share this.
 double buffers_bytes(const Device& device, const DeviceShare& share) {
   const auto all = static_cast<double>(device.describe().memory_bytes);
   const double bytes = all > 0 ? std::min(kMostBytes, kMemoryShare * all) : kUnknownBytes;
@@ -74,16 +73,16 @@ SessionResult measured(const KernelCalibration& options, std::span<const TimedWo
   return run_session(works, team, session);
 }
 
-// Of rank 0; on the others `follows`.
+// The result of rank 0; other ranks have `follows`.
 struct Measured {
   SessionResult result;
   std::string device;
   int ranks = 1;
-  std::string left_out;  // why there are no collectives
+  std::string left_out;  // why no collectives are measured
   bool follows = false;
 };
 
-// Null where ranks have none: what `measured` is told then.
+// Null if the ranks have none; `measured` then records why.
 std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& device,
                                             const DeviceShare& share, Measured& measured) {
   if (group.ranks() == 1) return nullptr;
@@ -94,7 +93,7 @@ std::unique_ptr<Collectives> collectives_of(TcpGroup& group, const Device& devic
   return measured.left_out.empty() ? nccl_collectives(group, share) : nullptr;
 }
 
-// The part of one rank. An end that is asked for reaches them all through rank 0.
+// Measures as one rank. A requested end reaches all ranks through rank 0.
 void measure_as_rank(const KernelCalibration& options, const Device& device, TcpGroup& group,
                      Measured& measured_here) {
   std::vector<KernelWork> products;
@@ -135,7 +134,7 @@ Measured measured_by_launched_ranks(const KernelCalibration& options, const Devi
       measure_as_rank(options, device, group, measured);
     });
   } catch (const AgreedFault&) {
-    if (place.rank == 0) throw;  // who says it for all
+    if (place.rank == 0) throw;  // rank 0 reports for all
   }
   return measured;
 }
@@ -144,7 +143,7 @@ int default_ranks(const Device& device, int devices) {
   return device.kind == DeviceKind::cpu ? std::min(devices, kMostRanks) : devices;
 }
 
-// For before they start: many of them take minutes to find each other.
+// A warning before ranks start, because many ranks take minutes to connect.
 std::string sharing_text(int ranks, int devices, const Device& device) {
   return fmt::format(
       "warning: --ranks {}: they share {} {}{}: good to try programs, not for times, and no "
@@ -153,7 +152,7 @@ std::string sharing_text(int ranks, int devices, const Device& device) {
       default_ranks(device, devices));
 }
 
-// The processes are there before any touches CUDA.
+// The processes are forked before any of them uses CUDA.
 Measured measured_by_own_ranks(const KernelCalibration& options, const Device& device) {
   check_out(options.out, options.force);
   const UsableDevices usable = usable_devices(device.kind);
@@ -178,7 +177,7 @@ Measured measured_by_ranks(const KernelCalibration& options, const Device& devic
   return measured_by_launched_ranks(options, device, *place);
 }
 
-// Of a node of the library that has several of these; 0: there is none.
+// The port rate in a library node with several of these GPUs; 0: there is none.
 double port_of(const GpuSpec* spec) {
   for (const NodeSpec& node : library_nodes()) {
     if (spec != nullptr && node.gpu.name == spec->name && node.gpus > 1) {
@@ -210,7 +209,7 @@ std::string left_out_text(const SessionResult& result) {
       progress.left_out, kRounded_s * std::ceil(progress.enough_s / kRounded_s));
 }
 
-// For a scenario's `cluster.node` where no data sheet tells.
+// Text for a scenario's `cluster.node` if there is no data sheet.
 std::string rates_text(const DeviceRates& rates) {
   std::string text =
       fmt::format("large copies move {:.4g} GB/s, fp32 products reach {:.4g} GFLOP/s",
@@ -221,7 +220,7 @@ std::string rates_text(const DeviceRates& rates) {
   return text + "\n";
 }
 
-// Before a fit, which bad rows would bend.
+// Checks samples before a fit, which bad rows would distort.
 bool refused(const SampleFile& samples, const KnownMachine& known,
              const KernelCalibration& options) {
   const std::vector<SampleFault> faults = sample_faults(samples.runs, known);

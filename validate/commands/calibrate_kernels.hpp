@@ -1,5 +1,5 @@
 // The part of `windtunnel calibrate` that measures kernels on a device of this machine, fits their
-// laws, and judges these on compositions that it measured too.
+// laws, and judges the laws on compositions that it also measures.
 #pragma once
 
 #include <functional>
@@ -12,31 +12,31 @@
 
 namespace windtunnel {
 
-// The page of samples and their laws; empty in programs that have none.
+// The page of samples and their laws; empty in programs without pages.
 using SamplesPage =
     std::function<std::string(const SampleFile&, const KernelLaws&, const ValidationReport&)>;
 
 struct KernelCalibration {
   std::string backend;      // "cpu", "cuda"
-  int ranks = 0;            // that run each work at once; 0: as many as there are devices
-  std::string coordinator;  // "HOST:PORT" of rank 0 among ranks of a launcher; empty: it tells
-  bool force = false;       // writes over a file, and of samples that are refused
+  int ranks = 0;            // that run each work together; 0: one per device
+  std::string coordinator;  // "HOST:PORT" of rank 0 for launched ranks; empty: from the launcher
+  bool force = false;       // overwrite files, and use samples that are refused
   double budget_s = 180;
-  std::string samples;   // CSV; what it holds is not measured again
-  std::string base;      // calibration that tells what is not measured
-  std::string scenario;  // whose matrix products are measured too; empty: none
+  std::string samples;   // CSV; series in it are not measured again
+  std::string base;      // a calibration for what is not measured
+  std::string scenario;  // also measure its matrix products; empty: none
   std::string out;
   bool json = false;
-  std::string page;  // where it goes; empty: nowhere
+  std::string page;  // path; empty: no page
   SamplesPage page_of;
 };
 
-// Throws Error where a calibration cannot be written there: before minutes of work, not after.
+// Throws Error if a calibration cannot be written there. Called before minutes of work.
 void check_out(const std::string& path, bool force);
 
-// By ranks that it starts on this machine (CPU: at most 8 unless told), or with those that a
-// launcher started along with this process; then rank 0 alone reads, writes and prints.
-// ExitCode::incomplete when SIGINT or SIGTERM came: what is measured stands in `samples`.
+// Measures with ranks that it starts on this machine (CPU: at most 8 by default), or with ranks
+// that a launcher started; then only rank 0 reads, writes and prints. ExitCode::incomplete after
+// SIGINT or SIGTERM: finished series are in `samples`.
 ExitCode calibrate_on_kernels(const KernelCalibration& options);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// windtunnel execute runs the plan of a scenario for real, against its simulation.
+// windtunnel execute: runs the plan of a scenario for real, and compares it with its simulation.
 #include <fmt/format.h>
 
 #include <memory>
@@ -39,7 +39,7 @@ void write_trace(const std::string& path, const Plan& plan, const Timeline& time
   write_file(path, trace.str());
 }
 
-// One execution has a file for each rank.
+// Writes one execution, with a file for each rank.
 void write_executed_chakra(const std::string& folder, const ExecutedPlan& executed,
                            const Timeline& measured) {
   const Plan ran = measured_plan(executed.plan, measured);

@@ -1,5 +1,5 @@
-// The program for nodes with GPUs: measures them, fits the laws of their kernels, and judges these.
-// The same commands as windtunnel's, without the simulator.
+// The program for nodes with GPUs: measures them, fits the laws of their kernels, and judges the
+// laws. It has the same commands as windtunnel, without the simulator.
 #include "cli/program/program.hpp"
 #include "validate/commands/calibrate_device.hpp"
 #include "validate/commands/validate_samples.hpp"

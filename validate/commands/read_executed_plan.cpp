@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Each node has `ranks_per_node` GPUs, and there are as many nodes as hold the scenario's.
+// Uses nodes of `ranks_per_node` GPUs, as many as hold the scenario's GPUs.
 Overrides nodes_of(const Case& the_case, int ranks_per_node) {
   const int gpus = the_case.job.cluster.gpus();
   if (gpus % ranks_per_node != 0) {
@@ -24,8 +24,8 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
           {"cluster.node.gpus", fmt::format("{}", ranks_per_node)}};
 }
 
-// Why no testbed has the rates of a cluster: its nodes have one port each, all of one rate, and a
-// fabric of pods without faults. "": it has.
+// Why a testbed cannot have the cluster's rates: it needs nodes with one port each, all of one
+// rate, and a fabric of pods without faults. "": it can.
 std::string why_no_testbed_of(const Cluster& cluster) {
   if (!cluster.pools.empty()) return "its nodes are not alike";
   if (!cluster.degraded_nics.empty() && cluster.node.nics > 1) {

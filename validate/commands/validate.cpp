@@ -1,4 +1,4 @@
-// windtunnel validate: predicted against measured rows of CSV files.
+// windtunnel validate: compares predictions with measured rows of CSV files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -72,7 +72,7 @@ CLI::App* define_kind(CLI::App& validate, const JudgedKind& kind, ValidateOption
   return app;
 }
 
-// The options of every kind of rows, or of most, for files whose header says what they hold.
+// Adds options that most kinds of rows have, for files that are recognised by their header.
 void add_files(CLI::App& app, ValidateOptions& options) {
   app.add_option("FILE", options.files,
                  "measured rows (CSV), or a folder of such files; their headers say which command "
@@ -85,7 +85,7 @@ void add_files(CLI::App& app, ValidateOptions& options) {
   add_text(app, "--markdown", options.markdown, "FILE", "write a page with every miss");
 }
 
-// A command reads only what stands behind it, so whatever stands before it would be passed over.
+// A subcommand only reads options after its name, so earlier ones would be ignored.
 void check_nothing_before(const CLI::App& app, const std::string& command) {
   for (const CLI::Option* option : app.get_options()) {
     if (option->count() == 0 || option->check_lname("quiet")) continue;
@@ -103,7 +103,7 @@ constexpr const char* kStepIsGone =
     "runs the plan of a small job in processes of this machine, and 'windtunnel validate samples' "
     "holds predicted kernels to their timings";
 
-// A word that is no file is a command's, or was to be one.
+// A word that is not a file is a subcommand, or a misspelt one.
 void check_files(const CLI::App& app, const ValidateOptions& options) {
   if (const auto given = app.get_subcommands(); !given.empty()) {
     return check_nothing_before(app, given.front()->get_name());
@@ -120,7 +120,7 @@ void check_files(const CLI::App& app, const ValidateOptions& options) {
   const std::string& word = options.files.front();
   std::error_code unknown;
   if (std::filesystem::exists(word, unknown)) return;
-  if (word == "step") throw Error(kStepIsGone);  // whatever options of its own follow
+  if (word == "step") throw Error(kStepIsGone);  // even if it is followed by its former options
   if (nearest_name(word, commands).empty()) return;
   throw CLI::ParseError(unknown_name("command", word, commands), CLI::ExitCodes::ExtrasError);
 }

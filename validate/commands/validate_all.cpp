@@ -22,24 +22,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// In the order of judged_kinds(), of whose elements the keys are addresses.
+// Sorted as judged_kinds(), because the keys are addresses of its elements.
 template <class Value>
 using ByKind = std::map<const JudgedKind*, Value>;
 
 struct MeasuredFiles {
   ByKind<std::vector<std::string>> of_kind;
-  std::vector<SkippedRow> not_read;  // of folders: files of no kind that is known
+  std::vector<SkippedRow> not_read;  // in folders: files of no known kind
 };
 
 std::string unknown_header() {
   return fmt::format("no kind of rows has these columns; the kinds are: {}", known_row_kinds());
 }
 
-// A folder holds what it holds; who names a file wants it judged.
+// Unknown files in a folder are ignored; a file named by the user must be judged.
 MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
   MeasuredFiles files;
   for (const std::string& path : paths) {
-    std::error_code unknown;  // whoever reads the file says what is wrong with it
+    std::error_code unknown;  // the file's reader will report the fault
     const bool folder = fs::is_directory(path, unknown);
     for (const std::string& table : folder ? tables_in(path) : std::vector{path}) {
       const JudgedKind* kind = nullptr;
@@ -118,7 +118,7 @@ ExitCode judge_all(const MeasuredFiles& files, const ValidateOptions& options) {
   return conclude("all", std::move(all), options, commands_of(options, "all"));
 }
 
-// Some options have a meaning only for files of one kind, and not for every kind.
+// Refuses an option that is only meaningful for files of one kind, or not for all.
 void refuse(const CLI::App& app, const char* option, const std::string& why) {
   if (app.count(option) > 0) throw Error(Location{option}, why);
 }

@@ -1,5 +1,5 @@
-// The commands of windtunnel-validate, and subcommands of `windtunnel validate` that stand in files
-// of their own; each function adds one.
+// The commands of windtunnel-validate, and subcommands of `windtunnel validate` in files of their
+// own; each function adds one.
 #pragma once
 
 #include "cli/program/command.hpp"
@@ -11,20 +11,20 @@ Handler define_execute(const CommandLine& app);
 Handler define_validate(CLI::App& app);
 Handler define_calibrate(const CommandLine& app);
 
-// What --fail-above bounds where files may be of any kind, as add_verdict says it.
+// The subject of --fail-above for files of any kind, in the help of add_verdict().
 inline constexpr const char* kBoundOfAnyKind =
     "a family, or for fault points the share of the values outside their range,";
 
-// windtunnel validate FILE...: files of measured rows, each recognised by its header, those of one
-// kind judged as its own command does and those of several with the defaults of each. `app` knows
-// which options were given.
+// windtunnel validate FILE...: files of measured rows, each recognised by its header. If all are of
+// one kind, they are judged as by the kind's own command; otherwise with the defaults of each kind.
+// `app` tells which options were given.
 ExitCode validate_files(const CLI::App& app, const ValidateOptions& options);
 
-// `all`: files of any kind at once, each kind judged with its defaults, and one table of results.
+// `all`: files of any kind together, each kind with its defaults, and one table of results.
 ValidationCommand define_validate_all(CLI::App& validate);
 
-// `execution`: plans of scenarios run for real on this machine, against their simulation with the
-// overheads of this machine, which are measured on other plans beforehand.
+// `execution`: executes plans of scenarios on this machine, and compares them with simulations that
+// include this machine's overheads, which are measured on other plans first.
 ValidationCommand define_validate_execution(CLI::App& validate);
 
 }  // namespace windtunnel

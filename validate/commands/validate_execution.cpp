@@ -42,7 +42,7 @@ std::string inside_text(const JudgedExecution& judged) {
   return fmt::format("{:.0f} of {}", judged.within * runs, runs);
 }
 
-// Which scenarios were executed how.
+// Lists which scenarios were executed in which way.
 std::string all_ways_text(const std::vector<JudgedExecution>& judged) {
   std::map<std::string, std::string> scenarios;
   for (const JudgedExecution& each : judged) {

@@ -1,4 +1,4 @@
-// The commands of windtunnel that measure and judge, which call themselves by its name.
+// The commands of windtunnel that measure and judge; they print windtunnel's name.
 #include <array>
 #include <functional>
 #include <string>
@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 std::vector<Command> commands() {
-  // In the order of kSiblingCommands, which has their names.
+  // In the order of kSiblingCommands, which has the names.
   const auto definitions = std::to_array<std::function<Handler(const CommandLine&)>>(
       {define_execute, define_validate, define_calibrate});
   static_assert(std::tuple_size_v<decltype(definitions)> == kSiblingCommands.size());

@@ -29,7 +29,7 @@ struct SampleOptions {
   SamplesPage page_of;
 };
 
-// What this machine can say of a device that it has; a file may come from another.
+// The driver of a device of this machine; a file may come from another machine.
 std::string driver_here(const Sample& sample) {
   const Device& here = device(sample.backend == "cuda" ? DeviceKind::cuda : DeviceKind::cpu);
   if (!here.why_unusable().empty()) return "";
@@ -48,7 +48,7 @@ std::vector<SampleFault> faults_of(const SampleFile& file, const KernelLaws& law
   return sample_faults(file.runs, known);
 }
 
-// Throws Error where they are of several devices.
+// Throws Error if the files are of several devices.
 std::vector<SampleFile> read_all(const std::vector<std::string>& paths) {
   std::vector<SampleFile> files;
   std::string device;
@@ -70,7 +70,7 @@ ExitCode against_samples(const SampleOptions& options) {
   SampleFile all;
   std::vector<SampleFault> faults;
   for (SampleFile& file : read_all(options.files)) {
-    // Of each by itself: a file is one run of the machine, with its driver and its noise.
+    // Each file is checked separately: it is one run of a machine, with its own driver and noise.
     std::ranges::move(faults_of(file, laws, options.calibration), std::back_inserter(faults));
     std::ranges::move(file.runs, std::back_inserter(all.runs));
     std::ranges::move(file.unusable, std::back_inserter(all.unusable));

@@ -1,4 +1,4 @@
-// `windtunnel validate samples`: what a calibration measured to be predicted, against its laws.
+// `windtunnel validate samples`: compares judging samples of a calibration with its laws.
 #pragma once
 
 #include "validate/commands/calibrate_kernels.hpp"
@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// Adds the subcommand to `validate`; it takes --page where there is one.
+// Adds the subcommand to `validate`, with --page if `page_of` is set.
 ValidationCommand define_validate_samples(CLI::App& validate, const SamplesPage& page_of = {});
 
 }  // namespace windtunnel

@@ -72,7 +72,7 @@ RunsOptions runs_options(const ValidateOptions& options) {
   return runs;
 }
 
-// A filter that lets nothing through judges nothing.
+// Refuses a filter that passes no row.
 void check_any(const ValidateOptions& options, const ValidationReport& report) {
   const bool none = report.rows.empty() && report.labels.empty() && report.skipped.empty() &&
                     report.fitted.empty();
@@ -82,7 +82,7 @@ void check_any(const ValidateOptions& options, const ValidationReport& report) {
   }
 }
 
-// What a report, its document and its JSON come to; `rows` is what the page calls them.
+// Builds the validation; `rows` is the page's title for the rows.
 Validation judged(const ValidationReport& report, Document document, Json json, const char* rows,
                   std::string verdict) {
   return {.document = std::move(document),
@@ -94,7 +94,7 @@ Validation judged(const ValidationReport& report, Document document, Json json, 
           }};
 }
 
-// From measured stage times, where --calibrate-on names a file of them.
+// Predicts from measured stage times, if --calibrate-on names a file of them.
 Validation against_profiled_runs(const ValidateOptions& options) {
   std::vector<StageProfiles> profiles;
   for (const std::string& path : options.calibrate_on) {
@@ -116,7 +116,7 @@ Validation against_profiled_runs(const ValidateOptions& options) {
                 verdict_of(report, options.fail_above, "speed_ratio"));
 }
 
-// The file's name may be left out where the line is one of a single file.
+// Finds "file:line"; the file may be omitted if there is only one.
 const TrainingRun* row_named(const std::string& name, const std::vector<TrainingRuns>& files) {
   for (const TrainingRuns& file : files) {
     for (const TrainingRun& run : file.runs) {
@@ -170,7 +170,7 @@ std::vector<CompressionRuns> exchanges_to_fit_on(const std::vector<std::string>&
               "fitted on steps of training; name it beside the files that are judged");
 }
 
-// Values outside their range are few and each counts: their share is judged, not their distance.
+// Values outside their range are few, so their share is judged rather than their distance.
 std::string faults_verdict(const FaultValidation& validation, double fail_above) {
   if (fail_above == std::numeric_limits<double>::infinity()) return "";
   std::vector<std::string> outside;
@@ -283,7 +283,7 @@ Validation against_faults(const ValidateOptions& options) {
           }};
 }
 
-// What a source marks as suspect is judged apart and decides no verdict.
+// Rows that a source marks as suspect are judged separately and do not affect the verdict.
 ValidationReport without_suspects(ValidationReport report) {
   std::erase_if(report.families, [](const ValidationFamily& family) {
     return family.metric.starts_with("suspect_");
@@ -313,7 +313,7 @@ void add_runs_options(CLI::App& app, ValidateOptions& options) {
                      "judge nothing, and write this row, FILE:LINE, as the scenario whose job "
                      "predicts it")
           ->type_name("FILE:LINE");
-  // Nothing is judged, so that whatever says what to judge and how to tell it has no meaning.
+  // --row judges nothing, so options about judging and its output are refused.
   for (CLI::Option* other : app.get_options([&](const CLI::Option* option) {
          return !option->get_positional() && option != row && option != app.get_help_ptr();
        })) {
@@ -345,13 +345,13 @@ void add_collectives_options(CLI::App& app, ValidateOptions& options) {
 
 constexpr const char* kRowFiles = "measured rows (CSV), or a folder of such files";
 
-// The rows may be faulty.
+// Reads the header even if rows are faulty.
 CsvTable header_of(const std::string& path) {
   std::vector<CsvFault> faults;
   return CsvTable::parse(read_file(path), path, &faults);
 }
 
-// The list of columns that tells the kind of this table; null: none does.
+// The list of columns by which the table is recognised; null: none.
 const std::vector<std::string>* telling_columns(const JudgedKind& kind, const CsvTable& table) {
   const auto found =
       std::ranges::find_if(kind.columns, [&](const std::vector<std::string>& columns) {
@@ -400,7 +400,7 @@ std::vector<std::string> tables_in(const std::string& folder) {
 std::vector<std::string> ValidateOptions::tables() const {
   std::vector<std::string> found;
   for (const std::string& path : files) {
-    std::error_code unknown;  // whoever reads the file says what is wrong with it
+    std::error_code unknown;  // the file's reader will report the fault
     const bool folder = std::filesystem::is_directory(path, unknown);
     const std::vector<std::string> named = folder ? tables_in(path) : std::vector{path};
     if (named.empty())
@@ -518,7 +518,7 @@ void check_kind(const JudgedKind& kind, const ValidateOptions& options) {
     const CsvTable table = header_of(path);
     if (telling_columns(kind, table) != nullptr) continue;
     const JudgedKind* other = kind_of_table(table);
-    if (other == nullptr) continue;  // whoever reads it says which column it lacks
+    if (other == nullptr) continue;  // the reader will report the missing column
     const std::vector<std::string>& told_by = *telling_columns(*other, table);
     throw Error(Location{path}, fmt::format("holds rows that 'windtunnel validate {}' judges, by "
                                             "their columns {}; '{}' needs {}",

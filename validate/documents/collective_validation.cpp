@@ -16,11 +16,11 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kListed = 200;  // misses; more are summed up
+constexpr size_t kListed = 200;  // misses; a larger number is summarised
 constexpr size_t kWorstOfFamily = 5;
 constexpr size_t kNameWidth = 34;
 
-// The machine's name cut short, and a star for what was predicted from specification.
+// The machine's name, shortened, with a star if it was predicted from specification.
 std::string console_name(const std::string& name) {
   constexpr std::string_view kSpecification = ", from specification";
   const size_t size_class = std::min(name.rfind(", below 1 MB"), name.rfind(", from 1 MB"));
@@ -31,7 +31,7 @@ std::string console_name(const std::string& name) {
          name.substr(size_class, end - size_class) + (specification ? " *" : "");
 }
 
-// Families that were fitted on as a whole are left out.
+// Leaves out families that were entirely fitted on.
 TextTable judged_families(const ValidationReport& report) {
   TextTable table = families_table(report, [](const auto& family) { return family.rows > 0; });
   for (std::vector<std::string>& cells : table.rows) cells.front() = console_name(cells.front());
@@ -48,7 +48,7 @@ TextTable points_table(const Rows& rows) {
                                         }}});
 }
 
-// Families whose points are all off to one side: there the network differs, and by what ratio.
+// Families whose points all deviate to one side, because the network differs, with the ratio.
 TextTable paces_table(const ValidationReport& report) {
   TextTable paces = lines_table({"family", "pace"});
   for (const ValidationFamily& family : report.families) {
@@ -65,7 +65,7 @@ TextTable paces_table(const ValidationReport& report) {
   return paces;
 }
 
-// Counts the misses of each family and lists its worst. A page prints a part as it is, so the name,
+// Counts the misses of each family and lists the worst. Pages do not escape parts, so the name,
 // which comes from a file, is escaped here.
 std::vector<Document> misses_by_family(const Rows& misses) {
   std::vector<std::string> families;
@@ -104,7 +104,7 @@ const std::vector<Shown<FittedNetwork>>& network_columns() {
   return columns;
 }
 
-constexpr int kEnoughRows = 30;  // to judge an interval by
+constexpr int kEnoughRows = 30;  // needed to judge an interval
 
 std::string ours_and_ring(const MedianErrors& errors) {
   if (errors.points == 0) return "-";
@@ -127,7 +127,7 @@ const std::vector<Shown<JudgedMachine>>& machine_columns() {
   return columns;
 }
 
-// Where the ring is the better rule, of machines of which nothing is known.
+// Machines without fits for which the ring is the better rule.
 std::string worse_than_the_ring(const CollectivesSummary& summary,
                                 MedianErrors JudgedMachine::*which) {
   std::vector<std::string> names;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMissAbove = 0.1;
 
-// A number without a unit where the metric is none of time.
+// A time, or a plain number if the metric is not a time.
 std::string time_or_number(const ValidationRow& row, double value) {
   return row.metric.ends_with("_s") ? format_seconds(value) : fmt::format("{:.3g}", value);
 }

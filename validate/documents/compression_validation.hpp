@@ -1,4 +1,4 @@
-// Measured against predicted exchange of gradients: as JSON, and as a document.
+// The report on gradient exchange, as JSON and as a document.
 #pragma once
 
 #include "report/json/json.hpp"
@@ -12,7 +12,7 @@ namespace windtunnel {
 // "predicted_bytes"}]}; null: never.
 Json compression_json(const CompressionValidation& validation);
 
-// With the `worst` judged rows of the largest error; the page has all above 10 %.
+// Has the `worst` judged rows; the page has all with an error above 10 %.
 Document compression_document(const CompressionValidation& validation, int worst);
 
 }  // namespace windtunnel

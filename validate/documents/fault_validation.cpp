@@ -11,9 +11,9 @@
 namespace windtunnel {
 namespace {
 
-// From here on a range of a share says little.
+// From this width on, a range of a share tells little.
 constexpr double kWide = 0.2;
-// So near to an end of the range, in widths, a value is inside by luck.
+// Within this share of its width from an end, a value is inside by chance.
 constexpr double kEdge = 0.05;
 
 std::string number(double value) {
@@ -35,7 +35,7 @@ std::string verdict(const FaultPrediction& row) {
                      100 * error, 100 * row.tolerance);
 }
 
-// The kinds of value, in the order of their first row.
+// The metrics, in the order of their first row.
 std::vector<std::string> metrics_of(const FaultValidation& validation) {
   std::vector<std::string> metrics;
   for (const FaultPrediction& row : validation.predictions) {
@@ -62,7 +62,7 @@ const std::vector<Shown<FaultPrediction>>& prediction_columns() {
   return columns;
 }
 
-// Each kind of value with its rows.
+// A document for each metric, with its rows.
 std::vector<Document> metric_documents(const FaultValidation& validation) {
   std::vector<Document> documents;
   for (const std::string& metric : metrics_of(validation)) {
@@ -89,7 +89,7 @@ std::string source_text(const FaultInput& input) {
   return fmt::format("{}: {}", input.stated ? "stated range" : to_string(input.origin), input.why);
 }
 
-// What a reader must know of a row.
+// Remarks that a reader needs about a row.
 std::vector<std::string> remarks_of(const FaultPrediction& row) {
   std::vector<std::string> remarks;
   if (!row.note.empty()) remarks.push_back(row.note);
@@ -161,7 +161,7 @@ Json input_json(const FaultPrediction& row, const FaultInput& input) {
 Json faults_json(const FaultValidation& validation) {
   Json document = validation_json(validation.report);
   Json unpublished = Json::array();
-  // Rows that are not finite are skipped in the report; the others keep their order.
+  // The report skips rows that are not finite; the others keep their order.
   size_t at = 0;
   for (const FaultPrediction& prediction : validation.predictions) {
     Json& rows = document["rows"];

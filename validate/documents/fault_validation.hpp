@@ -1,5 +1,6 @@
-// Published reference points under failures, predicted as ranges: as JSON, and as a document. One
-// table per metric, because shares of time that are defined differently do not compare.
+// The report on published reference points under failures, predicted as ranges: as JSON, and as a
+// document. Each metric has a table of its own, because shares of time with different definitions
+// are not comparable.
 #pragma once
 
 #include <vector>
@@ -11,15 +12,15 @@
 
 namespace windtunnel {
 
-// validation_json() with, per row, its name, unit, formula, baseline and whether the measured value
-// lies inside; and {"unpublished": [{"id", "name", "input", "low", "high", ...}],
-// "parameters": [...]}: the inputs that no source states, and the rates that rows share.
+// validation_json() with, for each row, its name, unit, formula, baseline and whether the measured
+// value is inside; and {"unpublished": [{"id", "name", "input", "low", "high", ...}], "parameters":
+// [...]}: the inputs that no source states, and the rates that rows share.
 Json faults_json(const FaultValidation& validation);
 
-// A table per metric, then inputs that the sources leave out, what a reader must know of rows, and
-// the rates that rows share.
+// A table per metric, then the inputs that sources leave out, remarks on rows, and the rates that
+// rows share.
 Document faults_document(const FaultValidation& validation);
-// The same tables, for a page that is drawn.
+// The same tables for a page with charts.
 std::vector<SummarySection> fault_sections(const FaultValidation& validation);
 
 }  // namespace windtunnel

@@ -13,7 +13,7 @@ namespace {
 
 enum class Medium { console, page };
 
-// The lines of a form for one medium; empty: it has none.
+// The lines of a form for one medium; empty: none.
 std::string_view layout_of(std::string_view name, Medium medium) {
   const auto form = std::ranges::find(embedded_forms(), name, &EmbeddedForm::name);
   CHECK(form != embedded_forms().end(), "no form is called '{}'", name);
@@ -24,8 +24,8 @@ std::string_view layout_of(std::string_view name, Medium medium) {
   return lines.substr(0, lines.find("==="));
 }
 
-// "{{#name}}" stands between begin and end. Where the tag is alone on its line, the end of the line
-// belongs to it.
+// A tag such as "{{#name}}" between begin and end. If it is alone on its line, it includes the end
+// of the line.
 struct Tag {
   char kind = ' ';  // '#', '?', '^', '/', '>'; ' ': a part
   std::string_view name = {};
@@ -33,15 +33,15 @@ struct Tag {
   std::size_t begin = 0, end = 0;
 };
 
-// Where a name inside a part is looked up: in a document, or in the row of a table; and if it is
-// not there, in what is around the part.
+// Where a name within a part is looked up: in a document or a row of a table, and then in what
+// surrounds the part.
 struct Scope {
   const Document* document = nullptr;
-  bool is_row = false;  // whose cells are escaped on a page
+  bool is_row = false;  // pages escape the cells of a row
   const Scope* around = nullptr;
 };
 
-// The cells of each row by their columns.
+// Each row as a document with a part per column.
 std::vector<Document> rows_of(const TextTable& table) {
   std::vector<Document> rows;
   for (const std::vector<std::string>& cells : table.rows) {
@@ -85,7 +85,7 @@ class FilledForm {
            layout_[end] == '\n';
   }
 
-  // The first from `from` on; at the end: none.
+  // The first tag from `from` on; begin at the end of the text: none.
   Tag next(std::size_t from) const {
     Tag tag;
     tag.begin = layout_.find("{{", from);
@@ -177,7 +177,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-// "title = name ~32 >" as a column, and the name of the one that it shows.
+// Parses "title = name ~32 >" to a column, and the name of the column that it shows.
 std::pair<Column, std::string_view> picked_column(std::string_view text) {
   Column column;
   if (text.ends_with('>')) {

@@ -1,6 +1,6 @@
-// What a command found, part by part, and how it is printed. Which parts stand on the console and
-// on a page of Markdown, in which order and among which words, is said by a form: a file beside
-// the code that fills the document (validate/documents/forms).
+// The results of a command as named parts, and how they are printed. A form, which is a text file,
+// decides which parts the console and a Markdown page show, their order and the words between them
+// (validate/documents/forms).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 struct Document {
-  // The last: documents of one kind, whose own parts come before those of the document around them.
+  // The last type: documents of one kind, whose parts hide those of the surrounding document.
   using Part = std::variant<std::string, TextTable, std::vector<Document>>;
 
   std::string_view form = {};  // of embedded_forms(): "runs"
@@ -24,35 +24,35 @@ struct Document {
   Part& operator[](const std::string& name) { return parts[name]; }
 };
 
-// A form has a line "===console" with the lines of the console below it, and may have one "===page"
-// with those of the page. In them
-//   {{name}}              is the part, or of a table's row the cell of that column; a table needs
-//                         a line of its own
-//   {{name: a | b > | ...}} is the table with the columns that picked() takes
-//   {{#name}}...{{/name}} what is between them for each row of a table, each of several documents
-//   {{?name}}...{{/name}} the same once, where the part or cell holds anything: a table with rows,
-//                         a text that is neither empty nor "0"
-//   {{^name}}...{{/name}} where it does not
-//   {{>name}}             what the form of this name says of the same parts
-// A line with nothing but one of the last four leaves no line behind. On a page cells are escaped,
-// texts are not. Throws InternalError for a name that is not there.
+// A form has a line "===console", followed by the lines for the console, and may have a line
+// "===page" with those for the page. In these lines
+//   {{name}}              is the part or, within rows of a table, the cell in that column; a table
+//                         needs a line of its own
+//   {{name: a | b > | ...}} is the table with the columns that picked() selects
+//   {{#name}}...{{/name}} repeats the text between for each row of a table, or each document
+//   {{?name}}...{{/name}} prints it once if the part or cell has content: a table with rows, a text
+//                         that is neither empty nor "0"
+//   {{^name}}...{{/name}} prints it if there is no content
+//   {{>name}}             inserts the form of this name, with the same parts
+// A line that contains only one of the last four leaves no empty line. On a page cells are escaped,
+// texts are not. Throws InternalError for an unknown name.
 std::string console_text(const Document& document, std::size_t width = 0);
 std::string markdown_page(const Document& document);
 
-// Some columns of a table, in an order and with titles of their own: "row ~32 | time = seconds > |
-// *" is column "row", of whose cells the console shows at most 32 characters, "seconds", called
-// "time" and aligned to the right, and all columns with a brief title. Throws InternalError for a
-// column that is not there.
+// Selects columns of a table, with their order and titles. "row ~32 | time = seconds > | *" means
+// column "row", with at most 32 characters per cell on the console; "seconds" with the title
+// "time", aligned to the right; and all columns with a brief title. Throws InternalError for an
+// unknown column.
 TextTable picked(const TextTable& table, std::string_view columns);
 
-// A table without rows where there are none.
+// A table without rows if `lines` is empty.
 using Lines = std::vector<std::vector<std::string>>;
 TextTable lines_table(const std::vector<std::string>& titles, Lines lines = {});
 
 struct EmbeddedForm {
   std::string_view name, text;
 };
-// Generated from the files at build time.
+// The build generates this from the files.
 const std::vector<EmbeddedForm>& embedded_forms();
 
 }  // namespace windtunnel

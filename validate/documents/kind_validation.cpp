@@ -15,14 +15,14 @@ namespace {
 
 constexpr double kMiss = 0.2;
 
-// "suspect_load_s" is in "s"; "faults_per_day" has no unit beside its name.
+// "suspect_load_s" has the unit "s"; "faults_per_day" has none.
 std::string unit_of(const std::string& metric) {
   for (const char* unit : {"s", "h", "W"}) {
     if (metric.ends_with(std::string("_") + unit)) return unit;
   }
   return "";
 }
-// "suspect_load_s" is called "suspect load".
+// "suspect_load_s" becomes "suspect load".
 std::string figure_name(const std::string& metric) {
   const std::string unit = unit_of(metric);
   std::string name = metric.substr(0, metric.size() - (unit.empty() ? 0 : unit.size() + 1));
@@ -42,7 +42,7 @@ std::string figure_cell(const RowOrFamily& of) {
   return figure_name(of.metric);
 }
 
-// A kind has one simpler rule.
+// The error of the kind's one simpler rule.
 std::string family_rule(const ValidationFamily& family) {
   return family.baselines.empty() ? "-" : percent(family.baselines.begin()->second);
 }

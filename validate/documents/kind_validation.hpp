@@ -1,4 +1,4 @@
-// Rows of a kind of measured_kinds(), predicted against measured.
+// The report on rows of a kind in measured_kinds().
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,8 @@
 namespace windtunnel {
 
 // The families, every miss above 20 %, and why rows were not predicted; on the page every row.
-// `form`: the kind's, which says them in its words; kind.form has the tables. Must outlive it.
+// `form` is that of the kind, with its words; kind.form has the tables. It must outlive the
+// document.
 Document kind_document(std::string_view form, const ValidationReport& report);
 
 }  // namespace windtunnel

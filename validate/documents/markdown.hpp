@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// On one line; what would end a cell or open a tag is escaped.
+// On one line, with characters escaped that would end a cell or open a tag.
 std::string markdown_text(const std::string& text);
 
 std::string markdown_table(const TextTable& table);

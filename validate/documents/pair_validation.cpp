@@ -28,7 +28,7 @@ std::string growth_text(const ContentionGrowth& growth) {
                      growth.sigma);
 }
 
-// In binary units, which is how the tool steps.
+// In binary units, in which the tool steps.
 std::string size_text(double bytes) {
   return bytes < kGibibyte ? fmt::format("{:g} MiB", bytes / kMebibyte)
                            : fmt::format("{:g} GiB", bytes / kGibibyte);
@@ -83,12 +83,12 @@ Json machine_json(const PairSpreadMachine& machine) {
           {"series", std::move(series)}};
 }
 
-// What makes the pairs of a machine differ.
+// The causes of differences between the pairs of a machine.
 Document variation_document(const PairSpreadMachine& machine) {
   const PairVariation& found = machine.variation;
   const NicVariation& nics = found.shared_nics;
   std::vector<std::string> leaves;
-  if (found.uplinks > 0) {  // else all nodes hang on one
+  if (found.uplinks > 0) {  // otherwise all nodes are on one leaf
     for (const auto& nodes : leaves_of(machine)) {
       leaves.push_back(fmt::format("{}", fmt::join(nodes, " ")));
     }

@@ -1,4 +1,4 @@
-// The spread of node pairs, simulated against measured, for reading and as JSON.
+// The report on the spread of node pairs, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace windtunnel {
 
-// Per machine what makes its pairs differ, then a line per series: quantiles over the pairs and
-// the largest error of the three, beside that of equal pairs.
+// For each machine the causes of differences between pairs, then a line per series: quantiles over
+// the pairs and the largest error of the three, also for equal pairs.
 Document pairs_document(const PairSpread& spread);
 
-// The parts of it, of a machine: sentences in lines, a row for each series, how many are near.
+// Its parts for one machine: lines of text, a row per series, and the number of good series.
 std::string variation_text(const PairSpreadMachine& machine);
 TextTable spread_table(const PairSpreadMachine& machine);
 std::string spread_verdict(const PairSpreadMachine& machine);
-// How many series at sizes not fitted on have all three quantiles within 10 %, and how many would
-// have them if all pairs were equal; the largest error of a quantile.
+// The number of judged series (sizes not fitted on) with all three quantiles within 10 %, and the
+// number that equal pairs would reach; the largest error of a quantile.
 struct SpreadCounts {
   int judged = 0, good = 0, uniform = 0;
   double worst = 0;
@@ -27,8 +27,8 @@ void add_counts(const PairSpreadMachine& machine, SpreadCounts& counts);
 // "all-reduce, 4 GPUs per node, 64 MiB"
 std::string series_name(const PairSeriesSpread& series);
 
-// {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths in
-// bytes per second, shares not per cent.
+// {"machines": [{"name", "leaves", "uplinks", "shared_nics", "series": [...]}]}; bandwidths are in
+// bytes per second, and shares are not in per cent.
 Json pairs_json(const PairSpread& spread);
 
 }  // namespace windtunnel

@@ -45,7 +45,7 @@ std::string ranking_text(const GroupRanking& ranking) {
       ranking.groups, ranking.pairs, percent(ranking.median_regret), percent(ranking.worst_regret));
 }
 
-// Each family's name with the lines of its metrics below.
+// Each family's name, followed by the lines of its metrics.
 TextTable families_by_name(const ValidationReport& report) {
   TextTable table = families_table(report);
   std::vector<std::string> names;
@@ -110,10 +110,10 @@ TextTable ranking_table(const ValidationReport& report) {
   return table;
 }
 
-// How far some rows were off.
+// The errors of some rows.
 struct Errors {
-  std::vector<double> sizes;  // least first
-  int inside = 0;             // how many rows lie in their 90 % interval
+  std::vector<double> sizes;  // ascending
+  int inside = 0;             // number of rows within their 90 % interval
 
   void add(const ValidationRow& row) {
     sizes.insert(std::ranges::upper_bound(sizes, row.relative_error()), row.relative_error());
@@ -142,7 +142,7 @@ std::vector<std::string> pooled_cells(const std::vector<ValidationRow>& rows,
           fmt::format("{:.0f}", 100 * errors.covered())};
 }
 
-// How well each metric is predicted over all rows, blind and not.
+// The accuracy of each metric over all rows, blind or not.
 TextTable pooled_table(const ValidationReport& report) {
   TextTable table = lines_table({"kind", "what", "rows", "median", "p90", "mean", "inside"});
   if (report.rows.empty() && report.fitted.empty()) return table;
@@ -154,7 +154,7 @@ TextTable pooled_table(const ValidationReport& report) {
   return table;
 }
 
-// Blind rows of one publisher, all its releases and GPUs.
+// Blind rows of each publisher, over all its releases and GPUs.
 TextTable publishers_table(const ValidationReport& report) {
   std::map<std::string, std::pair<std::set<std::string>, Errors>> publishers;
   for (const ValidationRow& row : report.rows) {
@@ -189,7 +189,7 @@ TextTable not_blind_table(const ValidationReport& report) {
   return table;
 }
 
-// Each family held against the others.
+// Each family compared with the others.
 TextTable familiarity_table(const ValidationReport& report) {
   TextTable table{{{"family"},
                    {"blind rows", Align::right},
@@ -219,7 +219,7 @@ TextTable missed_runs(const ValidationReport& report, double miss_above) {
   return rows_table(missed, seconds_or_bytes);
 }
 
-// Adds the reasons that most rows have, each on a line of kWidth.
+// Adds the most frequent reasons, a line of kWidth each.
 void add_first_reasons(Document& document) {
   constexpr size_t kReasons = 12;
   TextTable reasons = std::get<TextTable>(document["reasons"]);

@@ -1,5 +1,4 @@
-// What is wrong with measured series, as JSON, as text, and as comments of the calibration made of
-// them.
+// The faults of measured series as JSON, as text, and as comments in a calibration made from them.
 #pragma once
 
 #include <span>
@@ -14,13 +13,13 @@ namespace windtunnel {
 // [{"kind", "severity", "rows": ["file:line"], "what", "advice"}]
 Json sample_faults_json(std::span<const SampleFault> faults);
 
-// "sample_faults" of the form of that name: a line each with its first rows, the advice once for
-// each kind.
+// The part "sample_faults" of the form of that name: a line per fault with its first rows, and the
+// advice once per kind.
 TextTable sample_faults_table(std::span<const SampleFault> faults);
-// What the form says of them; empty without faults.
+// The text of the form; empty without faults.
 std::string sample_faults_text(std::span<const SampleFault> faults);
 
-// Lines of a YAML file, each after '#'.
+// Lines of a YAML file, each with a leading '#'.
 std::string sample_faults_comment(std::span<const SampleFault> faults);
 
 }  // namespace windtunnel

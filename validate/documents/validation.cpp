@@ -68,7 +68,7 @@ Json family_json(const ValidationFamily& family) {
           {"assumed", family.assumed}};
 }
 
-// Errors reach from 1e-16 to several times the measured value.
+// Formats errors from 1e-16 to several times the measured value.
 std::string error_text(double share) {
   if (share == 0) return "0";
   return share < 1e-4 ? fmt::format("{:.1e}", share) : fmt::format("{:.4f}", share);
@@ -103,7 +103,7 @@ const std::vector<FamilyColumn>& family_columns() {
   return columns;
 }
 
-// A note that families of one kind share stands at the first of them.
+// A note that families of one kind share is printed with the first of them.
 TextTable remarks_table(const ValidationReport& report) {
   TextTable remarks = lines_table({"family", "metric", "note", "rule", "mape"});
   std::string last_note;

@@ -1,4 +1,4 @@
-// Predicted against measured as JSON, and as the document of any kind of rows.
+// A validation report as JSON, and as a document for any kind of rows.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace windtunnel {
 
-// {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]}; shares,
-// not per cent. `oom` is null in a family whose rows do not say whether they ran out of memory,
-// and errors are in one all of whose rows were fitted on.
+// {"families": [...], "rows": [...], "fitted": [...], "labels": [...], "skipped": [...]}; shares
+// are not in per cent. `oom` is null if the rows of a family do not state whether they ran out of
+// memory, and errors are null if all of its rows were fitted on.
 Json validation_json(const ValidationReport& report);
 
 // The rows that were not predicted: [{"id": ..., "reason": ...}].

@@ -205,7 +205,7 @@ std::string tau_text(const std::optional<double>& tau) {
 
 std::string percent(double share) {
   if (share == 0) return "0%";
-  if (share > 100) return ">9999%";  // a rule that has run away
+  if (share > 100) return ">9999%";  // a rule that diverged
   return fmt::format("{:.{}f}%", share * 100, std::abs(share) < 0.0995 ? 1 : 0);
 }
 

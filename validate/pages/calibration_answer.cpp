@@ -14,7 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// A law over bytes is a line; laws of products, over operations, bytes and shapes, have none.
+// The line of a law over bytes; laws of products depend on operations, bytes and shapes, and have
+// none.
 std::vector<std::pair<double, double>> law_line(const KernelLaw& law) {
   constexpr int kPoints = 60;
   std::vector<std::pair<double, double>> line;
@@ -30,7 +31,7 @@ bool is_single(const Sample& sample) {
   return sample.role == SampleRole::fit && sample.work.size() == 1 && sample.work[0].size() == 1;
 }
 
-// One kernel at a time: each has its own sizes.
+// One kernel is shown at a time, because each has its own sizes.
 Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
   std::map<std::string, std::vector<ScatterPoint>> points;
   for (const Sample& sample : samples.runs) {
@@ -58,7 +59,7 @@ Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
   return chart_json(chart);
 }
 
-// How far samples lie from their laws, left out in turn.
+// The residuals of samples when each is left out of its law's fit.
 Json residuals_chart(const KernelLaws& laws) {
   RangeChart chart{.title = "Residuals of each law",
                    .note =

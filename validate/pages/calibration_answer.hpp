@@ -1,6 +1,6 @@
-// What `windtunnel calibrate` found: what the fit moved and how surely, the rows that it was
-// fitted on as predicted by it, and of kernels that were measured each sample beside its law and
-// the compositions by which the laws are judged.
+// The answer of `windtunnel calibrate`: the parameters that the fit changed with their intervals,
+// and the fitted rows with predictions; for measured kernels, each sample with its law, and the
+// compositions that judge the laws.
 #pragma once
 
 #include <string>
@@ -14,20 +14,20 @@
 
 namespace windtunnel {
 
-inline constexpr const char* kBeforeTheFit = "before the fit";  // a baseline of the rows
+inline constexpr const char* kBeforeTheFit = "before the fit";  // baseline of the rows
 
 struct FitAnswer {
-  Answer answer;                          // but for its sections
+  Answer answer;                          // without its sections
   SummarySection parameters;              // before and after
-  std::vector<SummarySection> more = {};  // what else the fit says
-  std::vector<RangeItem> moved = {};      // after over before
-  ValidationReport rows = {};             // that were fitted on, as the fit predicts them
+  std::vector<SummarySection> more = {};  // other results of the fit
+  std::vector<RangeItem> moved = {};      // value after / before
+  ValidationReport rows = {};             // fitted rows, predicted with the fit
 };
 Answer fit_answer(FitAnswer fit);
-// The value is after over before, with the interval after.
+// The value is after / before, with the interval after the fit.
 RangeItem moved_item(const std::string& name, const Parameter& before, const Parameter& after);
 
-// `report`: validate_samples() of the same.
+// `report` is validate_samples() of these samples.
 std::string kernels_page(const SampleFile& samples, const KernelLaws& laws,
                          const ValidationReport& report);
 

@@ -39,7 +39,7 @@ std::string executions_line(const ExecutedPlan& executed, const Executions& exec
                      ways_text(executed));
 }
 
-// The step, each kind of task, each step's end where there are several, each rank's.
+// Rows for the step, each kind of task, each step's end if there are several, and each rank.
 TextTable execution_table(const ExecutionComparison& comparison) {
   TextTable times{{{"", Align::left},
                    {"predicted", Align::right},
@@ -47,7 +47,7 @@ TextTable execution_table(const ExecutionComparison& comparison) {
                    {"error", Align::right}},
                   {}};
   times.rows.push_back(time_cells("step", comparison.step));
-  // The mean of a rank, comparable with the step; a receive lasts from when it is posted.
+  // The mean per rank is comparable with the step; a receive lasts from when it is posted.
   const double ranks = std::max<double>(1, static_cast<double>(comparison.ranks.size()));
   for (const ComparedKind& kind : comparison.kinds) {
     const bool waits = kind.kind == TaskKind::recv || kind.kind == TaskKind::collective;
@@ -72,7 +72,7 @@ Json time_document(const ComparedTime& time) {
       {"predicted_s", time.predicted_s}, {"measured_s", time.measured_s}, {"error", time.error()}};
 }
 
-// The name of a task is followed by how far its prediction is off.
+// Appends the error of its prediction to the name of a task.
 std::string error_of_task(const Span& predicted, const Span& measured) {
   const double predicted_s = predicted.end_s - predicted.start_s;
   const double measured_s = measured.end_s - measured.start_s;

@@ -1,5 +1,5 @@
-// A Plan's executions beside their prediction: how far it is off, and every rank's tasks as they
-// were predicted, with those that ran below them.
+// Compares a Plan's executions with their prediction: the errors, and every rank's predicted tasks
+// with the executed ones below them.
 #pragma once
 
 #include <string>
@@ -15,15 +15,15 @@ std::string signed_percent(double share);  // "+1.5 %"
 // "links: buckets, computations: waits, collectives: tcp"
 std::string ways_text(const ExecutedPlan& executed);
 
-// All figures, and how it was executed.
+// All figures, and the way of execution.
 Json execution_document(const ExecutedPlan& executed, const Executions& executions,
                         const ExecutionComparison& comparison);
 
 struct ExecutionAnswerOptions {
-  std::size_t max_spans = 60000;  // of the chart; further ranks are left out and the page says so
+  std::size_t max_spans = 60000;  // of the chart; the page says how many ranks it omits
 };
 
-// What it is made of has to outlive it.
+// All arguments must outlive the answer.
 Answer execution_answer(const ExecutedPlan& executed, const Executions& executions,
                         const ExecutionComparison& comparison,
                         const ExecutionAnswerOptions& options = {});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kDrawnSeries = 60;
 
-// Series at sizes that were fitted on are not drawn.
+// Omits series at sizes that were fitted on.
 Json spread_chart(const PairSpread& spread) {
   RangeChart chart{.title = "Bus bandwidth over pairs of nodes: measured, and simulated",
                    .note =

@@ -1,5 +1,5 @@
-// The page of `windtunnel validate collectives --pairs`: bus bandwidth over pairs of nodes,
-// measured and simulated, in one picture; then what makes the pairs of each machine differ.
+// The page of `windtunnel validate collectives --pairs`: a chart of measured and simulated bus
+// bandwidth over pairs of nodes, then the causes of differences on each machine.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// `command`: what makes the page again.
+// `command` makes the page again.
 std::string pairs_page(const PairSpread& spread, const std::string& command);
 
 }  // namespace windtunnel

@@ -18,7 +18,7 @@ namespace windtunnel {
 namespace {
 
 constexpr size_t kWorst = 25;
-constexpr double kLeastError = 0.001;        // that is drawn
+constexpr double kLeastError = 0.001;        // smallest error drawn
 constexpr double kClose = 0.1, kNear = 0.2;  // bands of the charts
 
 constexpr const char* kErrorNote =
@@ -33,7 +33,7 @@ Unit unit_of_metric(std::string_view metric) {
   return metric.ends_with("_rate") ? Unit::share : Unit::count;
 }
 
-// The title of "suspect_step_s" is "suspect step time".
+// "suspect_step_s" becomes "suspect step time".
 std::string metric_title(std::string_view metric) {
   std::string title(metric);
   const bool time = title.ends_with("_s");
@@ -62,7 +62,7 @@ std::string row_tip(const ValidationRow& row) {
   return row.note.empty() ? tip : tip + "\n" + shortened(row.note, 120);
 }
 
-// `of` ends its title: of which rows it is.
+// `of` ends the title and names the rows.
 Json accuracy_chart(const ValidationReport& report, const std::string& metric,
                     const std::string& of) {
   const Unit unit = unit_of_metric(metric);
@@ -94,7 +94,7 @@ Estimate error_of(const ValidationReport& report, const ValidationFamily& family
   return errors.empty() ? Estimate{family.mape, family.mape, family.mape} : estimate(errors);
 }
 
-// All metrics and kinds stand on one axis: a share is a share.
+// All metrics and kinds share one axis, because errors are relative.
 Json errors_chart(const std::vector<JudgedRows>& judged) {
   RangeChart chart{.title = "Error of each family beside the best simpler rule",
                    .note = kErrorNote,
@@ -118,7 +118,7 @@ Json errors_chart(const std::vector<JudgedRows>& judged) {
       chart.items.push_back(std::move(item));
     }
   }
-  // Each group once, in the order of its first family.
+  // Lists each group once, in the order of its first family.
   std::vector<std::string> groups;
   for (const RangeItem& item : chart.items) {
     if (std::ranges::find(groups, item.group) == groups.end()) groups.push_back(item.group);
@@ -163,11 +163,11 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// How far off all rows of a metric are.
+// The accuracy over all rows of a metric.
 struct Accuracy {
-  std::vector<double> errors;  // least first
+  std::vector<double> errors;  // ascending
   size_t near = 0, claimed = 0, covered = 0;
-  size_t families = 0, better = 0;  // with a simpler rule; and than it
+  size_t families = 0, better = 0;  // with a simpler rule, and better than it
 };
 
 Accuracy accuracy_of(const ValidationReport& report, const std::string& metric) {
@@ -225,7 +225,7 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
 
 namespace {
 
-// The median error of each kind and metric: they have little in common.
+// The median error of each kind and metric separately, because they are not comparable.
 std::vector<SummaryRow> kinds_figures(const std::vector<JudgedRows>& judged) {
   std::vector<SummaryRow> figures;
   for (const JudgedRows& each : judged) {
@@ -250,7 +250,7 @@ std::vector<std::string> fault_warnings(const FaultValidation& validation) {
   return {fmt::format("Outside of their ranges: {}.", fmt::join(outside, ", "))};
 }
 
-// What was measured is 1, so that shares, hours and bytes stand on one axis.
+// Relative to the measured value, so that shares, hours and bytes share one axis.
 Json fault_chart(const FaultValidation& validation) {
   RangeChart chart{
       .title = "Predicted over measured",
@@ -308,7 +308,7 @@ std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows) {
   const SummarySection errors = chart_section([kept] { return errors_chart(*kept); });
   if (several) sections.push_back(errors);
   for (const JudgedRows& each : judged) {
-    bool half = several;  // of one kind the first is what rows are judged by
+    bool half = several;  // with one kind, the first chart is the main one
     for (const std::string& metric : metrics_of(each.report)) {
       const auto chart = [kept, metric, of = &each, several] {
         return accuracy_chart(of->report, metric, several ? " (" + of->kind + ")" : "");

@@ -1,6 +1,6 @@
-// The page of `windtunnel validate`: how far predictions are off, in one figure and one picture;
-// then the error of each family beside that of the best simpler rule, the worst rows, and what was
-// not predicted or had to be assumed.
+// The page of `windtunnel validate`: the overall error in a figure and a chart; then the error of
+// each family next to that of the best simpler rule, the worst rows, rows that were not predicted,
+// and assumptions.
 #pragma once
 
 #include <string>
@@ -12,20 +12,20 @@
 
 namespace windtunnel {
 
-// Rows of one kind, and what they are called: "training runs".
+// Rows of one kind, with the kind's title: "training runs".
 struct JudgedRows {
   std::string kind;
   ValidationReport report;
 };
 
-// `command`: what makes the page again.
+// `command` makes the page again.
 std::string validation_page(const std::vector<JudgedRows>& judged, const std::string& command);
 
-// The ranges are over what sources leave out; each holds its value or does not.
+// Predictions are ranges over inputs that sources leave out, which contain the value or do not.
 std::string faults_validation_page(const FaultValidation& validation, const std::string& command);
 
-// What such a page consists of: how many rows and how far off, over all of them; then charts and
-// tables. A console shows only which rows were not predicted.
+// The parts of such a page: number of rows and overall error, then charts and tables. The console
+// shows only which rows were not predicted.
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
 std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows);
 

@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// What nearly all of them call alike.
+// Reads what nearly all families name alike.
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
@@ -30,7 +30,7 @@ void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.dropout = config.number_or("attention_dropout", 0) > 0;
 }
 
-// Every decoder_sparse_step-th layer has experts, but for those of mlp_only_layers.
+// Every decoder_sparse_step-th layer has experts, except those in mlp_only_layers.
 std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers) {
   const int step = std::max(1, config.whole_or("decoder_sparse_step", 1));
   std::vector<bool> experts(static_cast<std::size_t>(std::clamp(layers, 0, 10'000)));
@@ -63,7 +63,7 @@ void set_layers(const std::string& letters, TransformerSpec& model) {
 
 void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model) {
   read_dimensions(config, model);
-  model.kv_heads = model.heads;  // each has keys and values of its own out of the latent
+  model.kv_heads = model.heads;  // each head expands its own keys and values from the latent
   model.head_width = config.whole("qk_nope_head_dim");
   model.latent.query_rank = config.whole_or("q_lora_rank", 0);
   model.latent.kv_rank = config.whole("kv_lora_rank");
@@ -88,8 +88,8 @@ namespace {
 
 using Config = HuggingFaceConfig;
 
-// How many layers lie from one layer without a window to the next, if `global` of `layers` have
-// none and stand evenly.
+// The distance between layers without a window, if `global` of `layers` have none and are evenly
+// spaced.
 int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;
@@ -99,8 +99,8 @@ int global_every(int global, int layers, const Location& where) {
                                  global, layers));
 }
 
-// Layers with a window: as layer_types lists them, or one in `usual_every` without (0: all have
-// it).
+// Layers with a window: as layer_types lists them, or by default all but every `usual_every`-th (0:
+// all have it).
 void read_window(const Config& config, const std::string& key, int usual_every,
                  TransformerSpec& model) {
   model.window = config.whole_or(key, 0);
@@ -146,7 +146,7 @@ void read_mixtral(const Config& config, TransformerSpec& model) {
   model.moe.ffn_hidden = model.ffn_hidden;
 }
 
-// Its layers behind max_window_layers have the window, if it is used at all.
+// Layers after max_window_layers have the window, if the model uses one.
 void read_qwen2(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
   model.biases = false;
@@ -195,7 +195,7 @@ void read_gemma2(const Config& config, TransformerSpec& model) {
   read_window(config, "sliding_window", 2, model);
 }
 
-// Files of multimodal models leave out the values that equal the defaults of the class.
+// Files of multimodal models omit values that equal the defaults of the class.
 void read_gemma3(const Config& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
@@ -227,8 +227,8 @@ void read_gpt_oss(const Config& config, TransformerSpec& model) {
   read_window(config, "sliding_window", 2, model);
 }
 
-// Experts in every interleave_moe_layer_step-th layer; three layers in four attend to chunks, which
-// count as windows.
+// Every interleave_moe_layer_step-th layer has experts. Three layers in four attend within chunks,
+// which are modelled as windows.
 void read_llama4(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
   model.moe.ffn_hidden = model.ffn_hidden;
@@ -251,7 +251,7 @@ void read_nemotron(const Config& config, TransformerSpec& model) {
   model.normalisation = Normalisation::layer_norm;
 }
 
-// A word of layers_block_type, the newer form of the pattern.
+// Letter for a word in layers_block_type, the newer form of the pattern.
 char letter_of(const DocumentNode& type) {
   for (const auto& [name, letter] : {std::pair{"mamba", 'M'},
                                      {"linear_attention", 'M'},
@@ -309,7 +309,8 @@ void read_nemotron_h(const Config& config, TransformerSpec& model) {
   model.moe.latent_width = config.whole_or("moe_latent_size", 0);
 }
 
-// No attention and no MLP: what a transformer needs of them is as in the scan, and unused.
+// The model has neither attention nor MLP. A transformer needs values for both; these follow the
+// scan and are not used.
 void read_mamba2(const Config& config, TransformerSpec& model) {
   model.layers = config.whole_or("num_hidden_layers", 64);
   model.pattern.assign(static_cast<std::size_t>(std::min(model.layers, 10'000)), 'M');
@@ -375,10 +376,10 @@ void read_opt(const Config& config, TransformerSpec& model) {
   }
 }
 
-// Whether positions are YaRN's and its temperature scales queries and keys, rather than scores:
-// DeepSeek's, whose mscale and mscale_all_dim are equal, scales scores (transformers,
+// Whether positions are YaRN's and its temperature scales queries and keys. In DeepSeek's files
+// mscale equals mscale_all_dim, and the temperature scales scores instead (transformers,
 // modeling_rope_utils.py, _compute_yarn_parameters). Older files call the type `type`; from version
-// 5 of transformers on, rope_parameters stands in the place of rope_scaling.
+// 5 of transformers on, rope_parameters replaces rope_scaling.
 bool scales_rotary(const Config& config) {
   for (const char* key : {"rope_scaling", "rope_parameters"}) {
     const DocumentNode* node = config.find(key);
@@ -394,7 +395,7 @@ bool scales_rotary(const Config& config) {
   return false;
 }
 
-// What a family's reader leaves to the file, whichever the family.
+// Settings that any family's file may have.
 void read_kernels_of_their_own(const Config& config, TransformerSpec& model) {
   model.scaled_rotary = model.position == PositionEncoding::rotary && scales_rotary(config);
   model.clamped_activation =
@@ -446,7 +447,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"qwen3_next", read_qwen3_next},
 });
 
-// Known types that no layer here stands for, and what they have.
+// Known types that cannot be modelled, and the part that is missing here.
 struct UnmodelledType {
   std::string_view name;
   std::string_view has;

@@ -1,5 +1,5 @@
-// Fields of a config.json of Hugging Face, and what families of models read alike. For the files
-// hugging_face*.cpp alone.
+// Fields of a config.json of Hugging Face, and readers that several families of models share. Used
+// by hugging_face*.cpp only.
 #pragma once
 
 #include <fmt/format.h>
@@ -16,10 +16,10 @@
 
 namespace windtunnel {
 
-// The fields of a file. The JSON value null is the same as none.
+// The fields of a file. A field that is null counts as missing.
 class HuggingFaceConfig {
  public:
-  static constexpr int kMostOfAll = 100'000'000;  // so that sums of them stay whole numbers
+  static constexpr int kMostOfAll = 100'000'000;  // so that sums of fields stay exact
 
   explicit HuggingFaceConfig(const DocumentNode& map) : map_(map) {}
 
@@ -42,7 +42,7 @@ class HuggingFaceConfig {
     if (number <= kMostOfAll) return number;
     throw Error(where(key), fmt::format("{}: {} is too large", key, number));
   }
-  // Under one of two names, the second an older one.
+  // The field under its name, or under the older name if only that one is there.
   int whole(const std::string& key, const std::string& older) const {
     return find(key) == nullptr && find(older) != nullptr ? whole(older) : whole(key);
   }
@@ -66,9 +66,9 @@ class HuggingFaceConfig {
     const DocumentNode* node = find(key);
     return node == nullptr ? map_.where : node->where;
   }
-  // The configuration of a part, read as its own.
+  // The configuration of a part, as an object of its own.
   HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
-  // Keys of the file that nothing has asked for, in its order.
+  // Keys of the file that no reader has asked for, in the order of the file.
   std::vector<std::string> unread() const {
     std::vector<std::string> keys;
     for (const DocumentEntry& entry : map_.entries) {
@@ -82,16 +82,16 @@ class HuggingFaceConfig {
   mutable std::set<std::string> asked_;
 };
 
-// Dimensions and forms that nearly all of them call alike.
+// Reads the dimensions and forms that nearly all families name alike.
 void read_dimensions(const HuggingFaceConfig& config, TransformerSpec& model);
 // Reads latent attention and the experts of DeepSeek.
 void read_deepseek(const HuggingFaceConfig& config, TransformerSpec& model);
 // Sizes of Qwen's experts, but not which layers have them.
 void read_qwen_expert_sizes(const HuggingFaceConfig& config, TransformerSpec& model);
-// Layers with a letter each of kBlockLetters: as a pattern, or as leading dense layers before ones
-// with experts, where they are so.
+// Sets the layers from one letter of kBlockLetters each: as a pattern or, where possible, as a
+// number of dense layers before layers with experts.
 void set_layers(const std::string& letters, TransformerSpec& model);
-// [layer] Whether it has experts: every so many (Qwen), but for listed ones.
+// [layer] Whether it has experts: every n-th layer (Qwen), except listed ones.
 std::vector<bool> qwen_expert_layers(const HuggingFaceConfig& config, int layers);
 
 // Families whose layers are not alike (hugging_face_mixed.cpp).
@@ -104,8 +104,9 @@ void read_deepseek_v32(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm_dsa(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
 
-// Names what the file has and no reader has asked for, modules for multi-token prediction and
-// towers before the decoder, each with its share of operations where that is known.
+// Records in TransformerSpec::left_out what the file has and no reader has asked for, modules for
+// multi-token prediction and towers before the decoder, each with its share of operations if that
+// is known.
 void name_left_out(const DocumentNode& document, const HuggingFaceConfig& config,
                    TransformerSpec& model);
 

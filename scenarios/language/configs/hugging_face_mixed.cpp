@@ -1,5 +1,5 @@
-// Families of Hugging Face's configurations whose layers are not alike, or choose their keys, and
-// what of a file is left out.
+// Families of Hugging Face's configurations with layers of several kinds or with sparse attention,
+// and the list of what the readers leave out of a file.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 using MixedConfig = HuggingFaceConfig;
 
-// [layer] Whether it has attention: as layer_types lists it, or one in so many, the last of them.
+// [layer] Whether it has attention: from layer_types, or every n-th layer.
 std::vector<bool> attention_layers(const MixedConfig& config, int layers, int usual_every) {
   std::vector<bool> attention(static_cast<std::size_t>(std::clamp(layers, 0, 10'000)));
   if (config.find("layer_types") == nullptr) {
@@ -50,7 +50,7 @@ void set_mixed_layers(const std::vector<bool>& attention, const std::vector<bool
   if (model.layers_with(has_mamba) == 0) model.mamba = {};
 }
 
-// Reads the gate of attention and the gated DeltaNet, which Qwen3-Next and 3.5 have alike.
+// Reads the gate of attention and the gated DeltaNet, which Qwen3-Next and Qwen3.5 state alike.
 void read_gated_delta(const MixedConfig& config, TransformerSpec& model) {
   model.head_width = config.whole_or("head_dim", 256);
   model.attention_gate = config.flag_or("attn_output_gate", true);
@@ -71,7 +71,7 @@ void read_qwen3_next(const MixedConfig& config, TransformerSpec& model) {
                    qwen_expert_layers(config, model.layers), model);
 }
 
-// It is dense, or has experts in every layer.
+// The model is dense, or has experts in every layer.
 void read_qwen3_5(const MixedConfig& config, TransformerSpec& model) {
   const DocumentNode* type = config.find("model_type");
   const bool moe = config.find("num_experts") != nullptr ||
@@ -93,7 +93,8 @@ void read_qwen3_5(const MixedConfig& config, TransformerSpec& model) {
   set_mixed_layers(attention, std::vector<bool>(attention.size(), moe), model);
 }
 
-// Kimi Delta Attention between latent attention without positions. Layers are counted from 1.
+// Kimi Delta Attention alternates with latent attention without positions. Layers are counted from
+// 1.
 void read_kimi_linear(const MixedConfig& config, TransformerSpec& model) {
   read_dimensions(config, model);
   const HuggingFaceConfig linear = config.part("linear_attn_config");
@@ -129,7 +130,7 @@ void read_kimi_linear(const MixedConfig& config, TransformerSpec& model) {
     }
     attention[layer - 1] = true;
   }
-  linear.find("kda_layers");  // the others
+  linear.find("kda_layers");  // marks the key as read: it lists the remaining layers
   linear.find("short_conv_kernel_size");
   std::vector<bool> experts(layers, true);
   const int dense = config.whole_or("first_k_dense_replace", 0);
@@ -141,7 +142,7 @@ void read_kimi_linear(const MixedConfig& config, TransformerSpec& model) {
   }
 }
 
-// Lightning Attention between softmax attention, as attn_type_list or layer_types has it.
+// Lightning Attention alternates with softmax attention, as attn_type_list or layer_types says.
 void read_minimax(const MixedConfig& config, TransformerSpec& model) {
   read_dimensions(config, model);
   model.moe.experts = config.whole("num_local_experts");
@@ -175,7 +176,7 @@ void read_minimax_m2(const MixedConfig& config, TransformerSpec& model) {
   model.moe.experts = config.whole("num_local_experts");
   model.moe.per_token = config.whole("num_experts_per_tok");
   model.moe.ffn_hidden = model.ffn_hidden;
-  config.find("attn_type_list");  // all are softmax attention
+  config.find("attn_type_list");  // marks the key as read: all layers have softmax attention
 }
 
 namespace {
@@ -206,7 +207,7 @@ void read_glm_dsa(const MixedConfig& config, TransformerSpec& model) {
 
 void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
   read_dimensions(config, model);
-  model.biases = false;  // of queries, keys and values alone
+  model.biases = false;  // TransformerSpec cannot express biases of queries, keys and values alone
   model.head_width = config.whole_or("head_dim", 128);
   model.moe.experts = config.whole("n_routed_experts");
   model.moe.per_token = config.whole("num_experts_per_tok");
@@ -218,10 +219,10 @@ void read_glm4_moe(const MixedConfig& config, TransformerSpec& model) {
 
 namespace {
 
-// Keys that no reader asks for and that change neither time nor memory by more than a vector a
-// layer: tokens, tokenizers, generation, initialisation, scales of positions and of the router,
-// norms of queries and keys, formats of weights. A `*` before the other characters stands for
-// anything, and `_*` for what the library that wrote the file keeps for itself.
+// Keys that no reader asks for and that change time and memory by at most a vector per layer:
+// tokens, tokenizers, generation, initialisation, scales of positions and of the router, norms of
+// queries and keys, formats of weights. A leading `*` matches anything; `_*` matches private keys
+// of the library that wrote the file.
 constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "*_eps",
     "*_epsilon",
@@ -310,7 +311,7 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "use_sliding_window",
 };
 
-// Keys of how such a model was trained, which a scenario states itself.
+// Keys about how the model was trained, which a scenario states itself.
 constexpr std::array<std::string_view, 5> kOfTraining = {
     "*_pdrop", "*dropout", "gradient_checkpointing", "quantization", "quantization_config",
 };
@@ -330,15 +331,15 @@ bool is_off(const DocumentNode& node) {
          (node.text == "false" || node.text.find_first_not_of("0.") == std::string::npos);
 }
 
-// A tower of vision or audio: attention and an MLP of two matrices a layer, whatever the file calls
-// their sizes. 0: it does not say.
+// Parameters of a tower of vision or audio: attention and an MLP of two matrices per layer, under
+// the various names that files use. 0: the file does not state the sizes.
 double tower_parameters(const MixedConfig& tower) {
   const auto first = [&](std::initializer_list<const char*> names) {
     for (const char* name : names) {
       if (tower.find(name) == nullptr) continue;
       try {
         return double(tower.whole(name));
-      } catch (const Error&) {  // a list, of towers that are no transformers
+      } catch (const Error&) {  // a list: of towers that are not transformers
         return 0.0;
       }
     }
@@ -350,7 +351,7 @@ double tower_parameters(const MixedConfig& tower) {
   return layers * hidden * (4 * hidden + 2 * (ffn > 0 ? ffn : 4 * hidden));
 }
 
-// Whether widths of all heads together are numbers that a model can have.
+// Whether the total widths of all heads stay within a model's limits.
 bool is_countable(const TransformerSpec& model) {
   constexpr double kMostWide = 1e8;
   const double head =

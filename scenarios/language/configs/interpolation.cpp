@@ -20,7 +20,7 @@ std::string without_blanks(std::string_view text) {
   return std::string(end == text.npos ? "" : text.substr(begin, end + 1 - begin));
 }
 
-// The arguments are two numbers: "4, 12288".
+// Evaluates a function of two numbers: "4, 12288".
 Text computed(std::string_view function, std::string_view arguments) {
   const std::size_t comma = arguments.find(',');
   if (comma == arguments.npos) return {};
@@ -48,7 +48,7 @@ class Interpolations {
     for (const Setting& setting : settings) values_[setting.name] = setting.value;
   }
 
-  // Returns the text with the innermost values first. Nothing: something in it refers to nothing.
+  // Resolves the innermost values first. Nothing if a reference has no target.
   Text resolved(std::string text, const std::string& name, int depth) {
     for (int i = 0; i < kMost; ++i) {
       const std::size_t end = find_end(text);
@@ -63,11 +63,11 @@ class Interpolations {
   }
 
  private:
-  static constexpr int kMost = 20;  // in one value
+  static constexpr int kMost = 20;  // replacements in one value
   static constexpr int kDeepest = 8;
   static constexpr std::size_t kLongest = 4096;
 
-  // Where the first "${" without one inside ends.
+  // The end of the first "${" that contains no other.
   static std::size_t find_end(const std::string& text) {
     const std::size_t begin = text.find("${");
     return begin == text.npos ? text.npos : text.find('}', begin);
@@ -93,8 +93,8 @@ class Interpolations {
     return std::string(arguments);
   }
 
-  // A path that begins with dots goes from the setting that names it, another one from the top,
-  // where the file may be a part of a larger one ("training.model.seq_length").
+  // A path with leading dots is relative to the setting that contains it. Other paths start at the
+  // top, even if the file is part of a larger configuration ("training.model.seq_length").
   Text value_at(const std::string& path, const std::string& name, int depth) {
     std::string plain =
         setting_name(path.substr(std::min(path.find_first_not_of('.'), path.size())));
@@ -118,7 +118,7 @@ class Interpolations {
   }
 
   std::map<std::string, std::string> values_;
-  int left_ = 10'000;  // look-ups, as values that refer to many that refer to many never end
+  int left_ = 10'000;  // look-ups: nested references can grow exponentially
 };
 
 }  // namespace

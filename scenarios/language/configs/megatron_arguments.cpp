@@ -17,13 +17,13 @@
 namespace windtunnel {
 namespace {
 
-// The settings that name an argument, wherever they are nested ("model.num_layers").
+// Finds an argument among the settings, however deep it is nested ("model.num_layers").
 class MegatronArguments {
  public:
   MegatronArguments(const std::vector<Setting>& settings, const std::string& path)
       : settings_(settings), path_(path) {}
 
-  // The last of them, as argparse has it; null: it is not there, or says "false" or "null".
+  // The last one wins, as in argparse; null: it is missing, or says "false" or "null".
   const Setting* find(std::string_view name) const {
     const Setting* found = stated(name);
     if (found != nullptr && found->value == "true") {
@@ -81,7 +81,7 @@ class MegatronArguments {
 
 using Arguments = MegatronArguments;
 
-// How many zeros and ones "[0]*3+[1]*58" lists; nothing where it is no such list.
+// The numbers of zeros and ones in "[0]*3+[1]*58"; nothing if the text is not such a list.
 std::optional<std::array<double, 2>> listed(std::string_view text) {
   std::array<double, 2> counts{};
   while (!text.empty()) {
@@ -106,7 +106,7 @@ std::optional<std::array<double, 2>> listed(std::string_view text) {
   return counts;
 }
 
-// Layers with a dense MLP: N means that one in N has experts, "([0]*3+[1]*58)" lists them.
+// Layers with a dense MLP. N means that every N-th layer has experts; "([0]*3+[1]*58)" lists them.
 int dense_layers(const Arguments& arguments, int layers) {
   const Setting* word = arguments.find("--moe-layer-freq");
   if (word == nullptr) return 0;
@@ -127,7 +127,9 @@ int dense_layers(const Arguments& arguments, int layers) {
 
 void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.experts = arguments.whole_or("--num-experts", 0);
-  if (model.moe.experts == 1) model.moe.experts = 0;  // as Megatron-DeepSpeed says of a dense model
+  if (model.moe.experts == 1)
+    model.moe.experts = 0;  // Megatron-DeepSpeed's value for a dense
+                            // model
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
   model.moe.groups = arguments.whole_or("--moe-router-num-groups", 1);
@@ -153,7 +155,7 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
       throw Error(window->where, fmt::format("--window-size: '{}' is not two numbers such as 128,0",
                                              window->value));
     }
-    model.window = std::stoi(before) + 1;  // the keys before it, and its own
+    model.window = std::stoi(before) + 1;  // plus the key of the token itself
   }
   if (!arguments.flag("--multi-latent-attention")) return;
   model.kv_heads = model.heads;
@@ -173,7 +175,7 @@ MambaMixer gated_delta(const Arguments& arguments) {
           .heads = arguments.whole_or("--linear-num-value-heads", 32)};
 }
 
-// Reads the mixer of a pattern that has the letter M, or G for gated DeltaNet.
+// Reads the mixer of a pattern that contains the letter M, or G for gated DeltaNet.
 void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec& model) {
   const std::string letters = "M*-EG";  // megatron/core/ssm/mamba_hybrid_layer_allocation.py
   const std::size_t other = model.pattern.find_first_not_of(letters);
@@ -200,8 +202,8 @@ void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec
   model.mamba.heads = arguments.whole_or("--mamba-num-heads", usual);
 }
 
-// The pattern of a hybrid model: letters, "|" where stages of a pipeline end, and after "/" the
-// modules that predict further tokens, which are left out.
+// Reads the pattern of a hybrid model: letters, "|" between stages of a pipeline, and after "/" the
+// modules that predict further tokens, which are ignored.
 void read_pattern(const Arguments& arguments, TransformerSpec& model) {
   const Setting* word = arguments.find("--hybrid-layer-pattern");
   if (word == nullptr) word = arguments.find("--hybrid-override-pattern");
@@ -218,8 +220,8 @@ void read_pattern(const Arguments& arguments, TransformerSpec& model) {
   read_mixer(arguments, *word, model);
 }
 
-// Layers whose attention is of another kind: gated DeltaNet in all but one of so many, or keys that
-// an indexer chooses; and what predicts further tokens.
+// Reads layers with another kind of attention (gated DeltaNet in all but every n-th layer, or
+// sparse attention with an indexer) and modules that predict further tokens.
 void read_variants(const Arguments& arguments, TransformerSpec& model) {
   model.mtp_layers = arguments.whole_or("--mtp-num-layers", 0);
   model.attention_gate = arguments.flag("--attention-output-gate");
@@ -238,7 +240,7 @@ void read_variants(const Arguments& arguments, TransformerSpec& model) {
                             "gated_delta_net, dsa",
                             variant->value));
   }
-  if (!model.pattern.empty()) return;  // which says itself where they are
+  if (!model.pattern.empty()) return;  // the pattern places them itself
   model.mamba = gated_delta(arguments);
   const int every = std::max(1, arguments.whole_or("--linear-attention-freq", 4));
   model.pattern.clear();
@@ -250,7 +252,7 @@ void read_variants(const Arguments& arguments, TransformerSpec& model) {
   model.moe.dense_layers = 0;
 }
 
-// Gated, it is two thirds of four times the hidden width, in whole multiples of 64.
+// A gated MLP's width is two thirds of four times the hidden width, rounded to a multiple of 64.
 int usual_ffn(const Arguments& arguments, int hidden) {
   if (!arguments.flag("--swiglu")) return 4 * hidden;
   return static_cast<int>(std::int64_t{hidden} * 4 * 2 / 3 / 64 * 64);
@@ -291,7 +293,7 @@ TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
   model.layers = listed ? 0 : arguments.whole("--num-layers");
   model.hidden = arguments.whole("--hidden-size");
   model.ffn_hidden = arguments.whole_or("--ffn-hidden-size", usual_ffn(arguments, model.hidden));
-  // Before padding, which depends on tp and is done by layouts.
+  // The size before padding; layouts pad it, depending on tp.
   model.vocabulary = arguments.whole("--vocab-size");
   model.sequence = arguments.whole_or("--seq-length", 0);
   read_forms(arguments, model);
@@ -370,8 +372,8 @@ void write_experts(const TransformerSpec& model, MegatronSettings& settings) {
   }
 }
 
-// Every how many layers the pattern has attention that sees all, where the others carry the state
-// of a gated delta rule; 0: its layers do not come so.
+// The period of layers with full attention, if the others carry the state of a gated delta rule; 0
+// if the pattern is not periodic.
 int linear_attention_period(const TransformerSpec& model) {
   const std::size_t first = model.pattern.find_first_of("TX");
   if (model.mamba.kind != ScanKind::gated_delta || first == std::string::npos) return 0;
@@ -383,7 +385,7 @@ int linear_attention_period(const TransformerSpec& model) {
   return static_cast<int>(first) + 1;
 }
 
-// Nothing is written of a pattern that no argument says.
+// A pattern that no argument can express is not written.
 void write_pattern(const TransformerSpec& model, MegatronSettings& settings) {
   const auto number = [&](const char* name, int value) {
     settings.emplace_back(name, fmt::to_string(value));

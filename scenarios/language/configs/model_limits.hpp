@@ -1,5 +1,5 @@
-// What a model that another program wrote down must fulfil: the ranges of a scenario's keys, and
-// what its numbers must have in common.
+// Checks of a model that was read from another program's file: the ranges of a scenario's keys, and
+// relations between the numbers.
 #pragma once
 
 #include "models/base/error.hpp"
@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Throws Error at `where` that names the key of the scenario ("model.heads") which would say so.
+// Throws Error at `where` that names the key of a scenario ("model.heads") for the wrong number.
 void check_limits(const TransformerSpec& model, const Location& where);
 
 }  // namespace windtunnel

@@ -1,8 +1,8 @@
-// Launch scripts for sh and bash, as far as they state what is launched: words of commands,
-// variables and arrays with their values in the place of "$NAME", products of whole numbers, and
-// branches of an `if` or `case` that compares what the script itself sets. Nothing runs; what only
-// a run can tell ("$(hostname)", loops) stays as written, and of an `if` that asks for such a thing
-// all branches count.
+// Reads launch scripts for sh and bash without running them: words of commands, variables and
+// arrays with their values in place of "$NAME", products of whole numbers, and branches of an `if`
+// or `case` that compares values set by the script itself. Text that only a run could evaluate
+// ("$(hostname)", loops) stays as written; an `if` with such a condition contributes all of its
+// branches.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ bool is_name_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// A condition in brackets by its words: "[", "8", "-gt", "1", "]". Nothing: only a run can tell.
+// Evaluates a condition in brackets, given its words: "[", "8", "-gt", "1", "]". Nothing if only a
+// run can tell.
 std::optional<bool> value_of_condition(std::span<const ScriptWord> words) {
   const auto unknown = [](const ScriptWord& word) { return word.text.find('$') != word.text.npos; };
   if (words.size() < 3 || (words[0].text != "[" && words[0].text != "[[")) return {};
@@ -60,7 +61,7 @@ std::optional<bool> value_of_condition(std::span<const ScriptWord> words) {
   return {};
 }
 
-// Returns where the name ends. Nothing: `word` assigns to no variable.
+// Returns the end of the variable's name. Nothing: `word` is not an assignment.
 std::optional<std::size_t> end_of_assigned(std::string_view word) {
   std::size_t end = 0;
   while (end < word.size() && is_name_character(word[end])) ++end;
@@ -85,18 +86,18 @@ class ScriptReader {
  private:
   struct ShellVariable {
     std::vector<ScriptWord> words;    // of an array, or of a text with arguments
-    std::optional<std::string> text;  // none: an array
+    std::optional<std::string> text;  // missing for an array
     bool used = false;
   };
-  // What counts of an `if`, up to its `fi`, and of a `case`, up to its `esac`.
+  // State of an `if` up to its `fi`, or of a `case` up to its `esac`.
   struct ShellBranch {
-    bool asks = true;           // a condition, or a pattern, is not yet at its end
-    std::optional<bool> holds;  // the condition of the branch
-    bool taken = false;         // one before this branch surely counts
+    bool asks = true;           // inside a condition or pattern
+    std::optional<bool> holds;  // condition of the branch; nothing: unknown
+    bool taken = false;         // an earlier branch surely applies
     bool counts() const { return asks || (!taken && holds.value_or(true)); }
 
     std::optional<std::string> subject = {};  // of a `case`
-    std::optional<bool> matches = false;      // one of the patterns "a|b)" so far
+    std::optional<bool> matches = false;      // whether a pattern of "a|b)" matched so far
 
     void read_pattern(const std::string& pattern, bool last) {
       std::optional<bool> match = *subject == pattern;
@@ -112,7 +113,7 @@ class ScriptReader {
       asks = false;
     }
   };
-  static constexpr int kDeepest = 20;  // variables inside variables
+  static constexpr int kDeepest = 20;  // nesting of variables
   static constexpr std::size_t kMostWords = 100'000;
 
   bool ended() const { return next_ == text_.size(); }
@@ -131,7 +132,8 @@ class ScriptReader {
   Location here() const { return {at_.file, at_.line, at_.column + 1}; }
   static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
   static bool ends_word(char c) { return is_blank(c) || c == '\n' || c == ';'; }
-  // At the start of a word; inside one '|' is a letter ("M*|M*", where stages of a pipeline end).
+  // True at the start of a word. Inside a word '|' is an ordinary character ("M*|M*" has stages of
+  // a pipeline).
   static bool ends_command(char c) { return c == '\n' || c == ';' || c == '|' || c == '&'; }
   static bool is_argument(const ScriptWord& word) {
     return word.text.size() > 1 && word.text[0] == '-' &&
@@ -143,7 +145,7 @@ class ScriptReader {
   static bool opens_branch(const ScriptWord& word) {
     return !word.quoted && (word.text == "then" || word.text == "else" || word.text == "do");
   }
-  // Commands of the shell whose words are no settings.
+  // Commands of the shell without settings among their words.
   static bool launches_nothing(const ScriptWord& word) {
     constexpr std::string_view kCommands[] = {"echo", "printf", "mkdir", "set",  "unset", "cd",
                                               "rm",   "cp",     "[",     "[[",   "while", "for",
@@ -160,7 +162,7 @@ class ScriptReader {
     return std::ranges::any_of(words, is_argument);
   }
 
-  // The rest of a line behind '#'; Slurm's directives are settings.
+  // Skips the rest of a line after '#', but reads Slurm's directives as settings.
   void read_comment() {
     const Location where = here();
     std::string line;
@@ -186,7 +188,7 @@ class ScriptReader {
     }
   }
 
-  // Words up to the end of the command.
+  // Reads words up to the end of the command.
   void read_words(std::vector<ScriptWord>& words) {
     while (!ended()) {
       if (is_blank(peek())) {
@@ -222,7 +224,7 @@ class ScriptReader {
     if (named) add_arguments(words);
   }
 
-  // True: the command says which branch of an `if` counts, and nothing else.
+  // True if the command only controls which branch of an `if` or `case` applies.
   bool is_of_branches(const std::vector<ScriptWord>& words) {
     const std::string& first = words[0].text;
     const bool ends_pattern = std::exchange(ends_pattern_, false);
@@ -257,7 +259,7 @@ class ScriptReader {
     return true;
   }
 
-  // "cat <<EOT > file": the lines up to EOT are the file's.
+  // "cat <<EOT > file": skips the lines up to EOT, which are the file's content.
   void skip_text_of(const std::vector<ScriptWord>& words) {
     const auto begin = std::ranges::find_if(
         words, [](const ScriptWord& word) { return word.text.starts_with("<<"); });
@@ -272,7 +274,7 @@ class ScriptReader {
     }
   }
 
-  // The words of a text that another shell runs: bash -c "...".
+  // Splits the text that another shell runs (bash -c "...") into words.
   static std::vector<ScriptWord> split_commands(const std::vector<ScriptWord>& words) {
     std::vector<ScriptWord> all;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -287,7 +289,7 @@ class ScriptReader {
     return all;
   }
 
-  // "2>&1", "> log".
+  // Drops "2>&1" and "> log".
   static std::vector<ScriptWord> without_redirections(const std::vector<ScriptWord>& words) {
     std::vector<ScriptWord> rest;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -301,7 +303,8 @@ class ScriptReader {
     return rest;
   }
 
-  // One word, or those that a variable with arguments stands for. In an array nothing is assigned.
+  // Reads one word, or the several words of a variable with arguments. Arrays contain no
+  // assignments.
   void read_word(std::vector<ScriptWord>& words, bool in_array = false) {
     ScriptWord word{{}, here()};
     char quote = 0;
@@ -335,7 +338,7 @@ class ScriptReader {
     if (in_array || !assign_if(word, words)) words.push_back(word);
   }
 
-  // True: the word sets a variable. Only those at the start of a command do.
+  // True if the word assigns a variable. Only words at the start of a command can.
   bool assign_if(const ScriptWord& word, const std::vector<ScriptWord>& before) {
     const std::optional<std::size_t> end = end_of_assigned(word.text);
     if (!end || !std::ranges::all_of(before, is_declaration)) return false;
@@ -348,7 +351,7 @@ class ScriptReader {
     const bool adds = word.text[end - 1] == '+';
     ShellVariable& variable = variables_[word.text.substr(0, adds ? end - 1 : end)];
     const std::string value = word.text.substr(end + 1);
-    // "A=${A:-8}" is read with its value in place; a word without blanks is no list of arguments.
+    // "A=${A:-8}" is resolved now; a value without blanks is not a list of arguments.
     variable.text = adds ? variable.text.value_or("") + value : value;
     variable.used = false;
     std::vector<ScriptWord> parts = split(value, word.where);
@@ -358,7 +361,7 @@ class ScriptReader {
     }
   }
 
-  // Words of a text that a variable holds, at the place where it is set: its lines are counted.
+  // Splits the value of a variable into words. Each gets its own line as its place.
   static std::vector<ScriptWord> split(const std::string& text, Location where) {
     std::vector<ScriptWord> parts;
     bool inside = false;
@@ -399,7 +402,7 @@ class ScriptReader {
     variable.used = false;
   }
 
-  // The text behind '$', up to where its name or its parentheses end.
+  // The text from '$' to the end of the name or parentheses.
   std::string dollar() {
     std::string written(1, take());
     if (ended()) return written;
@@ -421,8 +424,8 @@ class ScriptReader {
     return written;
   }
 
-  // Adds what '$...' stands for to the word. True: it stands for several words, which are added to
-  // `words`, and the word ends with it.
+  // Appends the value of '$...' to the word. True if the value has several words: they are added to
+  // `words`, and the word ends.
   bool expand(ScriptWord& word, std::vector<ScriptWord>& words, bool quoted) {
     const std::string written = dollar();
     const auto found = variables_.find(variable_name(written));
@@ -441,7 +444,7 @@ class ScriptReader {
         words.push_back(each);
         continue;
       }
-      // An item "--fp8-format hybrid" is two words where the array stands without quotes.
+      // An unquoted array item "--fp8-format hybrid" is two words.
       const std::vector<ScriptWord> parts = split(each.text, each.where);
       words.insert(words.end(), parts.begin(), parts.end());
     }
@@ -485,7 +488,7 @@ class ScriptReader {
     return value;
   }
 
-  // Puts the values of variables in their places.
+  // Replaces variables by their values.
   std::string expanded(const std::string& text, int depth) {
     if (text.find('$') == std::string::npos) return text;
     ScriptReader inside(text, at_.file);
@@ -500,7 +503,7 @@ class ScriptReader {
     return result;
   }
 
-  // Names in $((...)) stand without '$', too.
+  // Names in $((...)) may lack the '$'.
   std::string arithmetic_text(const std::string& text, int depth) {
     const std::string with_values = expanded(text, depth + 1);
     std::string result;
@@ -518,8 +521,8 @@ class ScriptReader {
     return result;
   }
 
-  // "--name value", "--name=value", "-N 4", "name=value" as Hydra has it, and the configuration
-  // that stands alone before them ("train.py base.yml steps=10"), here "yaml_file".
+  // Adds the settings "--name value", "--name=value", "-N 4", "name=value" (Hydra), and a
+  // configuration file that precedes them ("train.py base.yml steps=10") as "yaml_file".
   void add_arguments(const std::vector<ScriptWord>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
       const ScriptWord& word = words[i];
@@ -531,7 +534,7 @@ class ScriptReader {
             {setting_name(word.text.substr(0, equals)), word.text.substr(equals + 1), value});
       } else if (is_argument(word)) {
         const std::size_t first = i + 1;
-        const bool module = word.text == "-m";  // of Python, which takes one name
+        const bool module = word.text == "-m";  // Python's option, which takes one name
         while (i + 1 < words.size() && !(module && i + 1 > first) && !is_argument(words[i + 1]) &&
                !is_stated_by_name(words[i + 1].text)) {
           ++i;
@@ -543,7 +546,7 @@ class ScriptReader {
     }
   }
 
-  // "name=value", "--name=value".
+  // True for "name=value" and "--name=value".
   static bool is_stated_by_name(std::string_view word) {
     const std::size_t equals = word.find('=');
     return equals != std::string_view::npos && is_path_of_names(word.substr(0, equals));
@@ -555,8 +558,8 @@ class ScriptReader {
     });
   }
 
-  // "--target-modules q_proj v_proj": all of them in brackets; but a program that is launched ends
-  // the values.
+  // Adds one argument with its values in brackets ("--target-modules q_proj v_proj"). The program
+  // that is launched ends the values.
   void add_argument(const ScriptWord& name, std::span<const ScriptWord> values) {
     if (values.empty()) {
       settings_.push_back({setting_name(name.text), "true", name.where});
@@ -569,7 +572,7 @@ class ScriptReader {
     });
     int listed = 0;
     for (const ScriptWord& value : values) {
-      // One that the script does not set may as well be nothing: "--bf16 $MORE".
+      // An unset variable may be empty: "--bf16 $MORE".
       if (listed > 0 && value.text.starts_with('$')) continue;
       list += (list.empty() ? "" : ", ") + value.text;
       ++listed;
@@ -584,7 +587,7 @@ class ScriptReader {
   Location at_;
   std::map<std::string, ShellVariable> variables_;
   std::vector<ShellBranch> branches_;
-  bool ends_pattern_ = false;  // the word read last is a pattern of a `case`
+  bool ends_pattern_ = false;  // the last word is a pattern of a `case`
   std::vector<Setting> settings_;
 };
 

@@ -17,7 +17,7 @@ bool is_list_of_scalars(const DocumentNode& node) {
   });
 }
 
-// "500_000" of YAML is 500000.
+// Removes the separators of YAML numbers: "500_000" is 500000.
 std::string plain_number(std::string text) {
   const bool number = text.find_first_not_of("0123456789_") == std::string::npos;
   if (number && !text.starts_with('_')) std::erase(text, '_');
@@ -50,7 +50,7 @@ void flatten(const DocumentNode& node, const std::string& name, std::vector<Sett
   }
 }
 
-// YAML takes text that is no JSON, such as a name that lacks a quote.
+// The YAML parser accepts faulty JSON, such as a name without its closing quote.
 void check_json(const std::string& text, const std::string& path) {
   using Json = nlohmann::json;
   const auto discard = [](int, Json::parse_event_t, Json&) { return false; };

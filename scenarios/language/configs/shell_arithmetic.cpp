@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-// Sums of products of whole numbers and parentheses.
+// Parses sums of products of whole numbers and parentheses.
 class ShellArithmetic {
  public:
   explicit ShellArithmetic(std::string_view text) : text_(text) {}

@@ -1,11 +1,11 @@
-// TOML by toml++ (https://marzer.github.io/tomlplusplus), whose headers take seconds to compile:
-// they are included here alone.
+// Reads TOML with toml++ (https://marzer.github.io/tomlplusplus). Its headers take seconds to
+// compile, so only this file includes them.
 #include <fmt/format.h>
 
 #include <sstream>
 
-// The parser reports damaged text by an error, but some of its assertions fail on such text first
-// and would end the program.
+// The parser reports damaged text as an error, but some of its assertions would end the program
+// first.
 #define TOML_ASSERT(condition) static_assert(true)
 #include <toml++/toml.h>
 

@@ -1,11 +1,11 @@
-// How a row of the field table is written: a builder for its type, the path of the key, and what
-// the row says besides, in any order:
+// How a row of the field table is written: a builder for its type, the path of the key, and then
+// further properties in any order:
 //
 //   fact_row("failures.*.rate", sets<&FailureClass::rate_per_node_s>, Dimension::per_node_s,
 //            range(0, kMost), optional, example("3.24 per 1000 node-days"), "help of the key")
 //
-// A row says only what is particular to it. The names of an enumeration and the default follow from
-// the member that the key sets, an example from the default.
+// A row states only what is particular to it. The names of an enumeration and the default follow
+// from the member that the key sets, an example from the default.
 #pragma once
 
 #include <algorithm>
@@ -32,16 +32,16 @@ std::vector<std::string> calibration_names();
 Rows cluster_rows();  // "cluster" and all below it
 Rows fabric_rows();
 Rows communication_rows();
-Rows context_rows();         // forms of "layout.cp" and "layout.ep"
-Rows length_rows();          // "batch.lengths", and who computes which
-Rows place_rows();           // which nodes the ranks of "layout" stand on
+Rows context_rows();         // "layout.cp", "layout.ep": algorithms
+Rows length_rows();          // "batch.lengths", and which ranks compute which sequences
+Rows place_rows();           // which nodes hold the ranks of "layout"
 Rows signature_rows();       // "layout.signatures"
-Rows stage_rows();           // layers of the stages
-Rows shard_rows();           // what "layout.sharding" divides among whom
+Rows stage_rows();           // layers of each pipeline stage
+Rows shard_rows();           // what "layout.sharding" divides, and over which ranks
 Rows software_rows();        // "software"
 Rows tensor_overlap_rows();  // "software.tp_overlap"
 Rows dispatch_rows();        // "software.dispatch"
-Rows routing_rows();         // "model.moe": where its tokens go
+Rows routing_rows();         // "model.moe": routing of tokens
 Rows compressor_rows();      // "communication.compressor", "compress", those of "sync"
 Rows sync_rows();
 Rows rollout_rows();
@@ -56,9 +56,9 @@ Rows campaign_pause_rows();
 Rows campaign_rows();  // snapshots, failures, recovery, job, campaign
 Rows snapshot_rows();
 Rows recovery_rows();
-Rows more_rows();  // none; a program that defines its own has these keys besides
+Rows more_rows();  // none here; a program that links the library can define keys of its own
 
-// The paths of the keys that say what notices a failure. They must outlive the rows.
+// The paths of the keys for detection of a failure. They must outlive the rows.
 struct DetectionPaths {
   std::string_view self, heartbeat, misses, timeout, watchdog;
 };
@@ -70,7 +70,7 @@ inline Rows joined(const std::vector<Rows>& parts) {
   return all;
 }
 
-// Makes the paths of keys below a place, for rows that stand at several places.
+// Makes the paths of keys below a place, for rows that several places share.
 struct PathsBelow {
   std::string_view place;
 
@@ -106,7 +106,7 @@ void assign(Type& member, const Value& value) {
   } else if constexpr (std::is_enum_v<Type>) {
     member = value_of<Type>(value.text);
   } else if constexpr (std::is_same_v<Type, Parameter>) {
-    member = {value.number, value.number, value.number, {}, {}};  // the scenario has its evidence
+    member = {value.number, value.number, value.number, {}, {}};  // the scenario has the evidence
   } else if constexpr (std::is_same_v<Type, bool>) {
     member = named ? value.text == value.field->true_name : value.number != 0;
   } else {
@@ -114,7 +114,7 @@ void assign(Type& member, const Value& value) {
   }
 }
 
-// Writes into `value` what assign() would make the member of. False: the member holds nothing.
+// Reads the member into `value`, the reverse of assign(). Returns false if the member is unset.
 template <class Type>
 bool read(const Type& member, Value& value) {
   const bool named = value.field->scalar == ScalarType::name;
@@ -148,7 +148,7 @@ bool read(const Type& member, Value& value) {
   return true;
 }
 
-// These structs start as an entry of the library, which a default would silently replace.
+// Such a struct starts as an entry of the library, and a default would silently replace that.
 template <class Struct>
 inline constexpr bool kFromLibrary =
     std::is_same_v<Struct, TransformerSpec> || std::is_same_v<Struct, MixtureOfExperts> ||
@@ -189,20 +189,20 @@ Field bound(Field row) {
   return row;
 }
 
-// Each property of a row is a function that sets it in a Field.
+// Each property of a row is a function object that sets it in a Field.
 template <auto... Members>
 struct Sets {};
 template <auto... Members>
-inline constexpr Sets<Members...> sets;  // the member, or its path, that a value of the key becomes
+inline constexpr Sets<Members...> sets;  // the member, or path of members, that the key sets
 
 inline constexpr auto required = [](Field& row) { row.required = true; };
 inline constexpr auto optional = [](Field& row) { row.optional = true; };
-inline constexpr auto or_map = [](Field& row) { row.map = true; };    // besides a plain value
-inline constexpr auto or_list = [](Field& row) { row.list = true; };  // besides a plain value
+inline constexpr auto or_map = [](Field& row) { row.map = true; };    // the key also takes a map
+inline constexpr auto or_list = [](Field& row) { row.list = true; };  // the key also takes a list
 inline constexpr auto or_zero = [](Field& row) { row.or_zero = true; };
 inline constexpr auto free_keys = [](Field& row) { row.free_keys = true; };
 
-// The key is one of the library, too: an entry of it may state the key, or must.
+// An entry of the library may state the key, too, or must.
 inline constexpr auto in_entry = [](Field& row) { row.in_entry = InEntry::may; };
 inline constexpr auto in_every_entry = [](Field& row) { row.in_entry = InEntry::must; };
 

@@ -1,5 +1,5 @@
-// This file holds the table of all keys that a scenario may have, and its rows about job, model,
-// layout and batch. The other rows have files of their own.
+// The table of all keys of a scenario, with its rows about job, model, layout and batch. The other
+// rows have files of their own.
 #include <algorithm>
 #include <iterator>
 
@@ -35,7 +35,7 @@ std::vector<std::string> attention_names() {
   return names;
 }
 
-// A user names a set or single modules.
+// The names of sets of modules and of single modules.
 std::vector<std::string_view> recompute_names() {
   std::vector<std::string_view> names = names_of<Recompute>();
   std::ranges::copy(names_of<RecomputeModule>(), std::back_inserter(names));
@@ -233,7 +233,7 @@ Rows model_rows() {
   };
 }
 
-// Only few models have these parts.
+// Keys of parts that only few models have.
 Rows model_part_rows() {
   return {
       map_row("model.moe", example("{experts: 8, per_token: 2, ffn: 14336}"),
@@ -319,7 +319,7 @@ Rows rows_of_axes(std::index_sequence<I...> /*all*/) {
 
 Rows axis_rows() {
   Rows rows = rows_of_axes(std::make_index_sequence<kAxes.size()>());
-  // Forms of tensor parallelism follow it.
+  // The forms of tensor parallelism come next.
   const Rows forms = {
       name_row("layout.tp_form", sets<&Layout::tensor>,
                "of tensor parallelism: columns and rows as Megatron-LM has them (1d), or blocks on "
@@ -360,7 +360,7 @@ Rows layout_rows() {
       {axis_rows(), place_rows(), shard_rows(), signature_rows(), stage_rows(), batch_rows()});
 }
 
-// Checks that no key has two of these: it is required, has a default, is left open.
+// Checks that each key is at most one of: required, optional, with a default.
 void check_rows(const Rows& rows) {
   for (const Field& row : rows) {
     const int said = int(row.required) + int(row.optional) + int(!row.default_text.empty());
@@ -368,8 +368,8 @@ void check_rows(const Rows& rows) {
   }
 }
 
-// Takes from the range of the dimension what the row leaves open: how small a number other than 0
-// can be, and how large. An interval has the range of times.
+// Fills in limits that the row leaves open from the range of its dimension: the smallest number
+// other than 0, and the largest. An interval has the range of times.
 void complete_range(Field& row) {
   if (row.scalar != ScalarType::quantity && row.scalar != ScalarType::interval) return;
   const QuantityRange& range =
@@ -396,7 +396,7 @@ const std::vector<Field>& field_table() {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     check_rows(all);
-    for (Field& row : all) {  // each has its place, so that an example may refer to it
+    for (Field& row : all) {  // all rows are in place, so an example may refer to another row
       complete_range(row);
       if (row.example.empty()) row.example = row.default_text;
     }

@@ -1,4 +1,4 @@
-// Rows of the field table for what happens in months: failures, the job as a whole, the campaign.
+// Rows of the field table about months of training: failures, the job as a whole, the campaign.
 #include "models/base/units.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -7,8 +7,8 @@
 namespace windtunnel {
 namespace {
 
-// Ten failures of every node a day leave no job that is worth a simulation; the last factor admits
-// the limit itself in every unit.
+// A job with more than ten failures per node and day is not worth a simulation. The last factor
+// admits the limit itself in every unit.
 constexpr double kMostFailures_per_node_s = 10 / kDay_s * (1 + 1e-12);
 constexpr double kMostFailures_per_s = 1000 / kDay_s * (1 + 1e-12);
 
@@ -84,7 +84,7 @@ Rows arrival_rows() {
   };
 }
 
-// These rows say what a failure brings with it.
+// Rows about the consequences of a failure.
 Rows outcome_rows() {
   Rows rows = {
       duration_row("failures.*.repair", or_map, optional, example("24 h"),
@@ -158,7 +158,7 @@ Rows job_rows() {
 }  // namespace
 
 Rows campaign_rows() {
-  // An iteration depends on one thing about failures: how slow a slow node is.
+  // Iterations depend on failures only through the slowdown of a slow node.
   const Rows failures = of_campaign(joined({failure_rows(), arrival_rows(), outcome_rows()}),
                                     {"failures.*.class", "failures.*.kind", "failures.*.slowdown"});
   return joined({snapshot_rows(), failures, recovery_rows(), of_campaign(job_rows())});

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "cluster".
+// Rows of the field table below "cluster".
 
 #include <string>
 
@@ -113,7 +113,7 @@ Rows jitter_rows() {
   };
 }
 
-// Makes the keys of a node, which stands at path(""): the cluster's node or that of a pool.
+// Makes the keys of a node at path(""): the cluster's node or that of a pool.
 Rows node_rows(const PathsBelow& path, bool of_pool) {
   return {
       map_row(path(""), shorthand("base"), required_if(of_pool), example("dgx-h100"),
@@ -167,7 +167,7 @@ Rows node_rows(const PathsBelow& path, bool of_pool) {
   };
 }
 
-// Makes the keys of the GPUs of a node, which stand at path("").
+// Makes the keys of a node's GPUs at path("").
 Rows gpu_rows(const PathsBelow& path) {
   return {
       map_row(path(""), shorthand("base"), example("h100"),

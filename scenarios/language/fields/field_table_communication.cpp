@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "communication" except the compressor's.
+// Rows of the field table below "communication" except the compressor's.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Rows collective_rows() {
       map_row("communication.collectives", example("{all_reduce: tree, ep: pairwise}"),
               "algorithms and protocols by kind or by axis (tp, cp, ep, dp), where not automatic")};
   for (const Choice<CollectiveKind>& kind : kChoices<CollectiveKind>) {
-    // The words of its algorithms are those of the models.
+    // Algorithms have the names that the models use.
     std::vector<std::string_view> algorithms = {"auto"};
     for (const CollectiveAlgorithm algorithm : algorithms_of(kind.value)) {
       algorithms.emplace_back(to_string(algorithm));

@@ -1,5 +1,5 @@
-// Rows of the field table below "communication.compressor", and of "compress", which says the same
-// of one axis after another.
+// Rows of the field table below "communication.compressor", and below "compress", which lists
+// compressors by axis.
 #include <string>
 #include <string_view>
 

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "cluster.fabric".
+// Rows of the field table below "cluster.fabric".
 #include <initializer_list>
 
 #include "scenarios/language/fields/field_rows.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostNodes = 1e6;
 
-// Only fabrics of these forms have the key.
+// Limits a key to fabrics of these topologies.
 constexpr auto of(std::initializer_list<Topology> forms) {
   unsigned bits = 0;
   for (const Topology form : forms) bits |= 1U << static_cast<unsigned>(form);
@@ -142,7 +142,7 @@ Rows graph_rows() {
   };
 }
 
-// These rows say what is measured, broken or unequal.
+// Rows about links that are measured, broken or unequal.
 Rows state_rows() {
   return {
       map_row("cluster.fabric.measured", example("{all_reduce: 160 GB/s, all_gather: 170 GB/s}"),

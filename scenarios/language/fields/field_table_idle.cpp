@@ -1,4 +1,4 @@
-// This part of the field table has the keys for idle time: "filling", "input", a campaign's pauses.
+// Rows of the field table about idle time: "filling", "input", a campaign's pauses.
 #include <algorithm>
 #include <iterator>
 

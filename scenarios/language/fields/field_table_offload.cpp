@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "offload".
+// Rows of the field table below "offload".
 #include "models/cost/offload/offload.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,6 +1,6 @@
-// Rows of the field table below "cluster.power". Watts are plain numbers: their unit stands in the
-// key. A key that is left out has the value of its member, and counts only where power is asked
-// for.
+// Rows of the field table below "cluster.power". Watts are plain numbers with the unit in the key.
+// A key that is left out has the default of its member, and has an effect only if the scenario asks
+// for power.
 #include "models/power/power_spec.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 
@@ -72,7 +72,7 @@ Rows power_rows() {
             "with more_nodes: nodes of the row are each in a phase of their own, as servers or "
             "jobs of one node are, and not in step as those of one job")},
        price_rows()});
-  // The cap and the law behind it decide how long kernels take.
+  // The cap and the law of clocks under it affect how long kernels take.
   return of_campaign(
       rows, {"cluster.power.cap_watts", "cluster.power.clock_power", "cluster.power.gpu_watts",
              "cluster.power.idle_watts", "cluster.power.computing"});

@@ -1,4 +1,4 @@
-// Rows of the field table for what is done against failures: snapshots and recovery.
+// Rows of the field table about protection against failures: snapshots and recovery.
 #include "models/cost/snapshot/snapshot_writer.hpp"
 #include "models/reliability/detection.hpp"
 #include "models/reliability/snapshot.hpp"

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "redundancy".
+// Rows of the field table below "redundancy".
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "rollout".
+// Rows of the field table below "rollout".
 #include "models/workload/rollout.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

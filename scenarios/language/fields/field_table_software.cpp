@@ -1,11 +1,11 @@
-// This part of the field table has the keys below "software": kernels, and the host that launches.
+// Rows of the field table below "software": kernels, and the host that launches them.
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Types that a gradient is always in.
+// The types that a gradient can have; "none" is not one.
 std::vector<std::string_view> float_types() {
   std::vector<std::string_view> names = names_of<double>();
   std::erase(names, "none");

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "sync" except the compressor's.
+// Rows of the field table below "sync" except the compressor's.
 #include "models/plan/job.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,4 +1,4 @@
-// This part of the field table has the keys below "train".
+// Rows of the field table below "train".
 #include "models/workload/training.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -1,4 +1,4 @@
-// This part of the field table has "fuse" and the keys below "volunteers".
+// Rows of the field table for "fuse" and below "volunteers".
 #include "models/base/units.hpp"
 #include "models/volunteers/volunteers.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -7,7 +7,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kMostPeers = 1e5;
-// A join is an event of its own; the last factor admits the limit itself in every unit.
+// Each join is simulated as an event. The last factor admits the limit itself in every unit.
 constexpr double kMostJoins_per_s = 360 / kHour_s * (1 + 1e-12);
 
 Rows peer_rows() {

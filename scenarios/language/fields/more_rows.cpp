@@ -1,4 +1,4 @@
-// The rows that a program brings beside the table: this one brings none.
+// Rows that a program adds to the table; windtunnel itself adds none.
 #include "scenarios/language/fields/field_rows.hpp"
 
 namespace windtunnel {

@@ -1,7 +1,7 @@
 #include "scenarios/language/fields/schema.hpp"
 
-// The JSON Schema (draft 7) of a scenario, from the field table. It admits every scenario that the
-// parser admits; checks that need two keys, and the unit of a number, are finer in the parser.
+// Makes the JSON Schema (draft 7) of a scenario from the field table. The schema admits every
+// scenario that the parser admits; only the parser checks units and relations between keys.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kNumberPattern = R"(^\s*-?[0-9]*\.?[0-9]+([eE][-+]?[0-9]+)?\s*)";
 
-// In words, which editors show: a pattern does not know sizes.
+// The range in words, which editors show: patterns cannot express sizes.
 std::string range_title(const Field& field, Dimension dimension) {
   const bool iterations =
       field.scalar == ScalarType::interval && dimension == Dimension::iterations;
@@ -54,7 +54,7 @@ Json quantity_schemas(const Field& field) {
   return forms;
 }
 
-// The forms of a field that is no map and no list.
+// Schemas of a field's plain values, without maps and lists.
 Json scalar_schemas(const Field& field) {
   Json forms = Json::array();
   switch (field.scalar) {
@@ -112,7 +112,7 @@ Json map_schema(const std::string& path, const Field& field) {
   return schema;
 }
 
-// A default as the value that YAML would read: 1, true, "25 MB".
+// The default as YAML would read it: 1, true, "25 MB".
 Json default_value(const Field& field) {
   const std::string text(field.default_text);
   const bool number = field.scalar == ScalarType::quantity &&
@@ -148,7 +148,7 @@ std::string scenario_schema() {
   Json schema = {{"$schema", "http://json-schema.org/draft-07/schema#"},
                  {"title", "Windtunnel scenario"}};
   schema.update(field_schema(""));
-  // A scenario of several jobs has what is of one job in other files.
+  // In a scenario of several jobs, keys of a single job are in that job's file.
   Json of_all = Json::array();
   Json of_one = Json::array();
   for (const Json& key : schema["required"]) {

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// The key that stands at a place of the text; empty: none does.
+// The key at a place of the text; empty: there is none.
 std::string key_at(const DocumentNode& node, const Location& where, const std::string& path) {
   if (node.where.line == where.line && node.where.column == where.column) return path;
   for (const DocumentEntry& entry : node.entries) {

@@ -54,7 +54,7 @@ std::vector<MeantKey> read_meant(const DocumentNode& node) {
   std::vector<MeantKey> meant;
   for (const DocumentEntry& entry : node.entries) {
     check_meant_key(entry.key, entry.where);
-    const bool itself = entry.value.kind == Kind::null;  // the setting's value
+    const bool itself = entry.value.kind == Kind::null;  // null: the setting's own value
     const bool scalar = entry.value.kind == Kind::scalar;
     meant.emplace_back(entry.key, itself ? "" : scalar ? entry.value.text : flow_text(entry.value));
   }
@@ -122,7 +122,7 @@ void read_table(const DocumentNode& map, ConfigurationTable& table) {
   table.help = require_text(map, "help");
   table.source = require_text(map, "source");
   table.told_by = texts_of(require(map, "told_by"));
-  table.writes = {};  // the base's are of its own form
+  table.writes = {};  // a base's form is for its own kind of file
   if (const DocumentNode* writes = map.value_of("writes")) table.writes = read_writes(*writes);
   if (const DocumentNode* software = map.value_of("software")) {
     table.software = software->kind == Kind::null ? "" : find_framework(software->text).name;
@@ -136,7 +136,7 @@ void read_table(const DocumentNode& map, ConfigurationTable& table) {
       table.forms.push_back(word_in(kForms, form, "forms"));
   }
   if (const DocumentNode* reads = map.value_of("reads")) {
-    // Before the rows of the base, so that they go first.
+    // The entry's rows go before the base's, so that they win.
     std::vector<MeantSetting> rows;
     for (const DocumentEntry& entry : reads->entries) rows.push_back(read_row(entry));
     table.reads.insert(table.reads.begin(), rows.begin(), rows.end());

@@ -1,6 +1,6 @@
-// What the settings of a training program mean as keys of a scenario, in both directions:
-// scenarios/library/configurations.yaml, an entry for each kind of file. Nothing here knows a
-// program by its name.
+// How settings of a training program translate to keys of a scenario and back. The data is
+// scenarios/library/configurations.yaml, an entry for each kind of file; no code here depends on a
+// particular program.
 #pragma once
 
 #include <map>
@@ -13,61 +13,64 @@
 
 namespace windtunnel {
 
-// A key of a scenario ("layout.tp"), a quantity from which keys follow (".gpus", see
-// configurations.yaml), or an argument that says what the model is ("--num-layers"); and what it
-// becomes. An empty value: what the setting says. With '!' before it, whatever else the files say.
+// First: a key of a scenario ("layout.tp"), a quantity from which keys follow (".gpus", see
+// configurations.yaml), or an argument that describes the model ("--num-layers"). Second: its
+// value; empty means the setting's own value. A '!' before the key makes it override whatever else
+// the files say.
 using MeantKey = std::pair<std::string, std::string>;
 
-// What one setting means.
+// The meaning of one setting.
 struct MeantSetting {
   std::string name;  // the end of its path: "tensor_parallel_degree", "bf16.enabled"
-  // By its value, in small letters; "any": every other value. Empty of a value: it says nothing.
+  // By value in lower case; "any" matches every other value. A value with an empty list has no
+  // effect.
   std::vector<std::pair<std::string, std::vector<MeantKey>>> cases;
 };
 
-// What holds where no setting says otherwise, as the program has it.
+// A default of the program that holds unless a setting says otherwise.
 struct AssumedSetting {
   std::string key, value, why;
 };
 
-// A setting as the program's own configuration has it: its whole path; and what is written where a
-// row takes any value and none of the job's (as "hybrid" for FP8).
+// The full path of a setting in the program's configuration, and the value written (such as
+// "hybrid" for FP8) where a row accepts any value and takes none from the job.
 struct WrittenName {
   std::string path, any;
 };
 
-// How a job is written as such a configuration: only what the rows of `reads` say one to one.
+// How a job is written as such a configuration. Uses only rows of `reads` that map one to one.
 struct WrittenForm {
-  std::string as;                // what `plan --launch` calls it; empty: nothing is written
+  std::string as;                // its name in `plan --launch`; empty: it cannot be written
   std::string form;              // "script", "yaml", "toml", "json"
   std::string command, program;  // of a script
-  // The entry of software.yaml that plans are made for, where settings say all that sets it apart
-  // from `software` of the table; empty: that one.
+  // The entry of software.yaml that plans assume, if settings express every difference between it
+  // and the table's `software`; empty: the table's `software`.
   std::string planned_as = {};
-  // Another program where a setting is written, which that one alone has.
+  // [setting, program] Settings that need another program than `program`.
   std::vector<std::pair<std::string, std::string>> program_with = {};
-  std::vector<std::string> launcher;  // settings that stand before the program
-  bool model_missing = false;         // it says neither the model nor how long sequences are
+  std::vector<std::string> launcher;  // settings written before the program
+  bool model_missing = false;         // the file states neither the model nor the sequence length
   std::vector<WrittenName> settings;  // in their order
-  // Flags that say nothing by themselves, and the flags beside which each of them is written.
+  // Settings that have no key of their own, each with the flags that it accompanies.
   std::vector<std::pair<std::string, std::vector<std::string>>> beside = {};
 };
 
 enum class StatedModel {
-  keys,          // of the scenario: settings mean model.layers and the like
+  keys,          // keys of the scenario, such as model.layers
   megatron,      // arguments of Megatron-LM
   hugging_face,  // the file is a config.json
 };
 
 struct ConfigurationTable {
   std::string name, help;
-  std::string software;  // entry of software.yaml; empty: the file does not decide it
+  std::string software;  // entry of software.yaml; empty: unknown from the file
   StatedModel model = StatedModel::keys;
-  std::vector<std::string> told_by;      // settings that all are there, "a|b" one of the two
-  std::vector<ConfigurationForm> forms;  // empty: every one
+  std::vector<std::string> told_by;      // a file of this kind has all of these settings; "a|b":
+                                         // one of the two
+  std::vector<ConfigurationForm> forms;  // possible formats; empty: every one
   std::vector<MeantSetting> reads;
-  std::vector<std::string> model_from;              // what the reader of the model takes
-  std::vector<std::string> without_effect;          // on time and memory; "lr_*" begins so
+  std::vector<std::string> model_from;              // settings that the reader of the model uses
+  std::vector<std::string> without_effect;          // on time and memory; "lr_*" matches a prefix
   std::map<std::string, std::string> not_modelled;  // why it matters, one sentence
   std::vector<AssumedSetting> assumes;
   WrittenForm writes;
@@ -76,20 +79,20 @@ struct ConfigurationTable {
 
 const std::vector<ConfigurationTable>& configuration_tables();
 
-// Whether `path` ("model.tensor_parallel_degree") ends with `name`, in whole words; of a name that
-// ends with '*' ("lr_*", "checkpoint.*"), whether some word of the path begins so.
+// Whether the last whole words of `path` ("model.tensor_parallel_degree") are `name`. If `name`
+// ends with '*' ("lr_*", "checkpoint.*"), whether some word of the path starts with it.
 bool ends_with_name(std::string_view path, std::string_view name);
 
-// The row of the setting, the one that names most of its path. Null: the table has none.
+// The row that matches the longest part of the setting's path. Null: no row matches.
 const MeantSetting* row_of(const ConfigurationTable& table, const Setting& setting);
 
-// Whether the file is one of the table's.
+// Whether the file is of the table's kind.
 bool told(const ConfigurationTable& table, const ConfigurationFile& file);
 
-// Returns the table that most settings of the file tell; null: none is told.
+// Returns the table whose telling settings the file has most of; null: no table matches.
 const ConfigurationTable* table_of(const ConfigurationFile& file);
 
-// Throws Error with the nearest name.
+// Throws Error with the nearest name if there is no such table.
 const ConfigurationTable& find_table(std::string_view name);
 
 }  // namespace windtunnel

@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Derives the machine, the model, the layout and the batch from what the files say, and writes the
+// Derives the machine, the model, the layout and the batch from the settings, and writes the
 // scenario.
 class ScenarioImport : private ImportedKeys {
  public:
@@ -58,7 +58,7 @@ class ScenarioImport : private ImportedKeys {
   }
 
  private:
-  // A rank alone is of an adapter that is turned off.
+  // A rank without a kind of adapter belongs to an adapter that is off.
   void set_adapter() {
     const std::string rank = "train.adapter.rank";
     if (keys_.contains("train.adapter.kind") || !keys_.contains(rank) || requested(rank)) return;
@@ -66,7 +66,7 @@ class ScenarioImport : private ImportedKeys {
     drop(rank);
   }
 
-  // No layer whose every part is computed again.
+  // Recomputing 0 layers in full is no recomputation.
   void set_recompute() {
     if (requested("recompute.layers") || number("recompute.layers") != 0.0) return;
     made_.without_effect.push_back(keys_.at("recompute.layers").from);
@@ -76,7 +76,7 @@ class ScenarioImport : private ImportedKeys {
     if (!requested("recompute.method")) drop("recompute.method");
   }
 
-  // Products in fewer bits go before the type of all else.
+  // A lower precision of matrix products overrides the general type.
   void set_precision() {
     if (!keys_.contains(".low") || requested("precision")) return;
     const bool blocks = text(".low") == "fp8" && keys_.contains(".low_recipe");
@@ -144,7 +144,7 @@ class ScenarioImport : private ImportedKeys {
     set("cluster.node.gpus", per_node, keys_.contains(".gpus_per_node") ? ".gpus_per_node" : by);
   }
 
-  // A file that says every degree says how many GPUs there are.
+  // If a file states every degree, the number of GPUs follows.
   void check_replicas(double ranks, const std::string& node) const {
     const std::optional<double> dp = count("layout.dp");
     if (!dp || requested("layout.dp") || !requested("cluster.nodes")) return;
@@ -187,7 +187,7 @@ class ScenarioImport : private ImportedKeys {
     }
   }
 
-  // Files may call a model as they like and state its dimensions.
+  // Files may give a model any name if they state its dimensions.
   bool is_given_by_dimensions() const {
     if (!keys_.contains("model.layers") || !keys_.contains("model.hidden")) return false;
     try {
@@ -204,14 +204,14 @@ class ScenarioImport : private ImportedKeys {
     set("model", named_model(text(".model"), name, keys_.at(".model").from), ".model");
   }
 
-  // The dimensions as keys of the scenario, so that it stands without the script.
+  // Writes the dimensions as keys, so that the scenario is complete without the script.
   void set_megatron_model() {
     std::vector<Setting> settings;
     for (const auto& [key, read] : keys_) {
       if (key.starts_with("--"))
         settings.push_back({setting_name(key), read.value, read.from.where});
     }
-    // What the file itself says goes before what another of its settings means.
+    // An explicit dimension overrides one that follows from another setting.
     std::ranges::copy_if(model_file_.settings, std::back_inserter(settings),
                          [](const Setting& setting) { return !is_left_open(setting); });
     if (!has_setting(settings, "vocab_size")) {
@@ -233,8 +233,8 @@ class ScenarioImport : private ImportedKeys {
     if (model.mamba.state > 0) set_part("model.mamba", model.mamba, usual.mamba);
   }
 
-  // Whether a scenario that does not state the key gets another value than the usual one: Llama's
-  // forms, by what it states besides (model_defaults.hpp), or what the software makes of it.
+  // Whether leaving the key out would give another value than the usual one, because other stated
+  // keys imply Llama's forms (model_defaults.hpp) or the software sets it.
   bool decided_elsewhere(const std::string& key) const {
     static constexpr std::string_view kForms[] = {"model.activation", "model.normalisation",
                                                   "model.position", "model.biases",
@@ -248,7 +248,7 @@ class ScenarioImport : private ImportedKeys {
     });
   }
 
-  // What differs from the usual, or from what the software makes of it.
+  // Writes the values that differ from the usual ones, or from those that the software sets.
   template <class Part>
   void set_part(const std::string& path, const Part& part, const Part& usual) {
     for (const BoundRow& row : bound_rows<Part>(path)) {
@@ -266,7 +266,7 @@ class ScenarioImport : private ImportedKeys {
         settings, [&](const Setting& setting) { return ends_with_name(setting.name, name); });
   }
 
-  // Layers of the model; 0: it stands in a file of its own.
+  // Layers of the model; 0 if the model is in a file of its own.
   double layers() const {
     if (const std::optional<double> stated = count("model.layers")) return *stated;
     const std::string model = text("model");
@@ -276,8 +276,8 @@ class ScenarioImport : private ImportedKeys {
 
   // --- Layout and batch ---
 
-  // The axis of -1 takes what the others leave of `all`; what a file says goes before the program's
-  // default.
+  // The axis whose size is -1 gets `all` divided by the other axes. What a file says overrides the
+  // program's default.
   void fill_axis(std::initializer_list<const char*> axes, double all, const char* of) {
     std::string open, stated, asked;
     double others = 1;
@@ -317,7 +317,7 @@ class ScenarioImport : private ImportedKeys {
     keys_.at(open).value = fmt::format("{:.0f}", rest);
   }
 
-  // A mesh over slices: chips that their own links join, of GPUs the nodes.
+  // A mesh over slices. A slice is the chips that their own links join, or a node of GPUs.
   void set_mesh() {
     if (!keys_.contains(".slices")) return;
     const bool nodes = text(".slices") == "nodes";
@@ -336,13 +336,13 @@ class ScenarioImport : private ImportedKeys {
     fill_axis({".copies", ".shards_between"}, slices, "slices");
     fill_axis({"layout.tp", "layout.cp", "layout.ep", ".shard_ranks", ".slice_copies"},
               gpus_ / slices, "chips of a slice");
-    // Weights that no expert has are sharded over its axis, too.
+    // Weights outside of experts are sharded over the expert axis, too.
     set(".shard_ranks", count_or_1(".shard_ranks") * count_or_1("layout.ep"));
   }
 
-  // How many chunks of so many layers a pipeline has, and how they differ. `.chunks` is what the
-  // program does where they do not come out even: "uneven", or beside that to round their number
-  // "up" or "down" to a multiple of the ranks.
+  // Derives the number and sizes of pipeline chunks from the layers per chunk. If the division is
+  // uneven, `.chunks` says what the program does: "uneven" allows unequal chunks; "up" and "down"
+  // also round their number to a multiple of the ranks.
   void set_chunks(double pp) {
     const std::optional<double> chunk = count(".layers_per_chunk");
     if (!chunk) return;
@@ -360,7 +360,7 @@ class ScenarioImport : private ImportedKeys {
                       keys_.at(".layers_per_chunk").from.name, all, pp, *chunk));
     }
     set("layout.vpp", chunks / pp);
-    const double more = std::fmod(all, chunks);  // so many chunks, the first ones, have one more
+    const double more = std::fmod(all, chunks);  // the first `more` chunks have one more layer
     if (more == 0) return;
     std::vector<int> sizes;
     for (int i = 0; i < static_cast<int>(chunks); ++i) {
@@ -382,7 +382,7 @@ class ScenarioImport : private ImportedKeys {
           fmt::format("{:.0f} GPUs are no multiple of tp x pp x cp = {:.0f}", gpus_, others));
     }
     if (pp > 1) set_chunks(pp);
-    // One of a pipeline that is not there.
+    // A schedule has no effect without a pipeline.
     if (pp == 1 && keys_.contains("schedule") && !requested("schedule")) {
       made_.without_effect.push_back(keys_.at("schedule").from);
       drop("schedule");
@@ -390,7 +390,7 @@ class ScenarioImport : private ImportedKeys {
     if (pp > 1 && !keys_.contains("schedule")) {
       set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
     }
-    // HSDP: copies of the shards.
+    // HSDP replicates the shards.
     const std::optional<double> copies = count(".copies");
     std::optional<double> sharded = count(".shard_ranks");
     if (!sharded && copies) sharded = dp_ / *copies;
@@ -411,7 +411,7 @@ class ScenarioImport : private ImportedKeys {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
-    // Half a sequence of a device is one of two that share it.
+    // Half a sequence per device means that two devices share one.
     if (const auto each = number(".device_batch"); each && *each > 0) {
       by = ".device_batch";
       const double shared = *each * gpus_ / dp_;
@@ -479,7 +479,8 @@ class ScenarioImport : private ImportedKeys {
     made_.text = scenario_text_of(tree, comments());
   }
 
-  // "software: torchtitan" beside "software.fusion" is "software: {base: torchtitan, fusion: ...}".
+  // Without a map: "software: torchtitan". With "software.fusion" the name becomes its base:
+  // "software: {base: torchtitan, fusion: ...}".
   std::string whole_key(const std::string& key) const {
     const Field* field = find_field(key);
     if (field == nullptr || field->shorthand.empty()) return key;
@@ -496,7 +497,7 @@ class ScenarioImport : private ImportedKeys {
     if (!read.from.name.empty()) made_.read.push_back(read);
   }
 
-  // Above each part the places that its keys come from.
+  // Comments above each part name the settings that its keys come from.
   PartComments comments() const {
     PartComments comments;
     std::map<std::string, std::string> last;  // of each part
@@ -522,7 +523,7 @@ class ScenarioImport : private ImportedKeys {
   }
 
   std::set<std::string> written_;
-  bool no_gpt_ = false;  // the model that arguments of Megatron-LM state
+  bool no_gpt_ = false;  // Megatron-LM's arguments state a model with other forms than GPT-2
   double gpus_ = 0;
   double gpus_of_node_ = 0;
   double dp_ = 0;
@@ -555,7 +556,7 @@ bool is_configuration(const std::string& text, const std::string& path) {
   try {
     return table_of(read_configuration(text, path)) != nullptr;
   } catch (const Error&) {
-    // The reader of scenarios says what is wrong with it.
+    // The reader of scenarios will report what is wrong.
     if (scenario_form) return false;
     throw;
   }
@@ -568,7 +569,7 @@ ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
                         .set = {},
                         .has_options = has_options,
                         .texts = {{scenario.file, scenario.text}}};
-  // Items of lists are set on top of the scenario, as in any.
+  // Overrides of list items are applied to the scenario later, as for any scenario.
   std::ranges::copy_if(scenario.set, std::back_inserter(request.set),
                        [](const auto& each) { return find_field(each.first) != nullptr; });
   const ImportedScenario imported = import_scenario(request);

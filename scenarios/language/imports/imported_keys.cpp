@@ -18,10 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kDeepest = 4;  // files named by files
+constexpr int kDeepest = 4;  // nesting of files that name files
 
-// By the whole value; by one of its words, "[float8, mx]", "full_shard auto_wrap" or
-// "configs/base.yml"; for 0 and 1 as for "false" and "true". Null: the row has no such case.
+// Finds the case by the whole value, or by one of its words ("[float8, mx]", "full_shard
+// auto_wrap", "configs/base.yml"); 0 and 1 match "false" and "true". Null: the row has no such
+// case.
 const std::vector<MeantKey>* meaning_of(const MeantSetting& row, const Setting& setting) {
   const std::string value = in_lower_case(setting.value);
   const auto find = [&](std::string_view wanted) -> const std::vector<MeantKey>* {
@@ -53,7 +54,7 @@ Error unset_variable(const Setting& setting, const std::string& key) {
                                               : std::string("write its value"))};
 }
 
-// The key that a row decides first; empty: none.
+// The first key that a row sets; empty: none.
 std::string key_of(const MeantSetting& row) {
   for (const auto& [value, meant] : row.cases) {
     if (meant.empty()) continue;
@@ -71,7 +72,7 @@ Error unknown_value(const MeantSetting& row, const Setting& setting) {
                                      fmt::join(known, ", "))};
 }
 
-// Why a setting that is left out may matter. Null: the table does not say.
+// Why an omitted setting may matter. Null: the table does not say.
 const std::string* reason_of(const ConfigurationTable& table, const Setting& setting) {
   const auto found = std::ranges::find_if(table.not_modelled, [&](const auto& entry) {
     return ends_with_name(setting.name, entry.first);
@@ -104,7 +105,7 @@ void ImportedKeys::read_file(const std::string& path, int depth) {
     model_file_ = file;
     model_is_ = table.model;
   }
-  // What a file names goes before what it says itself.
+  // Files that this file names are read first, so that its own settings win.
   const auto is_file = [&](const Setting& setting) {
     const MeantSetting* row = row_of(table, setting);
     const std::vector<MeantKey>* meaning = row == nullptr ? nullptr : meaning_of(*row, setting);
@@ -122,7 +123,7 @@ void ImportedKeys::read_file(const std::string& path, int depth) {
   }
 }
 
-// One that does not tell, and comes after one that does, is of the same kind.
+// A file of unknown kind that follows one of a known kind has the same kind.
 const ConfigurationTable& ImportedKeys::table_for(const ConfigurationFile& file) const {
   if (!request_.kind.empty()) return find_table(request_.kind);
   if (const ConfigurationTable* table = table_of(file)) return *table;
@@ -206,8 +207,8 @@ void ImportedKeys::read_named_files(const Setting& setting, int depth) {
   }
 }
 
-// A further file of the request of that name, or one that lies there: beside the file that names
-// it, or below a folder above that one, as programs are started at the top of their repository.
+// Finds the named file: another file of the request, or one on disk, relative to the file that
+// names it or to a folder above that, because programs are started at the top of their repository.
 void ImportedKeys::read_named_file(const Setting& setting, int depth) {
   std::vector<fs::path> paths;
   for (const std::string& file : request_.files) {
@@ -274,7 +275,7 @@ Location ImportedKeys::place(const std::string& key) const {
   return found == keys_.end() ? Location{request_.files.front()} : found->second.from.where;
 }
 
-// A file that was named and is not here may say it.
+// The missing setting may be in a file that was named but not found.
 Error ImportedKeys::unsaid(std::string what) const {
   if (!unread_.value.empty()) {
     what += fmt::format("; {}:{} names '{}', which is not here: give it besides",

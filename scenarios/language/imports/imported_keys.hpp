@@ -1,5 +1,5 @@
-// What the files of an import say, setting by setting, as keys of a scenario: what each setting
-// means stands in configuration_table.hpp.
+// Collects what the files of an import say as keys of a scenario, setting by setting.
+// configuration_table.hpp has the meaning of each setting.
 #pragma once
 
 #include <map>
@@ -14,36 +14,38 @@
 
 namespace windtunnel {
 
-// "auto" and null leave a value to the program.
+// True for "auto" and null: the program chooses the value.
 bool is_left_open(const Setting& setting);
 
 class ImportedKeys {
  public:
-  // Keeps the reference.
+  // Keeps a reference to `request`.
   explicit ImportedKeys(const ImportRequest& request) : request_(request) {}
 
-  // Reads a file and, before what it says itself, those that it names. `depth`: how many files
-  // named one another before it. Throws Error at the setting's place.
+  // Reads the files that this file names, then the file itself. `depth` counts the files above it
+  // that named one another. Throws Error at the setting's place.
   void read_file(const std::string& path, int depth);
 
-  // A setting says it: the later one counts, but of layout.sharding in one file the one that shards
-  // more, and a key that begins with '!' for good. Throws Error at a variable that nothing sets.
+  // Sets the key as `from` says. A later setting replaces an earlier one, with two exceptions:
+  // within a file the layout.sharding that shards more wins, and a key with a leading '!' is final.
+  // Throws Error at a variable that is not set.
   void state(const std::string& key, const std::string& value, const Setting& from);
 
-  // Nothing where no setting says it. Throw Error at the place of a value that is none.
+  // Return nothing if no setting says it. Throw Error at the place of a malformed value.
   std::optional<double> number(const std::string& key) const;
-  // A number of at least 1; another one (-1, 0) leaves it open.
+  // A number of at least 1; smaller ones (-1, 0) count as not stated.
   std::optional<double> count(const std::string& key) const;
   double count_or_1(const std::string& key) const;
   std::string text(const std::string& key) const;  // empty: not stated
-  Location place(const std::string& key) const;    // the first file, where it is not stated
-  // That nothing says it; a file that was named and is not here may.
+  Location place(const std::string& key) const;    // of the key; of the first file if it is not
+                                                   // stated
+  // Makes the Error that no file says `what`. It mentions a file that was named but not found.
   Error unsaid(std::string what) const;
 
-  // What follows from the key `by`, if that is stated.
+  // Sets a derived key. `by`: the key that it follows from, if that is stated.
   void set(const std::string& key, const std::string& value, const std::string& by = "");
   void set(const std::string& key, double value, const std::string& by = "");
-  bool requested(const std::string& key) const;  // by ImportRequest::set
+  bool requested(const std::string& key) const;  // whether ImportRequest::set has the key
   void set_by_request(const std::string& key, const std::string& value);
   void assume(const std::string& key, const std::string& value, const std::string& why);
   void drop(const std::string& key);
@@ -63,11 +65,11 @@ class ImportedKeys {
   void read_setting(const ConfigurationTable& table, const Setting& setting);
   void leave_out(const ConfigurationTable& table, const Setting& setting);
   void state_key(const std::string& key, const std::string& value, const Setting& from);
-  void read_named_files(const Setting& setting, int depth);  // one, or a list in brackets
+  void read_named_files(const Setting& setting, int depth);  // a path, or a list in brackets
   void read_named_file(const Setting& setting, int depth);
 
-  std::set<std::string> firm_;  // keys that are stated with '!'
-  Setting unread_;              // names a file that is not here
+  std::set<std::string> firm_;  // keys stated with '!', which are final
+  Setting unread_;              // names a file that was not found
 };
 
 }  // namespace windtunnel

@@ -31,14 +31,14 @@ const ConfigurationTable& table_written_as(const std::string& program) {
   throw Error(unknown_name("program to launch", program, known));
 }
 
-// A whole number without unit, as programs write it; other values as the scenario has them.
+// The value as programs write it: whole numbers without unit, other values as in the scenario.
 std::string plain_value(const ResolvedValue& value) {
   const bool flag = value.value == "true" || value.value == "false";
   return value.number && !flag ? fmt::format("{}", *value.number) : value.value;
 }
 
-// What a job says, by the names that rows have for it: keys of the scenario, quantities that
-// follow from several (".nodes"), arguments of Megatron-LM about the model ("--num-layers").
+// The statements of a job, under the names that rows use: keys of the scenario, quantities that
+// follow from several keys (".nodes"), arguments of Megatron-LM about the model ("--num-layers").
 class SaidByJob {
  public:
   explicit SaidByJob(const Case& the_case) {
@@ -47,17 +47,17 @@ class SaidByJob {
     for (const auto& [name, value] : megatron_settings_of(the_case.job.model)) {
       said_["--" + name] = value;
     }
-    // Megatron-LM refuses sequences that are longer than the positions.
+    // Megatron-LM refuses sequences longer than the number of positions.
     said_["--max_position_embeddings"] =
         fmt::to_string(std::max(the_case.job.model.sequence, the_case.job.batch.sequence));
   }
 
-  // Nullptr: the job says nothing of it.
+  // Nullptr: the job does not state it.
   const std::string* find(const std::string& name) const {
     const auto found = said_.find(name.starts_with("--") ? "--" + setting_name(name) : name);
     return found == said_.end() ? nullptr : &found->second;
   }
-  // Products in fewer bits leave all else in bf16.
+  // With lower-precision products everything else is in bf16.
   bool is(const std::string& key, const std::string& value) const {
     if (key == "precision" && value == "bf16" && find(".low") != nullptr) return true;
     const std::string* said = find(key);
@@ -65,9 +65,10 @@ class SaidByJob {
   }
 
  private:
-  // Under each of its names: "schedule.name" is "schedule", "recompute" is "recompute.modules".
+  // Adds the value under each of its names: "schedule.name" is also "schedule", "recompute" also
+  // "recompute.modules".
   void add_key(const ResolvedValue& value) {
-    if (value.is_default && value.number == 0.0) return;  // it leaves the program its own
+    if (value.is_default && value.number == 0.0) return;  // the program's own default applies
     const std::string text = plain_value(value);
     said_[value.key] = text;
     const std::size_t dot = value.key.rfind('.');
@@ -97,14 +98,14 @@ class SaidByJob {
       add_number(".replica_batch", layout.pp > 1 ? of_replica : job.batch.micro);
       add_number(".pipeline_micro", job.batch.micro);
     }
-    // Over all replicas is what sharding means by itself.
+    // Sharding over all replicas is the default and is not written.
     const bool all = layout.shard_ranks == 0 || layout.shard_ranks >= replicas * layout.cp;
     if (all) said_.erase("layout.shard_ranks");
     if (const int sharded = layout.shard_ranks / layout.cp; sharded > 0 && sharded < replicas) {
       add_number(".shard_ranks", sharded);
       add_number(".copies", replicas / sharded);
     }
-    // Programs take one chunk a stage for no interleaving at all, and refuse it beside the setting.
+    // To programs one chunk per stage means no interleaving, and they refuse the setting then.
     if (layout.vpp == 1) said_.erase("layout.vpp");
     const int chunks = layout.pp * layout.vpp;
     if (layout.vpp > 1 && job.model.layers % chunks == 0) {
@@ -129,14 +130,14 @@ class SaidByJob {
   std::map<std::string, std::string> said_;
 };
 
-// A setting to be written, with the keys that it says.
+// A setting to write, with the keys that it expresses.
 struct WrittenSetting {
   std::string path, value;
   std::vector<std::string> says;
-  bool is_text = false;  // even where it looks like a number
+  bool is_text = false;  // true: a text, even if it looks like a number
 };
 
-// A case of a row that holds of the job, as the value that the setting then has.
+// If the case of a row applies to the job, returns the setting with its value.
 std::optional<WrittenSetting> case_of(const WrittenName& written, const std::string& value,
                                       const std::vector<MeantKey>& meant, const SaidByJob& job) {
   WrittenSetting setting{.path = written.path, .value = value, .says = {}};
@@ -149,7 +150,7 @@ std::optional<WrittenSetting> case_of(const WrittenName& written, const std::str
     const std::string plain = key.substr(key.starts_with("!") ? 1 : 0);
     const std::string* said = job.find(plain);
     if (said == nullptr) return {};
-    // Without a word of its own the key takes the setting's value, the case's where that is one.
+    // A key without a value in the row takes the setting's value: that of the case, or any.
     if (is.empty() ? value != "any" && *said != value : !job.is(plain, is)) return {};
     if (is.empty()) {
       setting.value = *said;
@@ -162,7 +163,7 @@ std::optional<WrittenSetting> case_of(const WrittenName& written, const std::str
   return setting;
 }
 
-// What the path becomes of this job; nothing: it need not be written, or cannot say it.
+// The setting at the path for this job; nothing: it is not needed, or cannot be expressed.
 std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
                                               const WrittenName& written, const SaidByJob& job) {
   const std::string name(last_word(written.path));
@@ -179,7 +180,7 @@ std::optional<WrittenSetting> written_setting(const ConfigurationTable& table,
   return {};
 }
 
-// What a job needs, each key said once.
+// All settings that the job needs; each key is expressed once.
 std::vector<WrittenSetting> written_settings(const ConfigurationTable& table,
                                              const SaidByJob& job) {
   std::vector<WrittenSetting> settings;
@@ -215,7 +216,7 @@ std::string dashed(std::string name) {
   return name;
 }
 
-// In quotes where a shell would read more than the word.
+// Adds quotes if a shell would not read the value as one word.
 std::string shell_value(const std::string& value) {
   const bool plain = std::ranges::all_of(value, [](unsigned char c) {
     return std::isalnum(c) != 0 ||
@@ -227,7 +228,7 @@ std::string shell_value(const std::string& value) {
   return quoted + "'";
 }
 
-// "torchrun --nnodes 4 program \" and an argument a line; a flag that is off is left out.
+// Writes "torchrun --nnodes 4 program \" and one argument per line, without flags that are off.
 std::string script_text(const ConfigurationTable& table,
                         const std::vector<WrittenSetting>& settings) {
   std::string launcher = table.writes.command, rest, program = table.writes.program;
@@ -265,7 +266,7 @@ Tree tree_of(const std::vector<WrittenSetting>& settings) {
   return tree;
 }
 
-// A section a map of the tree: "[training]" with its values, or "training:".
+// Writes one section per map of the tree: "[training]" in TOML, "training:" in YAML.
 std::string sections_text(const Tree& tree, bool toml) {
   std::string top, text;
   const auto line = [&](const std::string& name, const Tree& value) {
@@ -305,14 +306,14 @@ constexpr LaunchForm kLaunchForms[] = {
        return tree_of(settings).dump(2) + "\n";
      }}};
 
-// --- What comes back ---
+// --- Comparing what is read back ---
 
-// Whether a key is about the job itself, and not the machine, months, or what a value is called.
+// Whether a key describes the job itself, rather than the machine, the campaign or a name.
 bool is_compared(const std::string& key) {
   static constexpr std::string_view kParts[] = {
       "model",         "layout",   "batch", "schedule", "recompute", "precision",
       "communication", "software", "train", "offload",  "sync"};
-  // Names, what has no effect, and what follows from other keys.
+  // Names, keys without effect, and keys that follow from others.
   static constexpr std::string_view kNames[] = {
       "model.base", "model.sequence",        "software.base",
       "layout.dp",  "layout.gradient_ranks", "layout.weight_ranks"};
@@ -321,21 +322,21 @@ bool is_compared(const std::string& key) {
          std::end(kParts);
 }
 
-// By key; whether nobody stated it.
+// [key] its value, and whether it is a default
 using ComparedValues = std::map<std::string, std::pair<std::string, bool>>;
 
 ComparedValues compared_values(const Case& the_case) {
   ComparedValues values;
   for (const ResolvedValue& value : the_case.values) {
     if (!is_compared(value.key)) continue;
-    // A word alone and the map of that word are the same.
+    // A plain word and a map with only that word are equal.
     const bool word = find_field(value.key + ".modules") != nullptr;
     values[word ? value.key + ".modules" : value.key] = {value.value, value.is_default};
   }
   return values;
 }
 
-// What no setting can say is given beside the text, as a user would who imports it.
+// Supplies keys that no setting can express, as a user who imports the file would.
 ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
                          const std::string& file, const std::string& text,
                          std::vector<UnsaidKey>& unsaid) {
@@ -353,7 +354,8 @@ ImportRequest request_of(const Case& the_case, const ConfigurationTable& table,
   return request;
 }
 
-// Names what a job states and no setting says, where the job cannot be without it (uneven stages).
+// Lists what the job states and no setting expresses, if the job is invalid without it (uneven
+// stages).
 void name_unwritten(const Case& the_case, const std::set<std::string>& written,
                     const std::string& why, Launch& launch) {
   for (const ResolvedValue& value : the_case.values) {

@@ -1,7 +1,7 @@
-// A job as the configuration of a training program: the rows by which that program's settings are
-// read (configuration_table.hpp), backwards, where they say one thing by one setting. What was
-// written is read again as `windtunnel import` does, and whatever of the job does not come back so
-// is named.
+// Writes a job as the configuration of a training program. It applies the rows that read that
+// program's settings (configuration_table.hpp) backwards, where a setting and its meaning map one
+// to one. It then reads the result as `windtunnel import` does, and reports each key that does not
+// come back.
 #pragma once
 
 #include <string>
@@ -11,32 +11,32 @@
 
 namespace windtunnel {
 
-// A key whose value the program does not take over.
+// A key whose value the program would not use.
 struct UnsaidKey {
   std::string key;
   std::string value;     // of the job
-  std::string launched;  // what the written configuration makes of it; empty: it says nothing
+  std::string launched;  // value after reading the configuration back; empty: not stated
 };
 
 struct Launch {
   std::string program;  // "megatron"
-  std::string file;     // what it may be called: "launch.sh"
+  std::string file;     // suggested file name: "launch.sh"
   std::string text;
   std::vector<UnsaidKey> unsaid;
-  // Why the text is no whole job without the unsaid keys; empty: it is one.
+  // Why the text is not a complete job without the unsaid keys; empty: it is complete.
   std::string why_not_whole = {};
 };
 
-// "megatron", "bridge", "torchtitan", "deepspeed".
+// Returns "megatron", "bridge", "torchtitan", "deepspeed".
 std::vector<std::string> launch_programs();
 
-// The entry of software.yaml that a plan is made for which is launched as this program: the one as
-// which its configuration is read, or another that its settings can ask for. Throws Error with the
+// The entry of software.yaml to plan with for a job that this program runs: the one that its
+// configuration is read as, or another one that its settings can select. Throws Error with the
 // nearest name.
 const std::string& launch_software(const std::string& program);
 
-// Throws Error with the nearest name for a program that nothing is written for, and what reading
-// the scenario throws.
+// Throws Error with the nearest name for a program that has no writer, and what reading the
+// scenario throws.
 Launch launch_of(const ScenarioText& scenario, const std::string& program);
 
 }  // namespace windtunnel

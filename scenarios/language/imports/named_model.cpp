@@ -36,7 +36,7 @@ std::vector<double> stated_sizes(const std::string& name) {
     if (b + 1 < plain.size() && is_of(b + 1, std::isalnum)) continue;
     std::size_t begin = b;
     while (begin > 0 && (is_of(begin - 1, std::isdigit) || plain[begin - 1] == '.')) --begin;
-    // "A3B" counts active ones, "8x7B" those of an expert.
+    // "A3B" counts active parameters, "8x7B" those of an expert.
     const bool of_part = begin > 0 && (plain[begin - 1] == 'a' || plain[begin - 1] == 'x');
     if (begin == b || of_part) continue;
     const std::string size = plain.substr(begin, b - begin);
@@ -49,10 +49,10 @@ std::vector<double> stated_sizes(const std::string& name) {
   return sizes;
 }
 
-// A name that says "16B" is not of a model with 671 B parameters, unless the library calls it so:
-// some names leave embeddings out, or count what is active of a model with experts.
+// A name with "16B" does not mean a model with 671 B parameters, unless the library has that very
+// name: some names leave out embeddings, or count active parameters only.
 void check_size(const TransformerSpec& model, const std::string& name, const Setting& from) {
-  constexpr double kAlike = 0.3;  // names round
+  constexpr double kAlike = 0.3;  // tolerance, as names round
   std::vector<double> known = stated_sizes(model.name);
   known.push_back(model.parameters() / 1e9);
   known.push_back(model.active_parameters() / 1e9);

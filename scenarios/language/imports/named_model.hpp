@@ -8,12 +8,12 @@
 
 namespace windtunnel {
 
-// A file in quotes with its whole path, so that it is found wherever the scenario is written.
+// The absolute path in quotes, so that it is valid wherever the scenario is written.
 std::string quoted_path(const std::filesystem::path& path);
 
-// `said` may be a config.json, or a folder with one, beside the file that says it; otherwise it is
-// the model of the library that `name` ("llama3 8B") names. Throws Error at the setting: the
-// library has no such model, or the one that is nearest has another size than the name says.
+// If `said` is a config.json or a folder with one (relative to the file that says it), returns
+// that; otherwise the library model that `name` ("llama3 8B") means. Throws Error at the setting if
+// the library has no such model, or if the nearest one has a size other than the name says.
 std::string named_model(const std::string& said, const std::string& name, const Setting& from);
 
 }  // namespace windtunnel

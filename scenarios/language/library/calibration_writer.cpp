@@ -15,7 +15,7 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-// YAML's double-quoted form: the one in which every character can be written.
+// YAML's double-quoted form, which can express every character.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
   return result + '"';
 }
 
-// In a unit for people where its 12 digits say all, else in the base unit.
+// In a readable unit if its 12 digits are exact, else in the base unit.
 std::string quantity_text(double value, std::string_view unit) {
   if (unit.empty()) return fmt::format("{}", value);
   const Dimension dimension = unit == "s" ? Dimension::seconds : Dimension::bytes;

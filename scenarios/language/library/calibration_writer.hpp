@@ -1,6 +1,6 @@
-// A calibration as the text that read_calibration() of
-// scenarios/language/library/library_reader.hpp reads back to the last bit: how a fit becomes a
-// file that scenarios name.
+// Writes a calibration as the text that read_calibration() of
+// scenarios/language/library/library_reader.hpp reads back exactly. A fit thus becomes a file that
+// scenarios can name.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// `comment` becomes the first line, its line breaks blanks.
+// `comment` becomes the first line, with line breaks replaced by blanks.
 std::string calibration_text(const Calibration& calibration, const std::string& comment);
 
 }  // namespace windtunnel

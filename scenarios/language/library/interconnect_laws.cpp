@@ -28,8 +28,8 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     read_law_layer(*layer, law);
   };
   add("nccl");
-  // What the host holds back is bytes per second, of NICs of 200 Gb/s (TCP) and 100 Gb/s (volta): a
-  // slower NIC does not feel it.
+  // The host limits bytes per second; layers state the share for NICs of 200 Gb/s (TCP) and 100
+  // Gb/s (volta). A slower NIC reaches a larger share.
   const auto add_of_host = [&](std::string_view name, double nic_Bps) {
     const double share = law.net_share.value;
     add(name);
@@ -37,13 +37,13 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
     law.net_share.low = std::min(law.net_share.low, law.net_share.value);
     law.net_share.high = std::max(law.net_share.high, law.net_share.value);
   };
-  // Layer nccl is of InfiniBand.
+  // Layer nccl describes InfiniBand.
   if (transport == Transport::tcp) {
     add_of_host("tcp", 25e9);
   } else if (transport != Transport::infiniband) {
     add(name_of(transport));
   }
-  // Layer nccl is of Hopper. What a node holds back, no transport makes up for.
+  // Layer nccl describes Hopper. A limit of the node holds over every transport.
   if (node.gpu.generation == GpuGeneration::volta && transport != Transport::tcp) {
     add("volta");
     if (node.nics == 1 && node.gpus > 4) add_of_host("volta_far_nics", 12.5e9);
@@ -54,7 +54,8 @@ InterconnectLaw specified_interconnect_law(const NodeSpec& node, Transport trans
   if (node.gpu_path == GpuPath::pcie) {
     const Parameter share = law.node_share;
     add("pcie");
-    // What the layer leaves of a port is what the host's bridge passes, unless the node states it.
+    // The layer's share of a port comes from the host bridge, so it does not apply if the node
+    // states the bridge's own speed.
     if (node.host_bridge_Bps.value > 0) law.node_share = share;
   }
   const auto bound = [](const Parameter& by, Parameter& share) {

@@ -13,14 +13,14 @@
 namespace windtunnel {
 namespace {
 
-// What the numbers of a law are, which are written without units.
+// The range of a number of a law; the numbers are written without units.
 const QuantityRange& range_of_number(const std::string& key) {
   const auto inverse = [](const QuantityRange& rate) {
     return QuantityRange{1 / rate.largest, 1 / rate.smallest};
   };
   static const QuantityRange kPerFlop = inverse(quantity_range(Dimension::flops_per_s));
   static const QuantityRange kPerByte = inverse(quantity_range(Dimension::bytes_per_s));
-  // A law through all of its points leaves what rounding leaves.
+  // A law through all of its points has only rounding errors.
   static const QuantityRange kSpread = {std::numeric_limits<double>::min(),
                                         quantity_range(Dimension::number).largest};
   if (key == "spread") return kSpread;
@@ -62,14 +62,14 @@ std::string_view kernel_of(std::string_view key) {
   return key.substr(0, key.find(' '));
 }
 
-// Products have a line over operations and bytes, all else a curve over bytes.
+// Products have a line over operations and bytes; other kernels have a curve over bytes.
 bool is_line(std::string_view key) {
   KernelWork work;
   work.m = work.n = work.k = 1;
   return kernel_kind(kernel_of(key)).flops(work) > 0;
 }
 
-// None in a file that somebody wrote by hand.
+// A hand-written file may have none.
 std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
   std::vector<MeasuredShape> shapes;
   const DocumentNode* list = map.value_of("shapes");
@@ -79,7 +79,7 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     for (const DocumentNode& part : item.items) {
       numbers.push_back(quantity(part, Dimension::number, "shapes"));
     }
-    if (numbers.size() == 4) numbers.push_back(1);  // the weight, where none is stated
+    if (numbers.size() == 4) numbers.push_back(1);  // the default weight
     const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
     if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
       throw Error(item.where,
@@ -136,7 +136,7 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
   return law;
 }
 
-// "gemm type=fp32" starts with a kernel.
+// Checks keys such as "gemm type=fp32", which begin with a kernel.
 void check_kernel(const DocumentEntry& entry) {
   try {
     kernel_kind(kernel_of(entry.key));
@@ -162,7 +162,7 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
                         law.spread, law.least, law.most);
     if (law.disturbed > 0) text += fmt::format("      disturbed: {}\n", law.disturbed);
-    if (law.slowdown == Slowdown{}) continue;  // nothing was learnt
+    if (law.slowdown == Slowdown{}) continue;  // nothing was learned
     text += fmt::format("      slowdown: {}\n      slowdown_spread: {}\n", law.slowdown.log,
                         law.slowdown.spread);
   }

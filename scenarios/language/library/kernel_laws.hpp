@@ -1,5 +1,5 @@
-// Laws of measured kernels as a section of a calibration's file, `kernel_laws`: written by
-// windtunnel calibrate, read back to the last bit.
+// Laws of measured kernels as the section `kernel_laws` of a calibration's file, which `windtunnel
+// calibrate` writes and which reads back exactly.
 #pragma once
 
 #include <string>
@@ -11,10 +11,10 @@ namespace windtunnel {
 
 std::string kernel_laws_text(const KernelLaws& laws);
 
-// Throws Error with the place of what is wrong.
+// Throws Error with the place of the fault.
 KernelLaws read_kernel_laws(const DocumentNode& section);
 
-// Reads a calibration's file. Throws Error with the place of a fault, or if it has no laws.
+// Reads a calibration's file. Throws Error with the place of a fault, or if the file has no laws.
 KernelLaws read_kernel_laws(const std::string& path);
 
 }  // namespace windtunnel

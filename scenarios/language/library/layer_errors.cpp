@@ -18,7 +18,7 @@ enum Column { kLayer, kRows, kColumns, kNumber, kError };
 constexpr std::array<std::string_view, 5> kColumnNames = {"layer", "rows", "columns", "number",
                                                           "error"};
 
-// The number of the base that is chosen: rank, density or bits.
+// The number of the base that L-GreCo chooses: rank, density or bits.
 const CompressorNumber& number_of(const CompressorChoice& base) {
   const auto numbers = compressor_numbers();
   const auto own = std::ranges::find_if(
@@ -113,7 +113,7 @@ class Reader {
   const CompressorNumber& number_;
   std::array<std::size_t, kColumnNames.size()> columns_{};
   std::vector<LayerErrors> layers_;
-  std::vector<std::size_t> first_rows_;  // of the file, by layer
+  std::vector<std::size_t> first_rows_;  // [layer] its first row in the file
 };
 
 }  // namespace

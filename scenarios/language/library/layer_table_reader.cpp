@@ -35,7 +35,7 @@ const DocumentNode& require_list(const DocumentNode& node, const std::string& wh
   return node;
 }
 
-// The builder knows what does not fit, but not where it stands.
+// Adds the place to errors: the builder does not know it.
 void placed(const DocumentNode& map, const auto& action) {
   try {
     action();
@@ -44,7 +44,7 @@ void placed(const DocumentNode& map, const auto& action) {
   }
 }
 
-// Names count the layers of a kind: conv1, conv2, ...
+// Numbers the layers of each kind: conv1, conv2, ...
 class LayerReader {
  public:
   explicit LayerReader(NetworkBuilder& builder) : builder_(builder) {}
@@ -153,7 +153,7 @@ class LayerReader {
   int convolutions_ = 0, stages_ = 0, pools_ = 0, linears_ = 0, concats_ = 0, norms_ = 0;
 };
 
-// The input is an image, or a vector that is given by its length.
+// Reads the input: an image, or a vector of a given length.
 ImageShape read_input(const DocumentNode& map) {
   const DocumentNode& input = require(map, "input");
   if (input.kind == DocumentNode::Kind::scalar) return {positive(map, "input"), 1, 1};

@@ -12,7 +12,7 @@ namespace windtunnel {
 // Throws Error with location: unknown or missing key, a layer that does not fit its input.
 std::vector<LayerTable> read_layer_tables(const DocumentNode& document);
 
-// One of them in a file of its own, by whose stem it is called.
+// Reads one table from a file of its own; its name is the stem of the path.
 LayerTable parse_network_file(const std::string& text, const std::string& path);
 
 }  // namespace windtunnel

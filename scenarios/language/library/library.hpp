@@ -21,7 +21,7 @@ const std::vector<Calibration>& library_calibrations();
 struct NamedFabric {
   std::string name;
   FabricSpec fabric;
-  Origin origin = Origin::assumed;  // of its form; the hop latency carries its own
+  Origin origin = Origin::assumed;  // of the topology; the hop latency has an origin of its own
   std::string source;
 };
 const std::vector<NamedFabric>& library_fabrics();

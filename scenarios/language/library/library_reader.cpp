@@ -58,7 +58,7 @@ const std::string& choice(const DocumentNode& map, const std::string& key,
   throw Error(require(map, key).where, unknown_name(key, name, {known.begin(), known.end()}));
 }
 
-// Reads the evidence of an entry as a whole, which numbers without their own share.
+// Reads the common evidence of an entry, for its plain numbers.
 Evidence common_evidence(const DocumentNode& entry) {
   Evidence evidence;
   if (const DocumentNode* origin = entry.value_of("origin")) {
@@ -163,7 +163,7 @@ std::string limits_text(const Field& field) {
   return fmt::format("must be from {}", range_text({field.low, field.high}, field.dimension));
 }
 
-// Without a largest value of its own a row has that of its dimension.
+// A row without a largest value has that of its dimension.
 Range limits_of(const Field& field, const std::string& text) {
   return {.text = text,
           .low = std::max(field.low, 0.0),
@@ -234,7 +234,7 @@ const Range& range_of(const InterconnectLawField& field) {
   return field.fitted ? kPositive : kNotNegative;
 }
 
-// The keys are the names of compressors' kernels.
+// Reads kernels of compressors; the keys are their names.
 template <class Kernel>
 std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& section,
                                  const Range& range) {
@@ -244,7 +244,7 @@ std::vector<Kernel> read_kernels(const DocumentNode& map, const std::string& sec
   check_keys(map, known);
   std::vector<Kernel> kernels;
   for (const DocumentEntry& entry : map.entries) {
-    require_map(entry.value, entry.key);  // each number names its own evidence
+    require_map(entry.value, entry.key);  // each number states its own evidence
     kernels.push_back(
         {entry.key, read_parameter(entry.value, Dimension::number, entry.key, {}, range)});
   }
@@ -349,7 +349,8 @@ std::vector<NamedFabric> read_fabrics(const DocumentNode& document) {
   return fabrics;
 }
 
-// Reads all numbers of a law, or `constants`: collectives then follow the calibration's constants.
+// Reads all numbers of a law, or the word `constants`: collectives then use the calibration's
+// constants.
 InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key) {
   InterconnectLaw law;
   if (node.kind == DocumentNode::Kind::scalar && node.text == "constants") return law;
@@ -372,7 +373,7 @@ std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_num
     const std::string key(field.name);
     const DocumentNode* value = parameters.value_of(key);
     if (value == nullptr) continue;
-    require_map(*value, key);  // no evidence in common: each number names its own
+    require_map(*value, key);  // each number states its own evidence
     numbers.emplace_back(field.member,
                          read_parameter(*value, dimension_of(field), key, {}, range_of(field)));
   }
@@ -381,7 +382,7 @@ std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_num
 
 namespace {
 
-// What a calibration takes the rest of: one of the library, which states all of its own.
+// The calibration that another one extends: one of the library that has no base itself.
 Calibration base_calibration(const DocumentNode& base) {
   constexpr std::string_view kFolder = "calibrations/";
   constexpr std::string_view kEnding = ".yaml";

@@ -1,5 +1,5 @@
-// Texts of the library to values. Every number is {value, low, high, origin, source}; an entry may
-// name an `origin` and `source` that hold for its numbers that are written without.
+// Converts texts of the library to values. Every number is {value, low, high, origin, source}; an
+// entry may name an `origin` and `source` for its plain numbers.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ DocumentNode library_document(std::string_view path);
 // One set of rows, {file, where}, or a list of them. Throws Error with location.
 std::vector<FittedOn> read_fitted_on(const DocumentNode& node);
 
-// A number of at least 0 with evidence of its own. Throws Error with location.
+// A number of at least 0 with its own evidence. Throws Error with location.
 Parameter read_number(const DocumentNode& node, Dimension dimension, const std::string& key);
 
 // Each throws Error with location: unknown key, missing key, missing evidence, wrong unit.
@@ -31,7 +31,7 @@ Calibration read_calibration(const DocumentNode& document);
 // The numbers of the map at `parameters`, in the order of calibration_fields().
 std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_numbers(
     const DocumentNode& parameters);
-// Over `law`: only the numbers that the layer states.
+// Changes in `law` only the numbers that the layer states.
 void read_law_layer(const DocumentNode& layer, InterconnectLaw& law);
 
 }  // namespace windtunnel

@@ -25,7 +25,7 @@ void check_experts(const MixtureOfExperts& moe, int layers) {
   }
 }
 
-// Nothing of a pattern is left to a default, and nothing stands beside it for nothing.
+// Every letter of a pattern needs its values, and no value may be without a letter that uses it.
 void check_pattern_letters(const TransformerSpec& model) {
   const std::string key = "model.hybrid_override_pattern";
   const MambaMixer& mamba = model.mamba;

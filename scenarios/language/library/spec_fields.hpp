@@ -1,5 +1,4 @@
-// What the keys of fabrics and models have to do with one another, in the library and in a
-// scenario.
+// Relations between keys of a fabric, and between keys of a model, in the library and in scenarios.
 #pragma once
 
 #include <string_view>
@@ -12,19 +11,20 @@
 
 namespace windtunnel {
 
-// Whether fabrics of this form have the key, which stands below "cluster.fabric".
+// Whether fabrics of this topology have the key, which is below "cluster.fabric".
 bool belongs_to(std::string_view key, Topology topology);
 
-// The keys below "cluster.fabric" that a member of FabricSpec holds: first those that only some
-// forms have, then those of all. Lists and identities keep this order.
+// The keys below "cluster.fabric" that set members of FabricSpec: first those that only some
+// topologies have, then the common ones. Lists and identities keep this order.
 std::vector<BoundRow> fabric_members();
 
-// 0 of a key that entries may leave out is none; a length of training is left to the scenario.
+// Whether 0 means that the entry leaves the key open: for optional keys, and for the sequence
+// length, which the scenario states.
 inline bool zero_is_open(const Field& field) {
   return field.in_entry == InEntry::may || field.path == "model.sequence";
 }
 
-// What the numbers of a model must have in common; throws Error that names the keys.
+// Checks relations between the numbers of a model; throws Error that names the keys.
 void check_model(const TransformerSpec& model);
 
 }  // namespace windtunnel

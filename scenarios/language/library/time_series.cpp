@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kArrivals = "arrivals/";
 constexpr std::string_view kRepairs = "repairs/";
 constexpr std::string_view kSuffix = ".csv";
-constexpr std::string_view kHeader = "hours";  // that the numbers may have above them
+constexpr std::string_view kHeader = "hours";  // optional header above the numbers
 constexpr double kMostHours = 100 * 365 * 24.0;
 
 std::string name_below(const LibraryFile& file, std::string_view folder) {
@@ -42,7 +42,7 @@ void read_comment(const std::string& line, const Location& where, Evidence& evid
   if (line.starts_with("# source: ")) evidence.source = line.substr(colon + 2);
 }
 
-// The first line that is no comment names columns.
+// Whether the first line that is not a comment names columns.
 bool is_fault_log(const std::string& text) {
   std::istringstream stream(text);
   std::string line;

@@ -1,6 +1,6 @@
-// Recorded times, from the library or a file of the user: one number of hours per line, under the
-// header "hours" or none; '#' starts a comment. "origin:" and "source:" in the comments name the
-// evidence. Or a log of node faults with the columns of traces/rows/fault_log.hpp.
+// Recorded times, from the library or a file of the user: one number of hours per line, optionally
+// under the header "hours"; '#' starts a comment. "origin:" and "source:" in the comments state the
+// evidence. A log of node faults with the columns of traces/rows/fault_log.hpp is also accepted.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace windtunnel {
 struct TimeSeries {
   std::string name;
   std::vector<double> seconds;
-  std::vector<std::int32_t> nodes = {};  // of arrivals, where all are recorded
+  std::vector<std::int32_t> nodes = {};  // of arrivals, if every line has one
   Evidence evidence;
 };
 
-// How many there are: counts[i] from seconds[i] on, ascending.
+// A number that changes over time: counts[i] from seconds[i] on; seconds ascend.
 struct Counts {
   std::vector<double> seconds;
   std::vector<int> counts;
@@ -33,8 +33,8 @@ Counts read_counts(const std::string& name, std::string_view column, int most, N
 std::vector<std::string> arrival_trace_names();
 std::vector<std::string> repair_names();
 
-// `name` is one of the names above, or a .csv file of `files`. Throws Error at `where`
-// (unknown name, unreadable file) or in the file (not a number, negative; arrivals: descending).
+// `name` is a recording of the library or a .csv file of `files`. Throws Error at `where` (unknown
+// name, unreadable file) or in the file (not a number, negative; arrivals: descending).
 TimeSeries find_arrival_trace(const std::string& name, NamedFiles& files, const Location& where);
 TimeSeries find_repairs(const std::string& name, NamedFiles& files, const Location& where);
 

@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// `file` is the name used in messages. Two rows at least. Throws Error with file:line:column.
+// `file` is its name in messages. At least two rows. Throws Error with file:line:column.
 std::vector<LearningRate> parse_learning_rates(const std::string& text, const std::string& file);
 
 }  // namespace windtunnel

@@ -15,7 +15,7 @@ bool says(const Values& values, std::string_view key, std::string_view word) {
   return values.has(key) && values.text(key) == word;
 }
 
-// The first stated key that no GPT has; empty: none. An MLP of another width tells nothing where
+// The first stated key that does not exist in GPT-2; empty: none. The width of an MLP is no sign if
 // its activation is stated, and an encoder is BERT.
 std::string sign_of_llama(const Values& values) {
   if (values.has("model.encoder") && values.flag("model.encoder")) return "";

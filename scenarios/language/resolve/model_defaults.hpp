@@ -1,5 +1,5 @@
-// What a scenario that writes down its model itself leaves open of it: that of the family that the
-// stated keys point to. Its reader is told what stands there instead.
+// Defaults for a model that a scenario describes itself: those of the family that the stated keys
+// point to. Notes tell the user what was assumed.
 #pragma once
 
 #include <string>
@@ -11,19 +11,21 @@
 
 namespace windtunnel {
 
-// What a model without a base takes: GPT-2's forms, or Llama's where a stated key is of no GPT.
+// Defaults of a model without a base: GPT-2's forms, or Llama's if a stated key does not exist in
+// GPT-2.
 struct ModelFamily {
   TransformerSpec forms;  // activation, normalisation, position, biases, embeddings; MLP and heads
   std::string name;       // "GPT-2"
-  std::string sign;       // the key that tells it, "kv_heads: 8 with 64 heads"; empty: none
+  std::string sign;       // the key that points to the family, "kv_heads: 8 with 64 heads"; empty:
+                          // none
 };
 
 // The keys `layers` (or a pattern), `hidden`, `heads` must be stated. The width of a gated MLP is
-// two thirds of four times the hidden width, in whole multiples of 64, as Megatron-LM has it
+// two thirds of four times the hidden width, rounded to a multiple of 64, as in Megatron-LM
 // (github.com/NVIDIA/Megatron-LM, core_v0.14.0, megatron/training/arguments.py, --swiglu).
 ModelFamily model_family(const Values& values);
 
-// None of a model with a base, or if all is stated.
+// No notes for a model with a base, or if everything is stated.
 std::vector<Note> model_defaults(const Values& values, const Job& job);
 
 }  // namespace windtunnel

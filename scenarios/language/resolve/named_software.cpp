@@ -11,7 +11,7 @@ namespace {
 
 using Kind = DocumentNode::Kind;
 
-// The key, a value or a list that it would be part of, or what stands below it.
+// True if the key, a value or list that contains it, or a key below it is stated.
 bool is_stated(const Values& values, std::string_view key) {
   if (values.stated(key) || values.length(key) > 0) return true;
   for (std::size_t dot = key.rfind('.'); dot != key.npos; dot = key.rfind('.')) {
@@ -22,7 +22,7 @@ bool is_stated(const Values& values, std::string_view key) {
   return false;
 }
 
-// A table of layers has no dimensions of a transformer that a software could set.
+// A software cannot set dimensions of a transformer for a table of layers.
 bool has_layer_table(const Values& values) {
   if (!values.has("model.base")) return false;
   const std::string& name = values.text("model.base");
@@ -30,8 +30,8 @@ bool has_layer_table(const Values& values) {
          std::ranges::count(library_networks(), name, &LayerTable::name) > 0;
 }
 
-// The value at the path, made where it is missing, after a name on the way has become the map that
-// it is shorthand for; nullptr: something else stands on the way.
+// The value at the path, created if missing; a name on the way becomes the map that it is shorthand
+// for. nullptr if another value is in the way.
 DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Location& where) {
   DocumentNode* node = &scenario;
   std::string path;
@@ -56,7 +56,7 @@ DocumentNode* node_at(DocumentNode& scenario, const std::string& key, const Loca
   return node;
 }
 
-// In the place of the key; its source is that of the entry that says so.
+// Sets the key at its place in the scenario, with the entry's source.
 void state(const std::string& key, const std::string& value, const std::string& entry,
            const Location& where, DocumentNode& scenario) {
   DocumentNode* node = node_at(scenario, key, where);
@@ -68,7 +68,9 @@ void state(const std::string& key, const std::string& value, const std::string& 
 }  // namespace
 
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated) {
-  if (key.starts_with("recompute.")) key = "recompute";  // which layers belongs to which modules
+  if (key.starts_with("recompute."))
+    key = "recompute";  // the list of layers belongs to the list
+                        // of modules
   if (key.starts_with("communication.bucket_elements") && stated("communication.bucket"))
     return true;
   if (key == "model.attention" && stated("attention")) return true;
@@ -83,7 +85,7 @@ Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
                            const std::function<Job(const Values&)>& resolve) {
   const Values own = check(scenario);
-  // Jobs that are fused are those of the one system that fuses them.
+  // Fused jobs use the one software that can fuse jobs.
   const bool fused = !own.has("software.base") && own.stated("fuse");
   if (!own.has("software.base") && !fused) return own;
   const char* key_at = fused ? "fuse" : "software.base";

@@ -1,6 +1,6 @@
-// The training software that a scenario names (`software: NAME`), as keys of the scenario: what
-// scenarios/library/software.yaml says that it sets goes into the text as if it stood there, but
-// where the scenario states something itself.
+// Applies the training software that a scenario names (`software: NAME`): the keys that
+// scenarios/library/software.yaml sets for it are added to the scenario, except those that the
+// scenario states itself.
 #pragma once
 
 #include <functional>
@@ -12,15 +12,15 @@
 
 namespace windtunnel {
 
-// Whether somebody stated what a choice says by `key`: the key itself, another name of it, or what
-// goes with it, each of which `stated` tells.
+// Whether the user stated what a choice sets by `key`: the key itself, a synonym, or a key that
+// belongs with it. `stated` tells whether a key is stated.
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated);
 
-// Whether the key is one of a transformer, which a table of layers has not.
+// Whether the key describes a transformer, and so does not apply to a table of layers.
 bool is_of_transformer(std::string_view key);
 
-// The values of `scenario` with what its software sets, which is then in `scenario` too. `check` is
-// check_values() of it, `resolve` the parts of a Job of such values, which conditions are about.
+// Adds to `scenario` what its software sets, and returns the values of the result. `check` is
+// check_values(); `resolve` makes the parts of a Job from values, for conditions about the job.
 Values with_named_software(DocumentNode& scenario,
                            const std::function<Values(const DocumentNode&)>& check,
                            const std::function<Job(const Values&)>& resolve);

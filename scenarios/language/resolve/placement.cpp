@@ -63,14 +63,14 @@ std::vector<int> resolve_placement(const Values& values, NamedFiles& files,
 
 namespace {
 
-// The layout has to name those that have several ranks.
+// Axes that layout.order must name if they have several ranks.
 constexpr std::array kAxes = {RankAxis::tp, RankAxis::cp, RankAxis::dp, RankAxis::pp};
 
 RankAxis plain(RankAxis axis) {
   return axis == RankAxis::pp_pairs ? RankAxis::pp : axis;
 }
 
-// Which pool an axis says that a node's ranks stand on; empty: any.
+// For one axis, which pools its ranks need; empty: any.
 struct PlacedAxis {
   std::optional<RankAxis> axis;  // pp or dp
   std::string key;
@@ -157,10 +157,10 @@ void place_ranks(const Values& values, const Layout& layout, Cluster& cluster) {
   if (placed.axis && values.has("layout.placement")) {
     values.fail(placed.key, "layout.placement says where ranks stand, too; keep one of them");
   }
-  if (layout.ranks() != cluster.gpus()) return;  // which is an error of its own
+  if (layout.ranks() != cluster.gpus()) return;  // another check reports this
   cluster.ranks = rank_map(layout);
   if (!placed.axis) return;
-  // [pool] its next free node.
+  // [pool] the next free node
   std::vector<int> next;
   std::vector<int> end;
   for (const Pool& pool : cluster.pools) {

@@ -28,7 +28,7 @@ constexpr std::array kNumbers{NumberColumn{"rank", &CompressorChoice::rank},
                               NumberColumn{"density", &CompressorChoice::density},
                               NumberColumn{"bits", &CompressorChoice::bits}};
 
-// The rows of a file that are about this job.
+// The rows of a file that match this job.
 class Curve {
  public:
   Curve(CsvTable table, const Job& job)
@@ -123,7 +123,7 @@ class Curve {
     const std::optional<double> steps = positive(row, "steps");
     const std::optional<double> batch = positive(row, "global_batch");
     const Location where{table_.file(), table_.line(row), static_cast<int>(steps_column_) + 1};
-    constexpr double kMost = 1e12;  // as job.steps
+    constexpr double kMost = 1e12;  // the limit of job.steps
     if (!steps || *steps > kMost) throw Error(where, "steps: a number up to 1e12 is due");
     if (!is_mine(row)) return;
     const bool twice = batch ? !by_batch_.try_emplace(*batch, *steps).second : any_batch_ > 0;

@@ -1,5 +1,5 @@
 // Failures, recovery and the campaign of a job, from checked values: rates and arrivals, repair,
-// detection, and the origins that lost time rests on.
+// detection, and the origins of lost time.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,7 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
                           name, fmt::join(names_of<FailureKind>(), ", ")));
 }
 
-// Keys that only one kind knows.
+// A key that only one kind of failure has.
 struct KeyOfKind {
   std::string_view key;
   FailureKind kind;
@@ -72,7 +72,7 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   stands_beside("arrivals.capacity", "batch", "the capacity says how many leave; remove this key");
 }
 
-// How many parts of a node, each with the mtbf, fail on their own.
+// The number of parts of a node that fail independently, each with the stated mtbf.
 double parts_of_node(const Values& values, const std::string& path, const NodeSpec& node) {
   const std::string key = path + ".of";
   if (!values.has(key)) {
@@ -90,7 +90,7 @@ double parts_of_node(const Values& values, const std::string& path, const NodeSp
   return 1;
 }
 
-// A rate, given as the mean time between failures.
+// Sets the rate from a stated mean time between failures.
 void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec& node,
                   FailureClass& failure) {
   const std::string key = path + ".mtbf";
@@ -225,7 +225,7 @@ void resolve_batch_shares(const Values& values, const std::string& path, Failure
   }
 }
 
-// A map of what notices failures; `path` is where it stands.
+// The means of detection in the map at `path`.
 Detection resolve_detection(const Values& values, const std::string& path) {
   Detection detection;
   values.fill(path, detection);
@@ -236,7 +236,7 @@ bool has_detection(const Values& values, const std::string& path) {
   return values.has(path + ".timeout");
 }
 
-// Negative: what recovery says for all classes alike.
+// The class's own detection time. Negative: recovery's common value applies.
 double resolve_detect(const Values& values, const std::string& path, FailureKind kind) {
   const std::string own = path + ".detect";
   if (values.has(own)) return values.number(own);
@@ -256,7 +256,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
   FailureClass failure;
   values.fill(path, failure);
   failure.kind = resolve_kind(values, path);
-  // A report counts failures by class, and under these two names in all.
+  // A report counts failures by class, and uses these two names for totals.
   if (failure.name == "unexpected" ||
       (failure.name == "planned" && failure.kind != FailureKind::planned)) {
     throw Error(values.where(path + ".class"),
@@ -289,7 +289,7 @@ void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
   check_snapshot_tiers(job.snapshots, job.failures);
 }
 
-// Expected failures of all trials together; more would take hours to draw.
+// Limits the expected failures of all trials together; more would take hours to draw.
 void check_failures_in_all(const Values& values, const Job& job) {
   constexpr double kMost = 1e9;
   double failures = 0;  // of one trial
@@ -305,7 +305,7 @@ void check_failures_in_all(const Values& values, const Job& job) {
                           job.campaign.trials, format_count(failures), format_count(kMost)));
 }
 
-// What the tiers need of the job: storage, cores, nodes, second copies.
+// Checks what the tiers need of the job: storage, cores, nodes, second copies.
 void check_tiers(const Values& values, const Job& job) {
   const NodeGroups same_shard = same_shard_nodes(job.layout, job.cluster);
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
@@ -334,9 +334,10 @@ double resolve_restart(const Values& values, int gpus) {
          values.number(key + ".communicators_per_gpu") * gpus + values.number(key + ".warm_up");
 }
 
-// What a lost group alone held of the state, the others could not go on without.
+// Refuses elastic groups that hold the only copy of some state: the other groups could not
+// continue.
 void check_copies_of_groups(const Values& values, const Layout& layout, int groups) {
-  // An island is not further from another than its steps since their last exchange.
+  // Islands count as copies: they differ only by the steps since their last exchange.
   const int copies = state_copies(layout).count * layout.islands();
   if (copies % groups == 0) return;
   const int replicas = layout.dp * layout.cp / groups;
@@ -382,7 +383,7 @@ void check_elastic(const Values& values, const Job& job) {
   check_copies_of_groups(values, job.layout, groups);
 }
 
-// Layouts to go on in without a spare.
+// Layouts in which the job can continue without a spare.
 void resolve_relayouts(const Values& values, Job& job) {
   const std::string key = "recovery.relayout";
   const int gpus = job.cluster.node.gpus;
@@ -408,7 +409,7 @@ void resolve_relayouts(const Values& values, Job& job) {
   }
 }
 
-// What a slow node costs islands of which the others go on is not simulated.
+// The simulation does not cover a slow node among islands that exchange from time to time.
 void check_islands(const Values& values, const Job& job) {
   if (job.sync.empty() || job.recovery.elastic.groups > 0 || job.campaign.length_s == 0) return;
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
@@ -426,13 +427,13 @@ void check_islands(const Values& values, const Job& job) {
   }
 }
 
-// The weakest evidence of what was added.
+// Finds the weakest evidence of the facts added.
 class WeakestEvidence {
  public:
   WeakestEvidence(const Values& values, const EvidenceList& evidence)
       : values_(values), evidence_(evidence) {}
 
-  // The stated facts at the key and below it; choices do not count.
+  // Adds the stated facts at the key and below it, without choices.
   void add(const std::string& key) {
     const auto& all = values_.all();
     for (auto at = all.lower_bound(key); at != all.end() && at->first.starts_with(key); ++at) {
@@ -469,7 +470,7 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFi
         failure.add(find_arrival_trace(trace->text, files, trace->where).evidence.origin);
       }
     }
-    // A file of the user without evidence.
+    // A file of the user counts as assumed.
     if (values.has(path_of(i, "arrivals.capacity"))) failure.add(Origin::assumed);
     for (const char* key : {"detect", "notice", "slowdown", "rollback", "manual"}) {
       recovery.add(path_of(i, key));
@@ -501,7 +502,7 @@ bool takes_key(FailureKind kind, std::string_view key) {
 RecoveryPolicy resolve_recovery(const Values& values, int gpus) {
   RecoveryPolicy recovery;
   values.fill("recovery", recovery);
-  // A scheme's warm ones are of its own spares; the scenario may state fewer.
+  // A scheme's hot spares are among its own spares, but the scenario may state fewer spares.
   const Value* hot = values.find("recovery.hot_spares");
   if (hot != nullptr && !hot->scheme.empty()) {
     recovery.hot_spares = std::min(recovery.hot_spares, recovery.spares);

@@ -162,7 +162,7 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
   }
 }
 
-// Dimensions without a base: those that follow from others are filled in.
+// A model without a base: dimensions that follow from others are filled in.
 TransformerSpec inline_model(const Values& values) {
   for (const std::string key : {"layers", "hidden", "heads", "vocabulary"}) {
     if (values.has("model." + key)) continue;
@@ -176,14 +176,15 @@ TransformerSpec inline_model(const Values& values) {
   return model;
 }
 
-// `key` switches a part of the model on: the others below `part` would do nothing without it.
+// Without `key` the part of the model is off, and the stated keys below `part` would have no
+// effect.
 void check_part(const Values& values, const std::string& part, const std::string& key, int value) {
   if (value > 0 || !values.stated(part) || values.has(join_path(part, key))) return;
   throw Error(values.fault_at(part),
               fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
 }
 
-// Null: the kernel that the calibration is of, or none that is fused.
+// Speeds of the named kernel; null for the calibration's own kernel, or for unfused attention.
 std::shared_ptr<const AttentionSpeeds> named_attention(const Values& values, const GpuSpec& gpu) {
   const std::string& name = values.text("attention");
   if (name == "auto" || name == "eager") return nullptr;
@@ -196,7 +197,7 @@ std::shared_ptr<const AttentionSpeeds> named_attention(const Values& values, con
                                                     fmt::join(own, ", "))));
 }
 
-// The kernel that `attention` names makes of the model's attention a fused one, or none.
+// Makes the model's attention fused or not, as the kernel named by `attention` is.
 void name_attention(const Values& values, TransformerSpec& model) {
   const std::string& name = values.text("attention");
   if (name == "auto") return;
@@ -240,7 +241,7 @@ std::optional<LayerTable> network_of(const Values& values, NamedFiles& files) {
   }
 }
 
-// A table of layers; null where the model is a transformer. Nothing of it can be changed.
+// A table of layers, which the scenario cannot change; null if the model is a transformer.
 std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles& files) {
   if (!values.has("model.base")) return nullptr;
   const std::string& name = values.text("model.base");
@@ -255,7 +256,7 @@ std::shared_ptr<const LayerTable> named_network(const Values& values, NamedFiles
   return std::make_shared<const LayerTable>(*std::move(found));
 }
 
-// The model of the library, or from a file of another program.
+// A model of the library, or from another program's file.
 TransformerSpec base_model(const Values& values, NamedFiles& files) {
   const std::string& name = values.text("model.base");
   const bool json = name.ends_with(".json");

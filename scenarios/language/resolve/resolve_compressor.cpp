@@ -1,5 +1,5 @@
-// The compressors of a job, from checked values: which axis each is of, which keys its method has a
-// use for, and measured errors of layers.
+// The compressors of a job, from checked values: the axis of each, the keys that its method uses,
+// and measured errors of layers.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Where what the scenario says of gradients stands.
+// The key below which the scenario describes compression of gradients.
 std::string gradients_at(const Values& values) {
   for (int i = 0; i < values.length("compress"); ++i) {
     if (values.text(fmt::format("compress.{}.axis", i)) == "dp") {
@@ -26,7 +26,7 @@ std::string gradients_at(const Values& values) {
   return "communication.compressor";
 }
 
-// Keys that this method has a use for.
+// Keys that this method uses.
 std::vector<std::string_view> keys_of(const CompressorKind& kind) {
   std::vector<std::string_view> keys;
   for (const CompressorNumber& number : compressor_numbers()) {
@@ -44,8 +44,8 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
                                               fmt::join(keys, ", ")));
 }
 
-// All gradients of the model as the ranks of a pipeline hold them: the same whatever is recomputed,
-// which may not be chosen yet.
+// All gradients of the model as the ranks of a pipeline hold them. Recomputation does not change
+// them, and may not be chosen yet.
 std::vector<TensorShape> gradients_of(Job job) {
   if (job.recompute == Recompute::automatic) job.recompute = Recompute::none;
   const std::vector<ChunkCost> chunks = chunk_costs(job);
@@ -74,7 +74,7 @@ void resolve_errors(const Values& values, const std::string& place, NamedFiles& 
   });
 }
 
-// Forms of an axis that quantised values do not go with.
+// Refuses forms of an axis that cannot send quantised values.
 void check_inner_compressors(const Job& job) {
   const AxisCompressors& compressors = job.communication.compressors;
   const Layout& layout = job.layout;
@@ -97,7 +97,7 @@ void check_inner_compressors(const Job& job) {
   }
 }
 
-// What of a compressor goes with gradients alone, and of which axis it is none.
+// Refuses, for an axis that sends activations, keys that only gradients or other axes have.
 void check_activations(const Values& values, const std::string& place, const std::string& axis,
                        const CompressorChoice& choice) {
   values.about(place + ".name", [&] { return activation_codec(choice); });

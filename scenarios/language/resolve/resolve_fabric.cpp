@@ -1,4 +1,4 @@
-// The fabric between the nodes, from checked values: its form, routing, cables of a file, and
+// The fabric between the nodes, from checked values: its topology, routing, cables from a file, and
 // faults of links.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,7 +38,7 @@ MeasuredBus resolve_measured_bus(const Values& values, const EvidenceList& evide
   return measured;
 }
 
-// A key of another form or another routing would do nothing in silence.
+// A key of another topology or routing would silently have no effect, so it is refused.
 void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
   for (const std::string& key : child_keys(kPath)) {
     if (!values.stated(fabric_key(key)) || belongs_to(key, fabric.topology)) continue;
@@ -180,7 +180,7 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
                               "is missing",
                               path, lasts ? "duty" : "length"));
     }
-    constexpr double kMostInBurst = 0.95;  // what is left weighs on a simulation
+    constexpr double kMostInBurst = 0.95;  // a larger share would leave links too slow to simulate
     if (load.in_bursts() && load.burst_load() > kMostInBurst) {
       throw Error(values.where(path + ".load"),
                   fmt::format("{}.load: a mean of {} in {} of the time is {:.3g} of the bandwidth "
@@ -201,7 +201,7 @@ std::vector<LinkFault> resolve_faults(const Values& values) {
   return faults;
 }
 
-// Where nothing joins the rails, every node has a NIC on each.
+// If nothing joins the rails, every node needs a NIC on each.
 void check_rails(const Values& values, const Cluster& cluster) {
   if (cluster.fabric.topology != Topology::rail_only ||
       cluster.node.nics == cluster.nics_per_node()) {
@@ -213,7 +213,7 @@ void check_rails(const Values& values, const Cluster& cluster) {
                           cluster.node.nics, cluster.nics_per_node()));
 }
 
-// Fabrics say themselves what is wrong with them; here it gets its place.
+// The fabric's own checks find the fault; this adds the place.
 void check_form(const Values& values, const Cluster& cluster) {
   std::string key(kPath);
   for (const char* name : {"edges_file", "edges", "sites", "dimension_links", "dimensions"}) {
@@ -236,7 +236,7 @@ void check_background(const Values& values, const Cluster& cluster) {
   });
 }
 
-// Every link is there, and what failed leaves a way between the nodes.
+// Checks that every named link exists and that the remaining links connect the nodes.
 void check_faults(const Values& values, const Cluster& cluster) {
   const std::string list = fabric_key("faults");
   Cluster single = cluster;
@@ -249,7 +249,7 @@ void check_faults(const Values& values, const Cluster& cluster) {
     const LinkTable links(cluster);
     const int nics = cluster.nics_per_node();
     for (int nic = 0; nic < nics * cluster.fabric_nodes(); ++nic) nic_factor(cluster, nic);
-    // A bundle that is gone cuts its pod or leaf off from the first node's or from the second's.
+    // A missing bundle cuts its pod or leaf off from the first node or from the second.
     for (int gpu = cluster.node.gpus; gpu < cluster.gpus(); ++gpu) {
       links.paths(gpu % cluster.node.gpus, gpu);
       links.paths(gpu, gpu % cluster.node.gpus);

@@ -1,5 +1,5 @@
-// Idle time from checked values: what fills it, how samples are loaded, when a campaign pauses; and
-// what goes with them.
+// Idle time, from checked values: what fills it, how samples are loaded, when a campaign pauses,
+// and the checks of these.
 #include <fmt/format.h>
 
 #include <algorithm>

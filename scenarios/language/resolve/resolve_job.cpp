@@ -1,5 +1,5 @@
-// A Job from checked values: precision, schedule, layout, batch, communication and software here,
-// the other parts by the files beside this one.
+// A Job from checked values. This file resolves precision, schedule, layout, batch, communication
+// and software; the files next to it resolve the other parts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,7 +57,7 @@ std::uint16_t modules_at(const Values& values, const std::string& key) {
   return sum.modules;
 }
 
-// A name is there already.
+// Resolves the list or map; a plain name is already set.
 void resolve_recompute(const Values& values, Recompute& recompute) {
   const std::string path = "recompute";
   const std::string modules = "recompute.modules";
@@ -105,7 +105,7 @@ void check_precision(const Values& values, const Job& job) {
                                        fmt::join(supported, ", ")));
 }
 
-// The file of a schedule, without messages: who needs which result says when they are sent.
+// Reads the file of a schedule. It has no messages: the dependencies between results imply them.
 void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
     values.fail("schedule.file", "a schedule has a file or a name, not both");
@@ -143,7 +143,7 @@ int usual_chunks(const ScheduleChoice& choice) {
   return choice.imported->chunks / choice.imported->directions;
 }
 
-// What lies between the halves of a layer has two names, of which one may be stated.
+// Two keys set the activations between the halves of a layer; only one may be stated.
 void resolve_activations(const Values& values, Layout& layout) {
   const char* key = "layout.signatures.activations";
   if (!values.has(key)) return;
@@ -202,7 +202,7 @@ CollectiveAlgorithm algorithm_of(CollectiveKind kind, std::string_view name) {
   for (const CollectiveAlgorithm algorithm : algorithms_of(kind)) {
     if (name == to_string(algorithm)) return algorithm;
   }
-  return CollectiveAlgorithm::automatic;  // "auto": the table knows no other names
+  return CollectiveAlgorithm::automatic;  // "auto" is the only other name that the table admits
 }
 
 CollectiveAlgorithm algorithm_of(Category axis, std::string_view name) {
@@ -213,7 +213,7 @@ CollectiveAlgorithm algorithm_of(Category axis, std::string_view name) {
   return CollectiveAlgorithm::automatic;
 }
 
-// What stands at the key of a kind or an axis, if it says something.
+// Adds the rule of a kind of collective or of an axis, if the scenario states one.
 void add_collective_rule(const Values& values, const std::string& key, CollectiveRule rule,
                          const auto& algorithm, Communication& communication) {
   rule.where = values.fault_at(key);
@@ -265,7 +265,7 @@ Software resolve_software(const Values& values) {
   return software;
 }
 
-// `micro` x `dp` is counted in an int from here on.
+// Checks `micro` x `dp`, which is an int from here on.
 void check_batch(const Values& values, const Job& job) {
   const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
   if (per_step <= std::numeric_limits<int>::max()) return;
@@ -294,7 +294,7 @@ void check_gradients(const Values& values, const Job& job) {
                           count, count * job.batch.micro));
 }
 
-// A pool without a price beside one that has a price would be free in silence.
+// A pool without a price would silently be free if another pool has a price.
 void check_prices(const Values& values, const Job& job) {
   const auto priced = [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; };
   const std::vector<Pool>& pools = job.cluster.pools;
@@ -308,7 +308,7 @@ void check_prices(const Values& values, const Job& job) {
                   without->name));
 }
 
-// What cluster.pools alone have.
+// Keys that need cluster.pools.
 void check_unlike_nodes(const Values& values, Job& job) {
   for (int i = 0; i < values.length("batch.shares"); ++i) {
     job.batch.share_of_pool.push_back(values.number(fmt::format("batch.shares.{}", i)));
@@ -354,7 +354,7 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   }
   if (job.layout.pp == 1)
     values.fail(key, "there is one pipeline rank; auto has nothing to divide");
-  // All but the layers must go together before it is known who computes what.
+  // Before layers are shared out, everything else must be consistent.
   Layout tried = job.layout;
   tried.stage_layers.assign(tried.stages(), 0);
   tried.stage_layers.front() = job.model.layers;
@@ -362,7 +362,7 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   return balanced_stages(job);
 }
 
-// What is simulated is a limited number of passes.
+// Limits the number of passes to simulate.
 void check_passes(const Values& values, const Job& job) {
   constexpr double kMostForwards = 1e6;  // tens of seconds of simulation
   const int ranks = job.layout.pp;
@@ -379,7 +379,8 @@ void check_passes(const Values& values, const Job& job) {
 
 }  // namespace
 
-// The job has passed all checks but one, whether its schedule can be: preparing it is that check.
+// The job has passed all checks except that its schedule is possible; preparing the iteration
+// checks that.
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare) {
   if (prepare) return prepare(job, table);
@@ -420,7 +421,8 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   resolve_training(values, job);
   check_batch(values, job);
   check_unlike_nodes(values, job);
-  // Features are asked about layouts that can be; which layers a stage has may not be known yet.
+  // Checks of features assume a valid layout; with automatic balance the layers of a stage are not
+  // known yet.
   const bool balances = job.layout.balance == StageBalance::automatic;
   if (!balances) check_layers(job);
   Asked asked(job);

@@ -1,4 +1,4 @@
-// What lies beside the GPUs' memory, from checked values.
+// What a job offloads from the GPUs' memory, from checked values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr std::pair<const char*, MemoryTier Offload::*> kTiers[] = {
     {"offload.weights", &Offload::weights},
     {"offload.activations", &Offload::activations}};
 
-// The search lays out the training state as a whole, and activations by themselves.
+// The search places the training state as a whole, and activations separately.
 void open_all(const Values& values, Offload& offload) {
   if (offload.optimizer == MemoryTier::automatic) {
     for (const auto& [key, tier] : kTiers) {
@@ -40,7 +40,7 @@ void open_all(const Values& values, Offload& offload) {
   }
 }
 
-// Chunks hold the whole training state; how much of it is where, follows.
+// Chunks hold the whole training state; how much of it is on the GPU follows from the free memory.
 void lay_in_chunks(const Values& values, Offload& offload) {
   if (!offload.in_chunks()) {
     if (values.stated("offload.chunk")) {
@@ -63,7 +63,7 @@ void lay_in_chunks(const Values& values, Offload& offload) {
   }
 }
 
-// What nothing that is offloaded takes.
+// Refuses keys that nothing offloaded uses.
 void check_uses(const Values& values, const Offload& own, const Job& job) {
   const auto moves = [](MemoryTier tier) {
     return tier == MemoryTier::host || tier == MemoryTier::disk;

@@ -1,4 +1,4 @@
-// Unlike nodes, from checked values: the pools of a machine, and what they have in common.
+// Nodes of several kinds, from checked values: the pools of a machine, and their common properties.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ std::string pool_key(int pool, std::string_view name) {
   return fmt::format("cluster.pools.{}.{}", pool, name);
 }
 
-// What a machine of unlike nodes must have in common.
+// Checks the properties that all pools of a machine must share.
 void check_alike(const Values& values, const std::vector<Pool>& pools) {
   const NodeSpec& first = pools.front().node;
   for (int i = 1; i < std::ssize(pools); ++i) {

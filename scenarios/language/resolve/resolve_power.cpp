@@ -39,7 +39,7 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   return power;
 }
 
-// Defaults that may be otherwise, with their ends: docs/physics/power.md.
+// Defaults that may be wrong, with their ranges: docs/physics/power.md.
 struct UnsureKey {
   const char* key;
   UnsureDefault unsure;
@@ -72,7 +72,7 @@ void check_cap(const PowerSpec& power, const Values& values) {
   }
 }
 
-// `key`: under which the clock is so.
+// `key` is the one that sets the clock.
 void lower(Calibration& calibration, double clock, const char* key) {
   if (clock == 1) return;
   for (Parameter* sustained : {&calibration.kernel_sustained, &calibration.kernel_alone,
@@ -89,7 +89,7 @@ void lower(Calibration& calibration, double clock, const char* key) {
     }
     calibration.attention = std::move(slower);
   }
-  // The clock scales the part of a measured law that goes with the operations; products have one.
+  // In a measured law the clock scales the term that grows with operations; only products have one.
   for (KernelLaw& law : calibration.kernel_laws.laws) law.flop_s /= clock;
 }
 

@@ -1,4 +1,4 @@
-// What a job draws (cluster.power), and clocks under a cap.
+// The watts of a job (cluster.power), and clocks under a power cap.
 #pragma once
 
 #include <memory>
@@ -10,16 +10,15 @@
 
 namespace windtunnel {
 
-// Null: the scenario does not ask. Of a job whose cluster and calibrations are resolved. Throws
-// Error where the watts of a GPU are not known, or a cap is below what it idles at.
+// Null if the scenario does not ask for watts. The cluster and calibrations of the job must be
+// resolved. Throws Error if the watts of a GPU are not known, or if a cap is below its idle watts.
 std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const EvidenceList& evidence,
                                                const Job& job);
-// Kernels that are bound by arithmetic reach clock_under_cap() of their rate; those bound by
-// memory, whose clock stays, do not change.
+// Scales the rate of kernels that are bound by arithmetic by clock_under_cap(). Kernels bound by
+// memory do not change, because the memory keeps its clock.
 void lower_clocks(const PowerSpec& power, Job& job);
-// The same where node.power_limit_W is below the GPU's data sheet, by the law of the cap's
-// defaults. Throws Error where the watts of the GPU are not known, or the limit is none that it
-// has.
+// The same for a node.power_limit_W below the GPU's data sheet, with the default law of a cap.
+// Throws Error if the watts of the GPU are not known, or if the GPU cannot have the limit.
 void limit_clocks(const NodeSpec& node, Calibration& calibration);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// What a step does about stragglers, from checked values; what goes with it:
+// How a step tolerates stragglers, from checked values. Checks with other features:
 // policies/conflicts/island_conflicts.cpp.
 #include <fmt/format.h>
 
@@ -32,7 +32,7 @@ void resolve_redundancy(const Values& values, Job& job) {
     values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
   }
   job.redundancy = std::make_shared<const Redundancy>(own);
-  // A row of policies/conflicts refuses one worker, with what makes it one.
+  // policies/conflicts refuses a single worker and explains it.
   const int workers = step_workers(job.layout);
   const std::string why = workers == 1 ? "" : why_not(own, workers);
   if (!why.empty()) values.fail(path, why);

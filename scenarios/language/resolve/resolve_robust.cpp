@@ -1,5 +1,5 @@
-// Robust aggregation from checked values; what goes with it: policies/conflicts/
-// exchange_conflicts.cpp.
+// Robust aggregation from checked values. Checks with other features:
+// policies/conflicts/exchange_conflicts.cpp.
 #include <fmt/format.h>
 
 #include "models/compression/robust.hpp"

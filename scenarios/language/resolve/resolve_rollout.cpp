@@ -1,4 +1,4 @@
-// Engines that write samples for reinforcement learning, from checked values.
+// Engines that generate samples for reinforcement learning, from checked values.
 #include <cmath>
 
 #include "models/cost/inference/weight_transfer.hpp"

@@ -1,5 +1,5 @@
-// The tiers of snapshots, from checked values: interval, place, members of the code, and keys that
-// a place has no use for.
+// The tiers of snapshots, from checked values: interval, place, members of the code, and refusals
+// of keys that a place does not use.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void resolve_interval(const Values& values, const std::string& path, const OwnSa
   }
 }
 
-// Members that the scenario leaves out; whether the code can be is protection_of's to say.
+// Sets the members of the code that the scenario leaves out; protection_of() checks the code.
 void resolve_members(const Values& values, const std::string& path, int gpus, ErasureCode& code) {
   const std::string data = path + ".data";
   const std::string parity = path + ".parity";
@@ -94,7 +94,7 @@ void resolve_writer(const Values& values, const std::string& path, SnapshotTier&
   if (!values.has(path + ".when_busy")) tier.when_busy = named.when_busy;
 }
 
-// Keys that say something about copies that the tier does not make or cannot have.
+// Refuses keys about copies that the tier does not make or cannot have.
 void check_keys_of_place(const Values& values, const std::string& path, SnapshotPlace in) {
   const PlaceTraits& place = traits_of(in);
   if (!place.copied) {

@@ -1,5 +1,5 @@
-// Levels of synchronisation from checked values: which replicas are an island. What goes with
-// islands: policies/conflicts/island_conflicts.cpp.
+// Levels of synchronisation, from checked values: which replicas form an island. Checks with other
+// features: policies/conflicts/island_conflicts.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ std::string key_of(int level, const char* key) {
   return fmt::format("sync.{}{}", level, key);
 }
 
-// The node or site, as `over` says, that a rank stands on.
+// The node or site (`over`) of a rank.
 int place_of(const Job& job, const std::string& over, int rank) {
   const int node = job.cluster.node_of(rank);
   if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
   return node;
 }
 
-// Islands of a level in the whole job.
+// The number of a level's islands in the whole job.
 int islands_of(const Values& values, const Job& job, int level) {
   if (values.has(key_of(level, ".islands"))) {
     if (values.has(key_of(level, ".over"))) {
@@ -50,7 +50,7 @@ int islands_of(const Values& values, const Job& job, int level) {
   return static_cast<int>(fabric.sites.size());
 }
 
-// The islands that an exchange does not wait for, by sync.*.wait_for.
+// Sets from sync.*.wait_for how many islands an exchange does not wait for.
 void resolve_wait(const Values& values, const std::string& key, SyncLevel& level) {
   const std::string& text = values.text(key);
   level.chooses_missing = text == "dynamic";
@@ -67,13 +67,13 @@ void resolve_wait(const Values& values, const std::string& key, SyncLevel& level
               fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
 }
 
-// Each island lies on places of its own, and on one of those that `over` names. `entry`: of the
+// Checks that each island has a place (node or site, as `over` says) of its own. `entry`: of the
 // level in the list.
 void check_places(const Values& values, const Job& job, int level, int entry) {
   const std::string& over = job.sync[level].over;
   if (over != "node" && over != "site") return;
   const int below = job.layout.islands();
-  int merged = 1;  // islands in one place of this level
+  int merged = 1;  // islands of the lowest level that share a place of this level
   for (int l = 0; l < level; ++l) merged *= job.layout.sync_groups[l];
   std::set<int> taken;
   const auto islands = island_ranks(job.layout);
@@ -91,7 +91,7 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// Keys of patterns that a level does not have.
+// Refuses keys of patterns other than the level's own.
 void check_pattern(const Values& values, const SyncLevel& own, int entry) {
   struct Unused {
     bool unused;
@@ -125,7 +125,7 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
   }
 }
 
-// Steps from the keys `every`, or `rates` and `growth`.
+// Sets the steps of a period from the key `every`, or from `rates` and `growth`.
 void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLevel& own) {
   const std::string every = key_of(entry, ".every");
   const std::string rates = key_of(entry, ".rates");
@@ -193,7 +193,7 @@ void check_waiting(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// A level above another one.
+// Checks a level against the level below it.
 void check_above(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& own = job.sync[level];
   const SyncLevel& below = job.sync[level - 1];
@@ -266,7 +266,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// Layout::path_modules; `entry`: of the first level above the steps.
+// Sets Layout::path_modules; `entry`: of the first level above the steps.
 void resolve_paths(const Values& values, Job& job, int entry) {
   const std::string key = key_of(entry, ".paths");
   const int blocks = values.length(key);
@@ -308,7 +308,7 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
     check_pattern(values, own, level);
     resolve_period(values, files, level, own);
     const bool between = own.pattern == SyncPattern::gossip || own.pattern == SyncPattern::none;
-    // One that steps go on beside is no all-reduce of their gradients.
+    // If training continues during the exchange, it is not the all-reduce of a step's gradients.
     if (own.every_steps > 1 || between || own.delay_steps > 0) {
       job.sync.push_back(own);
       islands.push_back(count);

@@ -1,5 +1,5 @@
-// What a step trains, from checked values; what goes with it: policies/conflicts/
-// training_conflicts.cpp.
+// What a step trains, from checked values. Checks with other features:
+// policies/conflicts/training_conflicts.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ std::optional<int> whole_number(std::string_view text) {
   return number;
 }
 
-// "layers", "layers 3", "layers 0-11", "layer 3".
+// Parses "layers", "layers 3", "layers 0-11", "layer 3".
 std::optional<LayerRange> layer_range(std::string_view text, int layers) {
   if (text == "layers") return LayerRange{0, layers - 1};
   for (const std::string_view word : {"layers ", "layer "}) {
@@ -108,7 +108,7 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
     }
     return;
   }
-  if (job.network) return;  // a row of policies/conflicts
+  if (job.network) return;  // a row of policies/conflicts refuses this
   if (adapter.rank == 0) adapter.rank = kUsualRank;
   if (adapter.rank > job.model.hidden) {
     values.fail(key + ".rank", fmt::format("{} is above the width {} of model '{}'", adapter.rank,
@@ -138,7 +138,7 @@ void resolve_method(const Values& values, Job& job, Training& training) {
                               "is zeroth-order, which does not go with {}: {}",
                               key, refusal->reason()));
     }
-    // What was not stated follows from the method.
+    // A key that was not stated follows from the method.
     values.fail(values.stated(key) ? key : "train.method", refusal->reason());
   }
   compressor.name = kOneByte;

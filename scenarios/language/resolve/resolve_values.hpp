@@ -1,4 +1,4 @@
-// Numbers of a scenario put in the place of the library's, where the scenario states them.
+// Replaces numbers of the library by those that the scenario states.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Volunteers from checked values: kinds of peers, a trace of how many there are.
+// Volunteers from checked values: kinds of peers, and a trace of their number.
 #include <fmt/format.h>
 
 #include <set>
@@ -12,7 +12,8 @@ namespace windtunnel {
 namespace {
 
 constexpr int kMostPeers = 100'000;
-constexpr int kMostKinds = 8;  // roles are tried for each set of them that may compute
+constexpr int kMostKinds = 8;  // the search tries roles for each subset of the kinds that can
+                               // compute
 
 std::vector<Attendance> trace_of(const std::string& name, NamedFiles& files) {
   const Counts peers = read_counts(name, "peers", kMostPeers, files);

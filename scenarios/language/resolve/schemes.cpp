@@ -21,7 +21,7 @@ constexpr std::string_view kRecovery = "recovery";
 constexpr std::string_view kFabric = "cluster.fabric";
 constexpr std::string_view kFailures = "failures.*";
 
-// As if it stood where its name stands.
+// The scheme's body as if it were written at the place of its name.
 DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const Location& where) {
   DocumentNode node = document_node(body.kind, body.text, where);
   node.scheme = scheme;
@@ -32,8 +32,8 @@ DocumentNode body_at(const DocumentNode& body, const std::string& scheme, const 
   return node;
 }
 
-// Keys that `map` does not have; in the maps that both have likewise. Returns those of which it has
-// another value, with both.
+// Adds keys of `base` that `map` lacks, recursively. Returns the keys that have different values in
+// both, with the values.
 std::vector<std::string> add_missing(DocumentNode& map, const DocumentNode& base) {
   std::vector<std::string> kept;
   for (const DocumentEntry& entry : base.entries) {
@@ -106,7 +106,7 @@ std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus) {
 
 namespace {
 
-// Returns the last of the `own` parts that the node names; null: it names none.
+// Returns the last of the `own` parts that the node names; null: the node names none.
 const OwnPart* named_by(const DocumentNode& node, std::string_view key,
                         const std::vector<OwnPart>& own) {
   if (node.kind != Kind::scalar) return nullptr;
@@ -177,7 +177,8 @@ std::vector<Note> expand_recovery(DocumentNode& scenario) {
   const DocumentNode* base = node.value_of("base");
   if (base == nullptr || base->kind != Kind::scalar) return {};
   const Scheme& scheme = find_named(recovery_schemes(), kRecovery, base->text, base->where);
-  const bool overridden = base->where.line == 0;  // in the text it stands beside what differs
+  const bool overridden = base->where.line == 0;  // in the text the user sees the name next to the
+                                                  // differing values
   const std::vector<std::string> kept =
       add_missing(node, body_at(scheme.body, scheme.name, base->where));
   if (!overridden || kept.empty()) return {};

@@ -1,6 +1,6 @@
 // Published ways to protect a job, by name: stacks of snapshot tiers and recovery policies of
-// scenarios/library, in the words of a scenario. A name in a scenario is replaced by what it
-// stands for before anything is checked, so that --set reaches into it.
+// scenarios/library, written in the keys of a scenario. A name in a scenario is replaced by its
+// scheme before anything is checked, so that --set can change parts of it.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// A value that users of a scheme measured, where it differs from what its authors claim.
+// A value that users of a scheme measured, if it differs from what the authors claim.
 struct SchemeReport {
   std::string key;  // "recovery.elastic.rejoin"
   std::string value;
@@ -25,39 +25,39 @@ struct SchemeReport {
 struct Scheme {
   std::string name;
   std::string help;
-  DocumentNode body;      // what would stand under "snapshots" or "recovery"
-  EvidenceList evidence;  // of the scheme, under that key, and of its numbers below it
+  DocumentNode body;      // the text that replaces the name under "snapshots" or "recovery"
+  EvidenceList evidence;  // of the scheme under that key, and of its numbers below
   std::vector<SchemeReport> reports = {};
 };
 
 const std::vector<Scheme>& snapshot_schemes();
 const std::vector<Scheme>& recovery_schemes();
 
-// Throws Error with location: no body, no help, no evidence of the scheme. `key` is "snapshots" or
-// "recovery".
+// Throws Error with location: no body, no help, or no evidence of the scheme. `key` is "snapshots"
+// or "recovery".
 std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key);
 
-// On nodes of `gpus` GPUs.
+// The tiers of a scheme on nodes with `gpus` GPUs.
 std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
-// A part of a scenario that the calling program brings under a name.
+// A part of a scenario that the calling program defines under a name.
 struct OwnPart {
-  std::string key;  // where the name stands: "snapshots", "cluster.fabric" or "failures.*"
+  std::string key;  // that takes the name: "snapshots", "cluster.fabric" or "failures.*"
   std::string name;
-  DocumentNode body;  // what stands there in its place
+  DocumentNode body;  // the text that replaces the name
 };
 
-// `snapshots: NAME` becomes the list of its tiers. Throws Error with the nearest name.
+// Replaces `snapshots: NAME` by the list of its tiers. Throws Error with the nearest name.
 void expand_snapshots(DocumentNode& scenario);
-// Names of `own` parts become what they stand for; under a fabric, keys that the scenario states
-// beside its name (`{base: NAME, ...}`) stay; a NAME may be based on another part. The later of two
-// parts with one name counts. Throws Error where bases lead back to a part.
+// Replaces the names of `own` parts by the parts. A fabric keeps the keys that the scenario states
+// next to its name (`{base: NAME, ...}`). Parts may be based on other parts; of two parts with one
+// name the later counts. Throws Error if bases form a circle.
 void expand_own(DocumentNode& scenario, const std::vector<OwnPart>& own);
-// What `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out is that of the scheme. The
-// notes say what stays as the scenario states it where an override names the scheme.
+// Fills in what `recovery: NAME` or `recovery: {base: NAME, ...}` leaves out from the scheme. The
+// notes list what keeps the scenario's value although an override names the scheme.
 std::vector<Note> expand_recovery(DocumentNode& scenario);
 
-// The evidence of a number that the scenario states, or that a scheme brought.
+// The evidence of a number that the scenario states or that a scheme supplies.
 Evidence evidence_of(const Value& value, const EvidenceList& scenario);
 
 }  // namespace windtunnel

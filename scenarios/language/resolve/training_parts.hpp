@@ -1,4 +1,4 @@
-// What a Training says, in the words of the lists that a scenario says it by.
+// The members of a Training as the lists of names that a scenario states.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace windtunnel {
 
-// The matrices that an adapter is on, in the fewest names of "train.adapter.on": adapter_on() of
-// them is on the same.
+// The matrices that an adapter is on, as the shortest list for "train.adapter.on": adapter_on() of
+// it gives the same matrices.
 std::vector<std::string> adapter_matrices(const Adapter& adapter);
 
-// The parts that are not trained, as "train.frozen" has them.
+// The parts that are not trained, as "train.frozen" lists them.
 std::vector<std::string> frozen_parts(const Training& training);
 
 }  // namespace windtunnel

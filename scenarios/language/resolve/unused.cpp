@@ -15,7 +15,7 @@ namespace {
 
 using Keys = std::vector<std::string>;
 
-// Keys that the user wrote, without those of the software that the scenario names.
+// Keys that the user wrote, without those that the named software sets.
 Keys stated_of(const Values& values, const Keys& keys) {
   Keys stated;
   std::ranges::copy_if(keys, std::back_inserter(stated), [&](const std::string& key) {
@@ -33,7 +33,7 @@ Keys stated_below(const Values& values, const std::string& map, const char* but)
   return stated_of(values, keys);
 }
 
-// Modules of a list under `recompute` that the model has not.
+// Modules in a list under `recompute` that the model does not have.
 void add_idle_modules(const Job& job, std::vector<Note>& notes) {
   Recompute set = job.recompute;
   set.method = RecomputeMethod::all;
@@ -48,7 +48,7 @@ void add_idle_modules(const Job& job, std::vector<Note>& notes) {
                                             fmt::join(idle, ", "), job.model.name)});
 }
 
-// Keys of the software that nothing in the job takes.
+// Keys of the software that the job does not use.
 void add_idle_software(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](const Keys& keys, const char* why) {
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
@@ -84,7 +84,8 @@ void add_idle_software(const Values& values, const Job& job, std::vector<Note>& 
   }
 }
 
-// How many ranks an axis sends among: of dp the most that hold one gradient, of an island.
+// The number of ranks that an axis sends among; for dp the largest group of an island that reduces
+// one gradient.
 int ranks_of(const Job& job, Category axis) {
   const Layout& layout = job.layout;
   switch (axis) {
@@ -104,7 +105,7 @@ int ranks_of(const Job& job, Category axis) {
   }
 }
 
-// What is said of an axis of one rank, which sends nothing.
+// Notes on an axis of one rank, which sends nothing.
 void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](Category axis, Keys keys) {
     keys = stated_of(values, keys);
@@ -150,7 +151,7 @@ void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& note
   }
 }
 
-// Keys of something that the scenario has not.
+// Keys of a feature that the scenario does not use.
 void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   const auto add = [&](const Keys& keys, const char* why) {
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
@@ -201,7 +202,7 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
 
 std::vector<Note> unused_keys(const Values& values, const Job& job) {
   std::vector<Note> notes;
-  const bool engines = values.stated("rollout");  // which fail and recover, and have a price
+  const bool engines = values.stated("rollout");  // they fail, recover and cost money, too
   if (job.campaign.length_s == 0) {
     std::vector<std::string> keys;
     for (const char* key : {"snapshots", "failures", "recovery"}) {

@@ -1,4 +1,4 @@
-// What a scenario states and nothing of its result rests on: its reader is told.
+// Notes on keys that a scenario states and that do not affect its result.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Holds a scenario's text to the field table: unknown keys, wrong types, units and ranges, each an
-// Error with its place and an example.
+// Checks a scenario's text against the field table: unknown keys, wrong types, units and ranges,
+// each an Error with its place and an example.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -34,12 +34,12 @@ std::string last_part(std::string_view path) {
   return split_path(path).back();
 }
 
-// "cluster.nodes: " before what is wrong with it; the scenario as a whole has no name.
+// Fails with "cluster.nodes: " before the text; the scenario as a whole has no name.
 [[noreturn]] void fail(const Location& where, const std::string& path, const std::string& what) {
   throw Error(where, path.empty() ? what : fmt::format("{}: {}", path, what));
 }
 
-// "nodes: 2048"; an item of a list has no key.
+// An example such as "nodes: 2048"; an item of a list has no key.
 std::string example_text(const Field& field, const std::string& path) {
   if (field.path.ends_with(".*")) return std::string(field.example);
   return fmt::format("{}: {}", last_part(path), field.example);
@@ -62,7 +62,7 @@ std::string number_text(double value) {
   return fmt::format("{:.16g}", value);
 }
 
-// An interval has the lower limit of a time in its row; of iterations there are whole ones.
+// The lower limit in the row of an interval is a time; iterations start at 1.
 double least_of(const Field& field, Dimension dimension) {
   const bool iterations =
       field.scalar == ScalarType::interval && dimension == Dimension::iterations;
@@ -104,7 +104,7 @@ class Checker {
   }
 
  private:
-  // Goes on after a fault in a part of the text, so that faults of other parts are found, too.
+  // Continues after a fault, so that faults in other parts of the text are found, too.
   template <class Work>
   void keeping_faults(Work work) {
     try {
@@ -114,7 +114,7 @@ class Checker {
     }
   }
 
-  // The first, then each other on a line of its own; all of one text, as an Error has one place.
+  // One Error with all faults, a line each, because an Error has one place.
   Error all_faults() const {
     std::string text(faults_.front().text());
     constexpr size_t kShown = 20;
@@ -125,7 +125,7 @@ class Checker {
     return {faults_.front().where(), text};
   }
 
-  // `place` is where the key stands, which a later error about it points at.
+  // `place` is where the key stands; later errors about the key point there.
   void walk(const DocumentNode& node, const Field& field, const std::string& path,
             const Location& place) {
     values_.place(path, place);
@@ -149,7 +149,7 @@ class Checker {
     for (const DocumentEntry& entry : node.entries) {
       const std::string key = join_path(path, entry.key);
       const Field* child = find_field(key);
-      // A key is one step of a path: no dots, and an index or '*' is for lists.
+      // A key is one step of a path: it has no dots. An index or '*' is only for lists.
       const bool step = !entry.key.empty() && entry.key.find('.') == std::string::npos &&
                         pattern_of(entry.key) != "*";
       keeping_faults([&] {
@@ -161,7 +161,7 @@ class Checker {
   }
 
   void walk_list(const DocumentNode& node, const Field& field, const std::string& path) {
-    // The name that the list stood under.
+    // Records the name that the list replaced.
     if (!node.scheme.empty() && field.scalar == ScalarType::name) {
       values_.add({.key = path,
                    .field = &field,
@@ -177,7 +177,7 @@ class Checker {
     values_.set_length(std::string(path), static_cast<int>(node.items.size()));
   }
 
-  // Defaults of the keys that a map leaves out, and those that it may not leave out.
+  // Adds defaults for the keys that a map leaves out, and refuses to leave out required ones.
   void fill_map(const std::string& path, const Location& where) {
     for (const std::string& name : child_keys(path)) {
       const std::string key = join_path(path, name);
@@ -201,7 +201,7 @@ class Checker {
       return add_scalar(node, field, key, false);
     }
     if (!field.map || field.scalar != ScalarType::none) return;
-    // A map that is left out has the defaults of its keys, unless one of them is required.
+    // A map that is left out gets the defaults of its keys, unless one of them is required.
     for (const std::string& name : child_keys(key)) {
       if (find_field(join_path(key, name))->required) return;
     }
@@ -229,7 +229,7 @@ class Checker {
       throw Error(entry.where, fmt::format("unknown {} '{}'; it belongs at {}", noun, entry.key,
                                            fmt::join(homes, " or ")));
     }
-    // Whoever misspelt a key has not left it out.
+    // A misspelt key must not also be reported as missing.
     meant_.insert(join_path(path, nearest_word(entry.key, child_keys(path))));
     throw Error(entry.where, unknown_word(noun, entry.key, child_keys(path)));
   }
@@ -289,7 +289,7 @@ class Checker {
       const double number = parse_quantity(node.text, Dimension::number);
       if (number == std::floor(number)) return number;
     } catch (const Error&) {
-      // A unit or a word: the message below says what is due.
+      // A unit or a word: the message below says what is expected.
     }
     fail_type(node, field, path);
   }
@@ -336,7 +336,7 @@ class Checker {
     for (const std::string& name : names) {
       if (name == node.text) return name;
     }
-    // What a shorthand's key is called is of no interest: "model", not "base".
+    // The noun is the name of the map, "model", rather than the key of its shorthand, "base".
     std::string noun = last_part(field.path);
     if (noun == "base" || noun == "name" || noun == "balance" || noun == "form" || noun == "*") {
       const std::vector<std::string> parts = split_path(field.path);
@@ -351,7 +351,7 @@ class Checker {
                                           lists ? "map or a list" : "map", noun, example)
                             : "";
     if (const auto suffixes = suffixes_of(field); !suffixes.empty()) {
-      // What the library lacks is written down elsewhere.
+      // The message says how to define something that the library lacks.
       const bool shorthand = around != nullptr && around->shorthand == last_part(field.path);
       other += fmt::format(" (or a file of your own, FILE{}{})", fmt::join(suffixes, " or FILE"),
                            shorthand ? fmt::format(", or its keys in a map below {}", noun) : "");

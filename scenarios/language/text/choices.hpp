@@ -1,5 +1,5 @@
-// The words by which scenarios and the library name enumerators: the one list for parser, schema,
-// messages and output. Those that the models' messages name too stand beside their enumeration
+// The names of enumerators in scenarios and the library: the one list for parser, schema, messages
+// and output. If messages of the models also use the names, the list is next to the enumeration
 // (models/base/choice.hpp).
 #pragma once
 

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Far above any scenario, far below what an alias bomb or a chain of brackets wants.
+// Far above any scenario, far below an alias bomb or a chain of brackets.
 constexpr int kMaxDepth = 32;
 constexpr int kMaxNodes = 200'000;
 
@@ -20,7 +20,7 @@ class TreeBuilder {
   TreeBuilder(const std::string& text, const std::string& file, bool line_numbers)
       : text_(text), file_(file), line_numbers_(line_numbers) {}
 
-  // `fallback` locates a node without a mark of its own: a key that is followed by nothing.
+  // `fallback` locates a node that has no mark of its own: the missing value of a key.
   DocumentNode build(const YAML::Node& source, const Location& fallback, int depth) {
     DocumentNode node;
     node.where = source.IsNull() ? fallback : location_of(source.Mark(), fallback);
@@ -51,10 +51,10 @@ class TreeBuilder {
   }
 
  private:
-  // yaml-cpp takes the rest of the text for a scalar whose quote does not end.
+  // yaml-cpp reads a quote that does not end to the end of the text.
   void check_quote(int begin, const Location& where) {
     if (begin <= checked_to_ || begin >= static_cast<int>(text_.size())) return;
-    checked_to_ = begin;  // what an alias repeats stands before
+    checked_to_ = begin;  // a repeated alias lies before this
     const char quote = text_[begin];
     if (quote != '"' && quote != '\'') return;
     for (std::size_t i = begin + 1; i < text_.size(); ++i) {
@@ -115,8 +115,8 @@ class NothingDone : public YAML::EventHandler {
   void OnMapEnd() override {}
 };
 
-// Documents in the text, up to two: yaml-cpp finds them without end in ", a", so that its LoadAll
-// would fill the memory.
+// Counts the documents in the text, up to two. yaml-cpp finds endless documents in ", a", so its
+// LoadAll would fill the memory.
 int count_documents(const std::string& text) {
   std::istringstream stream(text);
   YAML::Parser parser(stream);
@@ -177,7 +177,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
 
 namespace {
 
-// Where flow style would read it as more than a word.
+// Adds quotes if flow style would read more than a word.
 std::string in_quotes(const std::string& text) {
   if (text.find_first_of(",:[]{}#&*!|>'\"%@`") == std::string::npos) return text;
   std::string quoted = "'";

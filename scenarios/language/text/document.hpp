@@ -1,6 +1,6 @@
-// A YAML text as a plain tree in which every node knows where it stands, so that each later check
-// can point at line and column. Reading is where text that is not YAML, duplicate keys (which
-// yaml-cpp accepts in silence) and texts that grow without bound through aliases are refused.
+// A YAML text as a plain tree in which every node knows its line and column, so that later checks
+// can name them. The reader refuses text that is not YAML, duplicate keys (which yaml-cpp accepts
+// silently) and texts that grow without bound through aliases.
 #pragma once
 
 #include <string>
@@ -21,7 +21,8 @@ struct DocumentNode {
   Location where = {};
   std::vector<DocumentNode> items = {};  // of a list
   std::vector<DocumentEntry> entries;    // of a map, in the order of the text; keys are unique
-  std::string scheme = {};               // of the library that it is from; empty: of the user
+  std::string scheme = {};               // the scheme of the library that it comes from; empty: the
+                                         // user's
 
   DocumentEntry* find(std::string_view key);
   const DocumentNode* value_of(std::string_view key) const;
@@ -33,18 +34,18 @@ struct DocumentEntry {
   DocumentNode value;
 };
 
-// Without items or entries; `text` is that of a scalar.
+// A node without items or entries; `text` is that of a scalar.
 DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location where);
 
-// The text as one tree. Throws Error with location. `line_numbers` false: a value of the command
-// line, for which `file` alone is the location.
+// Parses the text into a tree. Throws Error with location. `line_numbers` false: a value of the
+// command line, for which `file` alone is the location.
 DocumentNode parse_document(const std::string& text, const std::string& file,
                             bool line_numbers = true);
 
-// In flow style: "{tier: storage, every: 1 h}".
+// The node in flow style: "{tier: storage, every: 1 h}".
 std::string flow_text(const DocumentNode& node);
 
-// The whole file, as InputFile reads it, up to kLargestDocument_bytes.
+// Reads a whole file of up to kLargestDocument_bytes.
 std::string read_text_file(const std::string& path);
 
 }  // namespace windtunnel

@@ -43,7 +43,8 @@ double quantity(const DocumentNode& node, Dimension dimension, const std::string
     throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
   }
   try {
-    // Plain numbers of the library are also seconds per byte and logarithms: for their readers.
+    // Plain numbers in the library may also be seconds per byte or logarithms; their readers check
+    // them.
     return dimension == Dimension::number ? parse_quantity(node.text, dimension)
                                           : parse_in_range(node.text, dimension);
   } catch (const Error& error) {

@@ -17,13 +17,13 @@ bool matches(const std::vector<std::string>& pattern, const std::vector<std::str
   return true;
 }
 
-// More parts come first, then fewer wildcards: the order in the text does not matter.
+// More parts win, then fewer wildcards, so the order in the text does not matter.
 size_t closeness(const std::vector<std::string>& pattern) {
   const auto wildcards = std::count(pattern.begin(), pattern.end(), "*");
   return pattern.size() * 100 - static_cast<size_t>(wildcards);
 }
 
-// The nearest key of the first part that is wrong.
+// Suggests the nearest key for the first part that is wrong.
 [[noreturn]] void fail_path(const DocumentEntry& entry) {
   std::string path;
   for (const std::string& part : split_path(entry.key)) {

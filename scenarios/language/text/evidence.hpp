@@ -15,20 +15,20 @@ struct Evidence {
   std::string source;
 };
 
-// "published: arXiv 2407.21783 table 5" and the like. Throws Error at `where`.
+// Parses "published: arXiv 2407.21783 table 5" and the like. Throws Error at `where`.
 Evidence parse_evidence(const std::string& text, const Location& where);
 
-// "measured", "published", "spec" or "assumed". Throws Error with the nearest name.
+// Parses "measured", "published", "spec" or "assumed". Throws Error with the nearest name.
 Origin parse_origin(const std::string& name, const Location& where);
 
 class EvidenceList {
  public:
-  // `origins` is the map of the scenario, nullptr if it has none. Throws Error for a path that is
-  // not in the field table or an evidence that cannot be read.
+  // `origins` is that map of the scenario, or nullptr. Throws Error for a path that is not in the
+  // field table or an evidence that cannot be read.
   explicit EvidenceList(const DocumentNode* origins);
 
-  // The evidence of the number at `path`, from the longest entry that is `path` or a start of it;
-  // without one the number is assumed.
+  // The evidence of the number at `path`: that of the longest entry that equals `path` or a prefix
+  // of it; without one the number is assumed.
   Evidence of(std::string_view path) const;
 
  private:

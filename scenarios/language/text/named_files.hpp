@@ -1,5 +1,5 @@
-// The files that a scenario names, sought beside it. What was read of them goes into the record of
-// a result, from which it is made again although they have changed or are gone.
+// The files that a scenario names, searched for in its folder. Their content goes into the record
+// of a result, so that the result can be made again after the files change or disappear.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ namespace windtunnel {
 
 class NamedFiles {
  public:
-  // A text that is kept whole; of longer ones the hash alone.
+  // Texts up to this size are kept whole; of longer ones only the hash is kept.
   static constexpr std::size_t kMostKept = std::size_t{64} * 1024;
 
-  // `given` stand in the place of those on the disk, where they have a text.
+  // Files of `given` that have a text are used instead of those on disk.
   explicit NamedFiles(std::string folder, std::vector<NamedFile> given = {});
 
   std::string path(const std::string& name) const;  // as messages name it
   // Throws Error if it cannot be read.
   std::string text(const std::string& name);
 
-  // All that were asked for, once each.
+  // All files that were asked for, without repeats.
   const std::vector<NamedFile>& read() const { return read_; }
 
  private:
@@ -31,7 +31,7 @@ class NamedFiles {
   std::vector<NamedFile> read_;
 };
 
-// 16 hexadecimal digits.
+// A hash of 16 hexadecimal digits.
 std::string text_hash(const std::string& text);
 
 }  // namespace windtunnel

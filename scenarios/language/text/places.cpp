@@ -3,8 +3,8 @@
 namespace windtunnel {
 namespace {
 
-// Of a --set, which stands in no line, of the key or of something below it; null: none. Not of the
-// maps above, which a --set of anything in them changes.
+// The --set that changed the key or a key below it (it has no line); null: none. A --set of another
+// key in the same map does not count.
 const Location* set_at(const auto& places, std::string_view key) {
   const std::string below = std::string(key) + ".";
   for (const auto& [path, where] : places) {

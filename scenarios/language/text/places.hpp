@@ -1,5 +1,5 @@
-// Where each key of a scenario stands: what outlives its text, so that whoever finds fault with a
-// job later can still say where.
+// Where each key of a scenario stands. It outlives the text, so that later checks of a job can
+// still name the place.
 #pragma once
 
 #include <map>
@@ -12,15 +12,14 @@ namespace windtunnel {
 
 class Places {
  public:
-  bool stated(std::string_view key) const;     // a value, or anything below it
-  Location where(std::string_view key) const;  // of the key, else of what it would stand in
-  // The same, but of the --set that changed it or something below it, if there is one.
+  bool stated(std::string_view key) const;     // the key or a key below it
+  Location where(std::string_view key) const;  // of the key, else of the nearest map above it
+  // The same, but prefers a --set that changed the key or a key below it.
   Location fault_at(std::string_view key) const;
-  // The error with the place of the key that it is about: the first of them that a --set changed,
-  // else the first that the scenario states. As it is where it is about no key, or nothing was
-  // read.
+  // Adds to the error the place of a key that it is about: the first that a --set changed, else the
+  // first that the scenario states. Does not change an error about no key, or if nothing was read.
   Error placed(const Error& error) const;
-  // The result of `work`; its Errors get their places.
+  // Returns the result of `work` and adds places to its Errors.
   template <class Work>
   auto placing(Work work) const {
     try {

@@ -1,4 +1,4 @@
-// A scenario's tree as the text of a file, the other way round from parse_document().
+// Writes the tree of a scenario as the text of a file, the reverse of parse_document().
 #pragma once
 
 #include <map>
@@ -8,10 +8,11 @@
 
 namespace windtunnel {
 
-// [top-level key] what a reader of the scenario should know of it.
+// [top-level key] A comment above that part of the scenario.
 using PartComments = std::map<std::string, std::string>;
 
-// A part per line, lists and the cluster an item per line, comments above their parts.
+// One part per line; lists and the cluster have one item per line. Comments stand above their
+// parts.
 std::string scenario_text_of(const DocumentNode& tree, const PartComments& comments = {});
 
 }  // namespace windtunnel

@@ -9,10 +9,10 @@
 namespace windtunnel {
 namespace {
 
-// Among several with the same word, the first whose `ours` is known at that place.
+// If several rows have the same word, the first whose `ours` is known at that place counts.
 struct Synonym {
   std::string_view word, ours;
-  std::string_view with = {};  // what has to be said besides to mean the same
+  std::string_view with = {};  // what else must be stated for the same meaning
 };
 // PyTorch's HSDP (ShardingStrategy.HYBRID_SHARD in torch/distributed/fsdp/api.py) and DeepSpeed's
 // MiCS (deepspeed/runtime/zero/mics.py) shard within a group and copy between groups.
@@ -66,7 +66,7 @@ constexpr Synonym kSynonyms[] = {{"fsdp", "zero3"},
                                  {"mbs", "micro"},
                                  {"gbs", "global"}};
 
-// Null: none of what is known has another such name.
+// Null: no known word has such a synonym.
 const Synonym* synonym_of(std::string_view name, const std::vector<std::string>& known) {
   for (const Synonym& each : kSynonyms) {
     if (each.word == name && std::ranges::find(known, each.ours) != known.end()) return &each;

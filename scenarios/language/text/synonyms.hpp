@@ -1,5 +1,4 @@
-// What other programs call a key, a name or a schedule of ours, so that an error about it can say
-// which one is meant.
+// Words of other programs for our keys, names and schedules, so that an error can suggest ours.
 #pragma once
 
 #include <string>
@@ -8,10 +7,10 @@
 
 namespace windtunnel {
 
-// nearest_name(), or what another program's word means.
+// nearest_name(), or our word for another program's word.
 std::string nearest_word(std::string_view name, const std::vector<std::string>& known);
 
-// unknown_name() likewise: "unknown layout.sharding 'fsdp'; did you mean 'zero3'?"
+// unknown_name() with synonyms: "unknown layout.sharding 'fsdp'; did you mean 'zero3'?"
 std::string unknown_word(std::string_view noun, std::string_view name,
                          const std::vector<std::string>& known);
 

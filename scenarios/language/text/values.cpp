@@ -11,7 +11,7 @@ std::string text_of(const Value& value) {
     case ScalarType::integer:
       return fmt::format("{:.0f}", value.number);
     case ScalarType::interval:
-      if (!value.text.empty()) break;  // the name of a rule
+      if (!value.text.empty()) break;  // it is the name of a rule
       [[fallthrough]];
     case ScalarType::quantity:
       return format_quantity(value.number, value.dimension);

@@ -1,5 +1,5 @@
-// A scenario as a flat list of checked values: every key known, every value of its type and in its
-// range, defaults filled in, and still the place of each in the text.
+// A scenario as a flat list of checked values: every key is known, every value has its type and is
+// in range, defaults are filled in, and each value knows its place in the text.
 #pragma once
 
 #include <map>
@@ -17,20 +17,20 @@ namespace windtunnel {
 struct Value {
   std::string key = {};  // "snapshots.0.every"
   const Field* field = nullptr;
-  // A quantity is in base units, true is 1. An interval has iterations or seconds as `dimension`.
+  // A quantity is in base units; true is 1. `dimension` of an interval is iterations or seconds.
   double number = 0;
   Dimension dimension = Dimension::number;
   std::string text = {};  // names and other words
   Location where = {};
-  bool stated = false;      // else the default
-  std::string scheme = {};  // of the library that states it, not the user
+  bool stated = false;      // false: a default
+  std::string scheme = {};  // the library's scheme that states it, rather than the user
 };
 
-// Writes a value ("25 MB", "true", "zero1"): every spelling of it gives the same text.
+// Writes a value ("25 MB", "true", "zero1"). Equal values give the same text.
 std::string text_of(const Value& value);
 
-// Returns the member of `target` that the row is bound to as a value at `key`. Nothing: the member
-// holds none.
+// Returns the member of `target` that the row is bound to as a value at `key`. Nothing if the
+// member is unset.
 template <class Struct>
 std::optional<Value> value_in(const Struct& target, const Field& field, std::string key = {}) {
   Value value{.key = std::move(key), .field = &field, .dimension = field.dimension};
@@ -49,8 +49,8 @@ class Values {
   int integer(std::string_view key) const { return static_cast<int>(at(key).number); }
   bool flag(std::string_view key) const { return at(key).number != 0; }
   const std::string& text(std::string_view key) const { return at(key).text; }
-  // Sets the members of `target` that rows at and below `path` are bound to, where there is a
-  // value.
+  // Sets the members of `target` that rows at and below `path` are bound to, for each value that is
+  // there.
   template <class Struct>
   void fill(std::string_view path, Struct& target) const {
     fill(path, &kTypeTag<Struct>, &target);
@@ -60,9 +60,9 @@ class Values {
   const Places& places() const { return places_; }
   Location where(std::string_view key) const { return places_.where(key); }
   Location fault_at(std::string_view key) const { return places_.fault_at(key); }
-  // Throws Error there: "key: what".
+  // Throws Error at the place of the key: "key: what".
   [[noreturn]] void fail(std::string_view key, std::string_view what) const;
-  // The result of `work`, whose Errors do not know the key that they are about.
+  // Returns the result of `work`. Its Errors do not name a key; this adds `key`.
   template <class Work>
   auto about(std::string_view key, Work work) const {
     try {
@@ -86,11 +86,11 @@ class Values {
   std::map<std::string, int, std::less<>> lengths_;
 };
 
-// [path of a field] names that it takes beside those of its row.
+// [path of a field] Names that it accepts besides those of its row.
 using AddedNames = std::map<std::string_view, std::vector<std::string>>;
 
-// Throws Error at the first value that the field table does not allow. `path` is that of a part of
-// a scenario, checked alone.
+// Throws Error at the first value that the field table does not allow. `path` is the path of
+// `scenario` if that is a part checked on its own.
 Values check_values(const DocumentNode& scenario, const std::string& path = "",
                     const AddedNames& added = {});
 

@@ -12,8 +12,8 @@ struct AxisWord {
   Category axis;
 };
 
-// The first that a description has decides: a pipeline's and an expert's group of Megatron are
-// called MODEL_PARALLEL as well, and an expert's may be of data or tensor parallelism.
+// The first row with a word in the description decides: Megatron's pipeline and expert groups also
+// contain MODEL_PARALLEL, and an expert's group may be of data or tensor parallelism.
 constexpr AxisWord kAxisWords[] = {
     {"data", Category::dp},     {"dp", Category::dp},    {"ddp", Category::dp},
     {"fsdp", Category::dp},     {"hsdp", Category::dp},  {"edp", Category::dp},
@@ -22,7 +22,7 @@ constexpr AxisWord kAxisWords[] = {
     {"context", Category::cp},  {"cp", Category::cp},    {"expert", Category::ep},
     {"ep", Category::ep},       {"model", Category::tp},
 };
-constexpr std::size_t kShort = 4;  // to here a word is an abbreviation, and nothing follows it
+constexpr std::size_t kShort = 4;  // words up to this length must match completely
 
 // Runs of letters, in lower case.
 std::vector<std::string> words_of_group(std::string_view text) {

@@ -1,5 +1,5 @@
-// Which axis of the layout a process group lies along, by its description (pg_desc): of Megatron's
-// parallel_state ("PIPELINE_MODEL_PARALLEL_GROUP"), of PyTorch's DeviceMesh ("mesh_dp_shard"), or
+// The layout axis of a process group, from its description (pg_desc): from Megatron's
+// parallel_state ("PIPELINE_MODEL_PARALLEL_GROUP"), from PyTorch's DeviceMesh ("mesh_dp_shard"), or
 // the axis itself ("tp").
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace windtunnel {
 
-// None: the description does not say. A group over data parallelism and another axis is dp.
+// Nothing if the description does not tell. A group over data parallelism and another axis is dp.
 std::optional<Category> axis_of_group(std::string_view described);
 
-// Of groups of data parallelism those between copies of sharded weights ("mesh_dp_replicate", of
-// hybrid sharding), which more replicas join.
+// Whether a data-parallel group connects copies of sharded weights ("mesh_dp_replicate" in hybrid
+// sharding), so that additional replicas join it.
 bool joins_replicas(std::string_view described);
 
 }  // namespace windtunnel

@@ -11,7 +11,7 @@ namespace {
 constexpr ActionKind kPassKinds[] = {ActionKind::forward, ActionKind::backward,
                                      ActionKind::backward_input, ActionKind::backward_weight};
 
-// At the start of `text`, which it is cut from; -1: there is none.
+// Removes an index from the start of `text`; -1: there is none.
 int leading_index(std::string_view& text) {
   int index = -1;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
@@ -20,7 +20,7 @@ int leading_index(std::string_view& text) {
   return index;
 }
 
-// "0F1": stage, letter and micro-batch, as torch.distributed.pipelining writes actions.
+// Parses "0F1": stage, letter and micro-batch, as torch.distributed.pipelining writes actions.
 std::optional<NamedPass> pass_of_action(std::string_view text) {
   NamedPass pass;
   pass.stage = leading_index(text);
@@ -36,10 +36,10 @@ std::optional<NamedPass> pass_of_action(std::string_view text) {
   return std::nullopt;
 }
 
-// Runs of letters in lower case and of digits.
+// Runs of letters (in lower case) and of digits.
 std::vector<std::string> words_of_range(std::string_view text) {
   std::vector<std::string> words;
-  char before = ' ';  // what the last character was of: a letter, a digit, neither
+  char before = ' ';  // class of the last character: letter, digit, other
   for (const char c : text) {
     const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
     const char is = lower >= 'a' && lower <= 'z' ? 'a' : lower >= '0' && lower <= '9' ? '0' : ' ';
@@ -61,7 +61,7 @@ bool is_one_of(const std::string& word, std::initializer_list<std::string_view> 
 std::optional<NamedPass> pass_of_range(std::string_view name) {
   constexpr std::string_view kPipeline = "PP:";
   if (name.starts_with(kPipeline)) return pass_of_action(name.substr(kPipeline.size()));
-  // Of a function with its module ("megatron.core.schedules.forward_step") the last part.
+  // Keeps the last part of a function with its module ("megatron.core.schedules.forward_step").
   const std::size_t dot = name.find_last_of(".:/");
   if (dot != std::string_view::npos) name.remove_prefix(dot + 1);
   std::vector<std::string> words = words_of_range(name);

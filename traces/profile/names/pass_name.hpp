@@ -1,5 +1,5 @@
-// Which pass a range of the program's own stands for, by its name: of PyTorch's pipelines
-// ("Forward 0", "PP:0F1"), of Megatron-LM ("forward_step") and of programs that name them alike.
+// The pass in a range that the program marks, from the range's name: in PyTorch's pipelines
+// ("Forward 0", "PP:0F1"), in Megatron-LM ("forward_step") and in programs with similar names.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@ namespace windtunnel {
 
 struct NamedPass {
   ActionKind kind = ActionKind::forward;
-  int stage = -1;  // -1: the name does not tell
+  int stage = -1;  // -1: not in the name
   int microbatch = -1;
   bool operator==(const NamedPass&) const = default;
 };
 
-// None: it is of something else.
+// Nothing if the range is not a pass.
 std::optional<NamedPass> pass_of_range(std::string_view name);
 
 }  // namespace windtunnel

@@ -22,7 +22,7 @@ namespace {
 
 constexpr double kLargeBytes = 1e6;
 
-// "cnode3-002": letters, then digits behind a hyphen at the end.
+// True for "cnode3-002": letters, then digits after the last hyphen.
 bool is_host_name(const std::string& word) {
   const size_t hyphen = word.rfind('-');
   if (hyphen == std::string::npos || hyphen == 0 || hyphen + 1 == word.size()) return false;
@@ -31,12 +31,12 @@ bool is_host_name(const std::string& word) {
          std::all_of(word.begin() + static_cast<std::ptrdiff_t>(hyphen) + 1, word.end(), digit);
 }
 
-// Machines by what decides them: rows of one table share few.
+// Machines, each made once: the rows of a table share few.
 class Machines {
  public:
   explicit Machines(const NodeSizes& sizes) : sizes_(sizes) {}
 
-  // Throws Error as machine_of() does, once for each.
+  // Throws Error as machine_of() does, also for each later row of such a machine.
   std::shared_ptr<const CollectiveMachine> of(const CollectiveRow& row) {
     const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", row.machine, row.gpu, row.network,
                                         row.gpus, row.nodes, environment_of(row));
@@ -64,14 +64,14 @@ std::string before_semicolon(const std::string& notes) {
   return notes.substr(0, notes.find(';'));
 }
 
-// "NCCL algorithm requested: tree"; empty where the notes do not begin so.
+// "NCCL algorithm requested: tree"; empty if the notes do not begin so.
 std::string requested_of(const std::string& notes) {
   const std::string text = before_semicolon(notes);
   return text.starts_with("NCCL algorithm requested:") ? text : "";
 }
 
 // Finds the laws for a point: those of its machine and environment, else those of the machine's
-// environment with the most rows. Null: there are none.
+// environment with the most rows. Null: the machine has none.
 const FittedNetwork* network_of(const std::vector<FittedNetwork>& networks, const ScoredRow& row) {
   const FittedNetwork* best = nullptr;
   for (const FittedNetwork& network : networks) {
@@ -91,7 +91,7 @@ Calibration start_of(const ScoredRow& row, const std::optional<Calibration>& giv
   return given ? *given : find_calibration(row.where->calibration);
 }
 
-// How far a point lies from what was fitted.
+// Describes how far a point lies from the fitted rows.
 std::string distance_text(const FittedNetwork& network, const FitDistance& distance) {
   if (network.rows == 0) return "nothing of the machine fitted";
   std::string text;
@@ -105,7 +105,7 @@ std::string distance_text(const FittedNetwork& network, const FitDistance& dista
   return text.empty() ? "within what was fitted" : text;
 }
 
-// Fits of all (machine, environment) among the points.
+// Fits each (machine, environment) among the points.
 std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
                                         const std::optional<Calibration>& start, int threads) {
   std::vector<std::vector<ScoredRow>> groups;
@@ -115,7 +115,7 @@ std::vector<FittedNetwork> fit_networks(const std::vector<ScoredRow>& rows,
     if (is_new) groups.emplace_back();
     groups[at->second].push_back(row);
   }
-  // What all environments of a machine and a transport say together is where each starts.
+  // Each fit starts from a common fit over all environments of the machine and transport.
   std::map<std::pair<std::string, Transport>, std::vector<size_t>> kin;
   for (size_t i = 0; i < groups.size(); ++i) {
     const ScoredRow& first = groups[i].front();
@@ -163,7 +163,7 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   found.metric = "time_s";
   found.measured = row.seconds;
   found.predicted = seconds;
-  found.low = cost.seconds * factors.low;  // which process launches what is not known
+  found.low = cost.seconds * factors.low;  // the process that launches is not known
   found.high = seconds * factors.high;
   found.origin = cost.origin;
   found.label = fmt::format("{}, {} {}, {}", label_of(row), to_string(cost.algorithm),
@@ -172,7 +172,7 @@ ValidationRow predicted_row(const ScoredRow& row, const FittedNetwork* fitted,
   return found;
 }
 
-// By family, in how many points each thing was assumed.
+// [family] Counts the points with each assumption.
 void count_assumptions(const std::vector<ScoredRow>& rows, CollectivesReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   std::map<std::string, std::string> family_of_row;
@@ -209,7 +209,7 @@ std::string environment_of(const std::string& notes) {
 }
 
 std::string environment_of(const CollectiveRow& row) {
-  // Runs of one machine that differ by what was forced follow one law.
+  // Runs of one machine that only differ in forced choices share one law.
   return requested_of(row.notes).empty() ? environment_of(row.notes) : "";
 }
 

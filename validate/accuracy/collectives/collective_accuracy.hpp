@@ -1,11 +1,11 @@
-// Measured timings of collectives against collective_cost(): rows of nccl-tests, per machine and
-// class of size. A point is the median over repeats, placements (in or out of place) and variants
-// of one (machine, environment, collective, GPUs, bytes); its environment is what the notes say
-// before a semicolon, names of hosts left out.
+// Compares measured timings of collectives (rows of nccl-tests) with collective_cost(), per machine
+// and class of size. A point is the median over repeats, placements (in or out of place) and
+// variants of one (machine, environment, collective, GPUs, bytes). Its environment is the part of
+// the notes before a semicolon, without names of hosts.
 //
-// The laws of a network are fitted on the rows that are to be fitted on, per machine and
-// environment, and frozen before anything is judged. What has no fitted rows of its machine is
-// predicted from specification alone, in families of its own.
+// The laws of a network are fitted per machine and environment on the rows chosen for that, and
+// frozen before anything is judged. Points of a machine without fitted rows are predicted from its
+// specification, in families of their own.
 #pragma once
 
 #include <functional>
@@ -22,24 +22,24 @@
 namespace windtunnel {
 
 struct CollectivesOptions {
-  std::optional<RowFilter> where;            // judged rows; none: all but those fitted on
-  std::optional<RowFilter> fit_where;        // rows to fit on, whatever `where` says
+  std::optional<RowFilter> where;            // judged rows; none: all but the fitted ones
+  std::optional<RowFilter> fit_where;        // rows to fit on, regardless of `where`
   std::vector<CollectiveRows> calibrate_on;  // fitted on and never judged; `fit_where` then applies
                                              // to these only
-  std::optional<Calibration> calibration;    // to start from, instead of that of the row's GPU
+  std::optional<Calibration> calibration;    // to start from, instead of the one for the row's GPU
   int threads = 0;                           // 0: all cores; the report does not depend on it
 };
 
 struct CollectivesReport {
   ValidationReport report;
-  std::vector<FittedNetwork> networks;  // fitted, in the order of their first row
+  std::vector<FittedNetwork> networks;  // in the order of their first row
   CollectivesSummary summary;           // of the judged points
-  int measured_rows = 0;                // that these are medians of
+  int measured_rows = 0;                // behind these medians
 };
 
-// Throws Error when a filter names an unknown column, `where` leaves no row, or nothing can be
-// fitted on that was to be.
-// Every row that a filter lets pass is part of a judged or fitted point, or skipped with a reason.
+// Throws Error if a filter names an unknown column, `where` leaves no row, or the rows to fit on
+// are not sufficient. Every row that a filter passes belongs to a judged or fitted point, or is
+// skipped with a reason.
 CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
                                        const CollectivesOptions& options);
 
@@ -47,12 +47,12 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
 std::vector<ScoredRow> scored_rows(const std::vector<const CollectiveRow*>& rows,
                                    const NodeSizes& sizes, std::vector<SkippedRow>& skipped);
 
-// What notes say of their row's environment; of a row, what it has in common with those that differ
-// from it by the algorithm that was asked for alone.
+// The environment in notes. For a row: the environment it shares with rows that only differ in the
+// requested algorithm.
 std::string environment_of(const std::string& notes);
 std::string environment_of(const CollectiveRow& row);
 
-// "all-reduce, 64 GPUs on 8 nodes, 1.05 MB"
+// Returns "all-reduce, 64 GPUs on 8 nodes, 1.05 MB".
 std::string label_of(const ScoredRow& row);
 
 }  // namespace windtunnel

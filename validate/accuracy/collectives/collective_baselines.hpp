@@ -1,12 +1,11 @@
-// What simpler rules predict for the time of a collective: the bar that the closed form has to
-// clear.
+// Simpler rules for the time of a collective, which the closed form should beat.
 //   alpha-beta: seconds = alpha * steps + beta * bytes that a rank moves (Hockney 1994), with the
-//   steps of a ring or of a binary tree; one law per machine and collective, by least squares of
-//   the logarithm on the rows to fit on.
-//   Specification: a ring by the generic calibration's five constants on the nominal links, for
-//   machines that nothing was fitted on.
-//   Noise floor: what the other rows of the same point say of each, by their median. No prediction
-//   can be nearer to single measurements.
+//     steps of a ring or a binary tree; one law per machine and collective, by least squares of the
+//     logarithm on the rows to fit on.
+//   Specification: a ring with the generic calibration's five constants on the nominal links, for
+//     machines without fitted rows.
+//   Noise floor: the median of the other rows of a point as a prediction of each. No prediction can
+//     be closer to single measurements.
 #pragma once
 
 #include <map>
@@ -29,13 +28,13 @@ AlphaBeta fit_alpha_beta(const std::vector<double>& steps, const std::vector<dou
 class CollectiveBaselines {
  public:
   explicit CollectiveBaselines(const std::vector<ScoredRow>& fit_rows);
-  std::map<std::string, double> seconds(const ScoredRow& row) const;  // by name of the rule
+  std::map<std::string, double> seconds(const ScoredRow& row) const;  // [name of the rule]
 
  private:
   struct Laws {
     AlphaBeta ring, tree;
   };
-  std::map<std::string, Laws> laws_;  // by machine and collective
+  std::map<std::string, Laws> laws_;  // [machine and collective]
 };
 
 }  // namespace windtunnel

@@ -18,19 +18,19 @@ namespace windtunnel {
 namespace {
 
 constexpr double kScaleGuess = 0.1;
-// What the standard deviation of the logarithm grows by for each doubling of ranks, and of bytes,
-// beyond all that was fitted. Chosen so that nine tenths of the points that were left out are
-// covered, as a mean over machines. Ranks: fitted on up to 16 GPUs (Polaris 8) and judged to 64;
-// Alps, Polaris, DGX A100, MareNostrum 5 and cluster01 need 0 to 0.25. Sizes: fitted to 16 MiB and
-// judged beyond; 14 of 22 machines need none.
+// How much the standard deviation of the logarithm grows for each doubling of ranks, and of bytes,
+// beyond everything that was fitted. Chosen so that nine tenths of the left-out points are covered,
+// as a mean over machines. Ranks: fitted on up to 16 GPUs (Polaris 8) and judged up to 64; Alps,
+// Polaris, DGX A100, MareNostrum 5 and cluster01 need 0 to 0.25. Sizes: fitted up to 16 MiB and
+// judged beyond; 14 of 22 machines need no growth.
 constexpr double kRanksNoise = 0.09;
 constexpr double kSizesNoise = 0.04;
-// What the prior of slow nodes counts: node-jobs and slow nodes seen.
+// The weight of slow nodes in the prior, in node-jobs and slow nodes seen.
 constexpr double kPriorNodeJobs = 200;
 constexpr double kPriorSlowNodes = 2;
-constexpr double kSlowAbove = 0.05;  // logarithm: less is noise
+constexpr double kSlowAbove = 0.05;  // logarithm; smaller delays are noise
 
-// What no derivative finds: the tuner's counts and the size from which messages wait.
+// Settings without a derivative: the tuner's counts, and the size from which messages wait.
 struct Setting {
   Parameter InterconnectLaw::*member;
   std::vector<double> tried;
@@ -45,7 +45,7 @@ const std::vector<Setting>& settings() {
   return all;
 }
 
-// Those whose prior leaves room.
+// Fields whose prior has an interval.
 std::vector<const InterconnectLawField*> fitted_fields(const InterconnectLaw& prior) {
   std::vector<const InterconnectLawField*> fields;
   for (const InterconnectLawField& field : interconnect_law_fields()) {
@@ -59,7 +59,7 @@ double prior_sd(const Parameter& parameter) {
   return std::log(parameter.high / parameter.low) / (2 * kNormal95);
 }
 
-// `point`: logarithms of the fitted numbers over their priors.
+// `point`: logarithms of the fitted numbers relative to their priors.
 Calibration moved(const Calibration& prior, const Point& point) {
   Calibration calibration = prior;
   const std::vector<const InterconnectLawField*> fields = fitted_fields(prior.network);
@@ -75,7 +75,7 @@ struct SettingFit {
   double loss = 0;
 };
 
-// The setting decides which pairs run; the fit moves the rest while they stay.
+// The setting decides which protocol and algorithm run; the fit adjusts the other numbers for that.
 SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior) {
   std::vector<CollectiveChoice> choices;
   for (const ScoredRow& row : rows) {
@@ -87,7 +87,7 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   for (const InterconnectLawField* field : fitted_fields(prior.network)) {
     fit.problem.prior.push_back({0, prior_sd(prior.network.*field->member)});
   }
-  // Neighbouring sizes say much the same.
+  // Neighbouring sizes are strongly correlated.
   fit.problem.weights.assign(rows.size(), 0.5);
   for (const ScoredRow& row : rows) fit.problem.clusters.push_back(row.gpus);
   fit.problem.scale_guess = kScaleGuess;
@@ -118,8 +118,8 @@ SettingFit fit_setting(std::span<const ScoredRow> rows, const Calibration& prior
   return fit;
 }
 
-// What the middle nine tenths of left-out residuals say of a normal's standard deviation; the prior
-// where there are few.
+// The standard deviation of a normal law with the residuals' middle nine tenths; close to the prior
+// if there are few residuals.
 Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
                 const Evidence& rows_say) {
   if (residuals.size() < 10) return prior;
@@ -132,8 +132,8 @@ Parameter noise(const std::vector<double>& residuals, const Parameter& prior,
   return parameter;
 }
 
-// Jobs are runs with one label on so many GPUs: how far each lies above its fellows, in the middle
-// of its rows.
+// A job is a run with one label on one number of nodes. Compares each with similar jobs, by the
+// median over its rows.
 void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
                     const Evidence& rows_say) {
   std::map<std::pair<std::string, int>, std::vector<double>> above;  // by label and nodes
@@ -143,8 +143,9 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
     if (runs.size() < 3) continue;
     std::vector<double> middles;
     for (const auto& [label, seconds] : runs) middles.push_back(median(seconds));
-    // A run that no slow node delays: one with about a third of the others below it. The fastest of
-    // three may be fast for a reason of its own, and no average of two runs is one.
+    // The time of a run without a slow node: the one with about a third of the others below it. The
+    // fastest of three may be fast for another reason, and with two runs a mean could include a
+    // slow node.
     std::ranges::sort(middles);
     const double usual = middles[middles.size() / 3];
     for (const auto& [label, seconds] : runs) {
@@ -162,7 +163,7 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
     sum += middle - kSlowAbove;
   }
   if (node_jobs == 0) return;
-  // An exponential distribution beyond kSlowAbove is itself again, with fewer in it.
+  // An exponential law truncated below kSlowAbove has the same form, with fewer members.
   const double log = (sum + law.slow_log.value * kPriorSlowNodes) / (slow + kPriorSlowNodes);
   const double all = std::exp(kSlowAbove / log);
   const double jobs = node_jobs + kPriorNodeJobs;
@@ -173,7 +174,7 @@ void set_slow_nodes(std::span<const ScoredRow> rows, InterconnectLaw& law,
   law.slow_log = {log, log / 2, log * 2, rows_say.origin, rows_say.source};
 }
 
-// Where the rows tell less than the prior did, the number still rests on the prior.
+// If the rows tell less than the prior did, the number keeps the prior's origin.
 void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const Evidence& rows_say,
                     InterconnectLaw& law) {
   const std::vector<const InterconnectLawField*> fields = fitted_fields(prior);
@@ -192,14 +193,15 @@ void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const E
   }
 }
 
-// What the specification knows for sure is not tried: of shares, one without room.
+// Settings that the specification knows for sure are not tried: shares without an interval.
 bool open_to_trial(const Setting& setting, const InterconnectLaw& specified) {
   const bool is_share = setting.member == &InterconnectLaw::tuner_ll128;
   const Parameter& known = specified.*setting.member;
   return !is_share || known.high > known.low;
 }
 
-// One setting after the other, twice: they hardly depend on each other. `start` moves to the best.
+// Tries one setting after the other, twice, because they hardly depend on each other. Sets `start`
+// to the best.
 SettingFit fit_settings(std::span<const ScoredRow> rows, const Evidence& rows_say,
                         Calibration& start) {
   SettingFit best = fit_setting(rows, start);
@@ -222,7 +224,8 @@ SettingFit fit_settings(std::span<const ScoredRow> rows, const Evidence& rows_sa
   return best;
 }
 
-// From what a scale (of a single scale, a point) would be off by if it were left out.
+// Computes noise from the errors of a scale (or of a point, with only one scale) when that is left
+// out.
 void set_noise(std::span<const ScoredRow> rows, const SettingFit& fit, const Evidence& rows_say,
                InterconnectLaw& law) {
   std::vector<int> folds;
@@ -268,7 +271,7 @@ FittedNetwork fit_network(std::span<const ScoredRow> rows, const Cluster& node_t
   const Evidence rows_say = {
       origin, fmt::format("fitted on {} medians of {}{}{}", rows.size(), network.machine,
                           network.environment.empty() ? "" : ", ", network.environment)};
-  set_slow_nodes(rows, law, rows_say);  // first: what they do is not the law's
+  set_slow_nodes(rows, law, rows_say);  // first, because their delays are not part of the law
   const SettingFit fit = fit_settings(rows, rows_say, network.calibration);
   const InterconnectLaw start = law;
   set_parameters(fit, start, rows_say, law);
@@ -291,7 +294,7 @@ Calibration shared_start(std::span<const ScoredRow> rows, const Cluster& node_te
     parameter.low = parameter.value / factor;
     parameter.high = parameter.value * factor;
   }
-  // Of each environment anew.
+  // Noise is estimated anew for each environment.
   calibration.network.noise_log = before.noise_log;
   calibration.network.small_noise_log = before.small_noise_log;
   calibration.network.slow_share = before.slow_share;

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Whether every word of a library's name stands in the text, "aws-p5" in "AWS p5.48xlarge".
+// Whether the text contains every word of a library's name: "aws-p5" in "AWS p5.48xlarge".
 bool names_all(const std::string& name, const std::string& text) {
   for (size_t at = 0; at < name.size();) {
     const size_t end = std::min(name.find('-', at), name.size());
@@ -55,7 +55,7 @@ class MachineReader {
 
   void set_node() {
     std::string name = gpu_.node;
-    // The machine's own node, where the library has it: the most telling name.
+    // The machine's own node, if the library has it, tells most.
     const std::string label = row_.machine + " " + row_.gpu;
     size_t longest = 0;
     for (const NodeSpec& known : library_nodes()) {
@@ -75,7 +75,7 @@ class MachineReader {
     }
   }
 
-  // A rack whose trays NVLink joins, where nothing else is named.
+  // The text names only NVLink: a rack in which NVLink connects the trays.
   void set_domain() {
     if (network_.nvlink_domain > 0 || library_gpus_ <= 8 || !network_.nvlink ||
         network_.names_transport || network_.nic_Bps > 0) {
@@ -85,7 +85,7 @@ class MachineReader {
     machine_.assumed.push_back(fmt::format("one NVLink domain of {} GPUs", library_gpus_));
   }
 
-  // Nodes, their size and the ranks on them: the first GPUs of each.
+  // Places the ranks on the first GPUs of each node.
   void place() {
     int nodes = row_.nodes;
     if (network_.nvlink_domain > 0) nodes = (row_.gpus - 1) / network_.nvlink_domain + 1;
@@ -108,14 +108,14 @@ class MachineReader {
     if (network_.nvlink_domain > 0) return network_.nvlink_domain;
     const auto known = sizes_.find(row_.machine);
     const int most = known == sizes_.end() ? per_node : std::max(per_node, known->second);
-    // A row that uses one or two GPUs of each node does not say how many there are; eight NICs
-    // serve as many GPUs.
+    // A row that uses one or two GPUs of each node does not state the size of a node. Eight NICs
+    // indicate eight GPUs.
     const bool part = most <= 2 && row_.nodes > 1 && !contains_text(row_.gpu, "pcie");
     const int stated = std::max(most, network_.nics <= library_gpus_ ? network_.nics : 0);
     return part ? std::max(stated, std::min(library_gpus_, 8)) : stated;
   }
 
-  // Inside the node.
+  // Sets links within a node.
   void set_node_links() {
     NodeSpec& at = node();
     const bool pcie_gpu = contains_text(row_.gpu, "pcie") && !network_.nvlink;
@@ -132,7 +132,8 @@ class MachineReader {
     }
   }
 
-  // Between nodes. More NICs than GPUs count as one NIC of their summed bandwidth for each GPU.
+  // Sets links between nodes. If there are more NICs than GPUs, each GPU gets one NIC with their
+  // combined bandwidth.
   void set_network() {
     NodeSpec& at = node();
     if (!network_.names_transport && network_.nic_Bps == 0) {
@@ -157,7 +158,7 @@ class MachineReader {
     at.nic_Bps = stated(nic_Bps);
   }
 
-  // nccl-tests on one node is mostly one process (-g 8), which launches on its GPUs in turn.
+  // nccl-tests on one node is usually one process (-g 8), which launches on its GPUs in turn.
   void set_process() {
     const bool several = contains_text(row_.notes + row_.machine, "mpi") ||
                          contains_text(row_.notes + row_.machine, "torch");
@@ -169,13 +170,14 @@ class MachineReader {
     machine_.assumed.push_back(fmt::format("one process launches on {} GPUs", row_.gpus));
   }
 
-  // One pod: rows do not say where in the machine their nodes lie, and adaptive routing spreads
-  // what few cables between neighbours could not carry. Fits on GH200 nodes of a dragonfly, one
-  // number of nodes left out, are off by a sigma of 0.17 so, and by 0.81 on its groups in order.
+  // Assumes one pod: rows do not state where in the machine their nodes are, and adaptive routing
+  // spreads traffic that few cables between neighbours could not carry. For GH200 nodes of a
+  // dragonfly, with one number of nodes left out, fits have a sigma of 0.17 this way, and 0.81 with
+  // nodes placed on groups in order.
   void set_fabric() {
     FabricSpec& fabric = machine_.cluster.fabric;
     fabric = find_fabric("full-bisection").fabric;
-    // Slingshot and the like without NCCL's plugin for them: sockets.
+    // On Slingshot and similar fabrics without NCCL's plugin, NCCL uses sockets.
     fabric.transport = contains_text(row_.notes, "tcp path") ? Transport::tcp : network_.transport;
   }
 
@@ -192,7 +194,7 @@ class MachineReader {
   CollectiveMachine machine_;
 };
 
-// The value of NAME=value in the notes, plain.
+// The value of NAME=value in the notes, normalised.
 std::string setting(const std::string& notes, std::string_view name) {
   const size_t at = notes.find(name);
   if (at == std::string::npos || at + name.size() >= notes.size() ||
@@ -228,7 +230,7 @@ CollectiveChoice forced_choice(const std::string& notes) {
     const bool of_nccl = find_nccl_latencies(known) != nullptr;
     if (of_nccl && plain_name(to_string(known)) == algorithm) choice.algorithm = known;
   }
-  // Its name before NCCL 2.14 had two of them.
+  // NCCL before 2.14 had one algorithm of this name.
   if (algorithm == "collnet") choice.algorithm = CollectiveAlgorithm::collnet_direct;
   const std::string protocol = setting(notes, "NCCL_PROTO");
   for (const Protocol known : {Protocol::ll, Protocol::ll128, Protocol::simple}) {

@@ -1,6 +1,6 @@
-// From a measured row of nccl-tests to the machine it ran on. What rows say of it is text ("H100
-// 80GB SXM", "InfiniBand NDR 8x400Gb/s/node"): rules read GPU, transport, NICs and bandwidths from
-// it, and what they cannot read is an Error with the reason, never a guess without a word.
+// Derives the machine of a measured row of nccl-tests. Rows describe it in text ("H100 80GB SXM",
+// "InfiniBand NDR 8x400Gb/s/node"), from which rules read GPU, transport, NICs and bandwidths. What
+// they cannot read is an Error with the reason; every guess is listed.
 #pragma once
 
 #include <cstdint>
@@ -14,53 +14,55 @@
 
 namespace windtunnel {
 
-// What a text says of the network between nodes.
+// A text about the network between nodes, interpreted.
 struct NetworkText {
   Transport transport = Transport::infiniband;
   bool names_transport = false;
   bool nvlink = false;      // NVLink or NVSwitch inside the node
-  double nvlink_Bps = 0;    // by its generation; 0: not stated
-  double pcie_Bps = 0;      // GPUs reach each other over PCIe of this generation; 0: not stated
-  int nvlink_domain = 0;    // GPUs of one NVLink domain over several nodes (NVL72); 0: none
+  double nvlink_Bps = 0;    // from its generation; 0: not stated
+  double pcie_Bps = 0;      // of the generation over which GPUs reach each other; 0: not stated
+  int nvlink_domain = 0;    // GPUs of an NVLink domain that spans nodes (NVL72); 0: none
   int nics = 0;             // per node; 0: not stated
-  double nics_per_gpu = 0;  // where the text says so instead
+  double nics_per_gpu = 0;  // if the text states that instead
   double nic_Bps = 0;       // per NIC and direction; 0: not stated
-  bool nvls = false;        // NVLink SHARP is named
-  bool sharp = false;       // reduction in the network's switches is named
+  bool nvls = false;        // the text names NVLink SHARP
+  bool sharp = false;       // the text names reduction in the network's switches
   std::vector<std::string> assumed;
 };
 NetworkText read_network(const std::string& text);
 
 struct CollectiveMachine {
   Cluster cluster;
-  std::vector<std::int32_t> gpus;  // the first ones of each node
+  std::vector<std::int32_t> gpus;  // the first GPUs of each node
   GroupShape shape;                // of `gpus`
   bool sharp = false;              // SHARP in the network's switches
-  std::string calibration;         // of the library, for this GPU
-  int nccl_release = 0;            // as 23 for NCCL 2.23, which picks by its table; 0: not stated
-  // GPUs that one process drives, and so launches kernels on one after the other; 1: each its own.
+  std::string calibration;         // in the library, for this GPU
+  // 23 for NCCL 2.23, whose table of choices applies; 0: not stated.
+  int nccl_release = 0;
+  // GPUs driven by one process, which launches kernels on them one after the other; 1: one each.
   int process_gpus = 1;
-  std::vector<std::string> assumed;  // in the order in which it was decided
+  std::vector<std::string> assumed;  // in the order of decisions
 };
 
-// GPUs per node that any row of a machine uses, the most, by machine: rows on a part of each node
-// then lie on the first GPUs of nodes of that size.
+// [machine] The most GPUs per node in any of its rows. Rows that use part of each node are placed
+// on the first GPUs of nodes of that size.
 using NodeSizes = std::map<std::string, int>;
 NodeSizes node_sizes(const std::vector<CollectiveRow>& rows);
 
-// Throws Error with the reason when the row does not say enough.
+// Throws Error with the reason if the row does not state enough.
 CollectiveMachine machine_of(const CollectiveRow& row, const NodeSizes& sizes);
 
-// What the row's notes say was forced: "NCCL_ALGO=Tree" or "NCCL algorithm requested: tree", and
-// "NCCL_PROTO=LL".
+// The choice that the notes say was forced: "NCCL_ALGO=Tree" or "NCCL algorithm requested: tree",
+// and "NCCL_PROTO=LL".
 CollectiveChoice forced_choice(const std::string& notes);
 
-// What runs where an algorithm is forced. NCCL ignores one that the machine or the kind has not
-// (its tuning.cc then allows rings and trees again), NVLSTree apart, after which only the ring is
-// left: so MareNostrum 5's curves by algorithm have it (github.com/HLC-Lab/pico 413bc5d).
+// What runs if an algorithm is forced. NCCL ignores an algorithm that the machine or the collective
+// does not support (its tuning.cc then allows rings and trees again), except NVLSTree, after which
+// only the ring is left. MareNostrum 5's curves by algorithm show this (github.com/HLC-Lab/pico
+// 413bc5d).
 struct RunningChoice {
   CollectiveChoice choice;
-  std::string fell_back;  // for people; empty: what was forced runs
+  std::string fell_back;  // in words; empty: the forced choice runs
 };
 RunningChoice running_choice(CollectiveKind kind, CollectiveChoice forced,
                              const CollectiveMachine& machine);

@@ -1,6 +1,6 @@
-// What judged collectives come to, by machine and by how far they lie from what was fitted: medians
-// of the error below 1 MB and from there on, beside those of a ring from specification on the same
-// points, and how many points the 90 % intervals hold.
+// Summarises judged collectives by machine and by distance from what was fitted: median errors
+// below and from 1 MB, those of a ring from specification on the same points, and the share of
+// points within the 90 % intervals.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@
 
 namespace windtunnel {
 
-// Medians of |predicted - measured| / measured; of no point 0.
+// Medians of |predicted - measured| / measured; 0 without points.
 struct MedianErrors {
   int points = 0;
   double median = 0;
@@ -23,15 +23,15 @@ struct MedianErrors {
 
 struct JudgedMachine {
   std::string name;
-  bool fitted = false;   // any of its rows
-  bool in_view = false;  // of those who fitted the library's laws
-  int rows = 0;          // measured, that its points are medians of
+  bool fitted = false;   // some of its rows were fitted on
+  bool in_view = false;  // known when the library's laws were fitted
+  int rows = 0;          // measured rows behind its points
   MedianErrors all;
   MedianErrors below;  // 1 MB
   MedianErrors from;
   double covered = 0;   // share of points within their 90 % interval
-  int gpus = 0;         // the most that is judged
-  int fitted_gpus = 0;  // the most that was fitted on
+  int gpus = 0;         // the most among judged points
+  int fitted_gpus = 0;  // the most among fitted points
 };
 
 struct CollectivesSummary {
@@ -39,16 +39,16 @@ struct CollectivesSummary {
   // Points with more ranks than any that their law was fitted on.
   MedianErrors beyond_below;
   MedianErrors beyond_from;
-  // Points of machines of which nothing was fitted, and the library's laws have seen nothing.
+  // Points of machines that no fit and no law of the library has used.
   MedianErrors unseen_below;
   MedianErrors unseen_from;
   MedianErrors unseen;
-  // Of those of which nothing was fitted, but that the laws have seen (machines_in_view()).
+  // Points of machines without fits, but known to the laws (machines_in_view()).
   MedianErrors in_view_below;
   MedianErrors in_view_from;
 };
 
-// `points` and the predictions of those that could be made, by id.
+// [id] `predictions` has those points that could be predicted.
 CollectivesSummary summary_of(const std::vector<ScoredRow>& points,
                               const std::vector<ValidationRow>& predictions,
                               const std::vector<FittedNetwork>& networks);

@@ -1,4 +1,4 @@
-// Reads a network from what measured rows say of it, such as "InfiniBand NDR 8x400Gb/s/node":
+// Reads a network from the text of a measured row, such as "InfiniBand NDR 8x400Gb/s/node":
 // transport, NICs, bandwidths.
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -19,7 +19,7 @@ struct Word {
   std::string_view word;
   Transport transport;
 };
-// The first that stands in the text decides: TCPX-O before TCPX before TCP.
+// The first word found in the text decides: TCPX-O comes before TCPX before TCP.
 constexpr std::array kTransports{
     Word{"tcpxo", Transport::tcpxo},
     Word{"tcpx-o", Transport::tcpxo},
@@ -51,7 +51,7 @@ struct Speed {
   std::string_view word;
   double gbps;
 };
-// Per port, where the text states no number. InfiniBand's names; generations of NICs.
+// Port speeds for names of InfiniBand and generations of NICs, if the text has no number.
 constexpr std::array kSpeeds{
     Speed{"xdr", 800},          Speed{"ndr200", 200},       Speed{"ndr", 400},
     Speed{"hdr100", 100},       Speed{"hdr", 200},          Speed{"edr", 100},
@@ -67,13 +67,13 @@ constexpr std::array kSpeeds{
 // NVLink per GPU and direction by generation: data sheets of V100, A100, H100, B200.
 constexpr std::array kNvlinkGenerations{80e9, 150e9, 300e9, 450e9, 900e9};
 
-// What numbers in the text are of. Those of speeds are case-sensitive, because GB/s are not Gb/s;
-// all others read the text in lower case.
+// Patterns for numbers in the text. Speeds are case-sensitive, because GB/s differs from
+// Gb/s; all others expect lower-case text.
 struct Patterns {
   RE2 nvlink{R"(nvlink[ -]?(?:gen ?)?([1-5])?)"};
   RE2 nvlink_domain{R"(\bnvl ?-?(\d{1,4}))"};
   RE2 pcie{R"(pci(?:e|[ -]express)[ -]*(?:gen)?[ -]*([1-6])?)"};
-  // "8x400Gb/s", and where no number of ports stands before it "400 GbE", "3.2 Tb/s", "~49 GB/s".
+  // "8x400Gb/s" and, without a number of ports, "400 GbE", "3.2 Tb/s", "~49 GB/s".
   RE2 ports_and_speed{
       R"((\d{1,3}) ?[xX*] ?(\d{1,5}(?:\.\d+)?) ?([gG](?:b/s|bps|bit/s|bE|B/s|\b)))"};
   RE2 speed{R"((\d{1,5}(?:\.\d+)?) ?(GB/s|[GT](?:b/s|bps|bit/s|bE|\b)))"};
@@ -106,7 +106,7 @@ std::string lower(std::string text) {
 // Nominal port speeds in Gb/s.
 constexpr std::array kNominal{10.0, 25.0, 40.0, 56.0, 100.0, 200.0, 400.0, 800.0};
 
-// What a port delivers, "~49 GB/s", is a little less than its nominal speed.
+// A measured port speed such as "~49 GB/s" is slightly below the nominal one.
 double nominal_bandwidth(double delivered_Bps) {
   for (const double gbps : kNominal) {
     const double share = delivered_Bps / (gbps * kGbps);
@@ -133,7 +133,8 @@ void read_inside(const std::string& low, NetworkText& out) {
   }
 }
 
-// A number with its unit as bytes per second; bytes are what a port delivers, bits its name.
+// Converts a number with its unit to bytes per second. Bytes are delivered rates, bits nominal
+// ones.
 double bandwidth_of(double value, const std::string& unit, NetworkText& out) {
   if (unit.starts_with("GB")) {
     const double nominal = nominal_bandwidth(value * 1e9);
@@ -143,7 +144,7 @@ double bandwidth_of(double value, const std::string& unit, NetworkText& out) {
   return value * kGbps * (unit.starts_with('T') ? 1000 : 1);
 }
 
-// Returns whether a number of ports stands before the speed.
+// Returns whether a number of ports precedes the speed.
 bool read_speed(const std::string& text, NetworkText& out) {
   double speed = 0;
   std::string unit;
@@ -174,7 +175,7 @@ void read_nics(const std::string& text, const std::string& low, NetworkText& out
   } else if (!counted) {
     out.nics = counted_nics(low);
   }
-  // One figure for a whole node, or one that no port has, is that of NICs of 400 Gb/s together.
+  // A figure for the whole node, or one too high for a port, is the sum over NICs of 400 Gb/s.
   const double port_Bps = 400 * kGbps;
   if (out.nics == 0 && out.nics_per_gpu == 0 && (per_node || out.nic_Bps > 2 * port_Bps) &&
       out.nic_Bps > 0) {

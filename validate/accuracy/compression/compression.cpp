@@ -77,7 +77,7 @@ CompressionFiles read_compression_files(const std::vector<std::string>& paths) {
   CompressionFiles files;
   for (const std::string& path : paths) {
     const std::string text = read_file(path);
-    std::vector<CsvFault> faults;  // of rows; here only the header counts
+    std::vector<CsvFault> faults;  // faults of rows; only the header matters here
     if (holds_quantised(CsvTable::parse(text, path, &faults))) {
       files.quantised.push_back(CsvTable::parse(text, path));
     } else {

@@ -1,7 +1,8 @@
-// Measured steps of data-parallel training, exchanged in many ways, against predictions: rows by
-// their source (exchange_source.hpp), of each source by a law that is fitted on some of its rows
-// (exchange_steps.hpp), and few-bit all-reduces inside a node (quantised_all_reduce.hpp). What is
-// not predicted is listed with the reason; recalled rows are never judged against a bound.
+// Compares measured steps of data-parallel training, with many ways to exchange gradients, with
+// predictions. Each source (exchange_source.hpp) has a law that is fitted on some of its rows
+// (exchange_steps.hpp); all-reduces of few bits within a node are in quantised_all_reduce.hpp. Rows
+// that are not predicted are listed with the reason; recalled rows are never judged against a
+// bound.
 #pragma once
 
 #include <optional>
@@ -22,31 +23,31 @@ struct CompressionFiles {
   std::vector<CsvTable> quantised;
 };
 
-// Any number of files in any order; their headers say what they hold. Throws Error where one is
-// neither.
+// Reads any number of files in any order; their headers tell the kind. Throws Error for a file of
+// neither kind.
 CompressionFiles read_compression_files(const std::vector<std::string>& paths);
 
 struct CompressionOptions {
-  std::optional<RowFilter> where = {};  // judge only these rows; what is fitted stays
-  // Which rows a law is fitted on where its source lets the user choose (`chosen`): rows of
-  // `calibrate_on`, which are then not judged, or without it rows of the judged files. None: all
-  // rows of `calibrate_on`, or without it usual_fit_rows().
+  std::optional<RowFilter> where = {};  // rows to judge; fits do not change
+  // The rows that a law is fitted on, if its source lets the user choose (`chosen`): from
+  // `calibrate_on` if that has files, which are then not judged, else from the judged files. None:
+  // all rows of `calibrate_on`, or else usual_fit_rows().
   std::optional<RowFilter> fit_where = {};
   std::vector<CompressionRuns> calibrate_on = {};
   int threads = 0;  // 0: all cores
-  // The sources that are known. Not null; the result points into them.
+  // The known sources. Not null; the result points into them.
   const std::vector<ExchangeSource>* sources = &exchange_sources();
 };
 
-// The expression for the rows that a law is fitted on where the user could choose and did not.
+// The expression for the rows that a law is fitted on by default if the user could choose.
 const std::string& usual_fit_rows();
 
 struct CompressionValidation {
   ValidationReport report;
   FittedLaws fitted;
   PairOrder order;                // of all methods
-  PairOrder all_reduce_order;     // of those without servers
-  std::vector<std::string> laws;  // what was fitted, a line each
+  PairOrder all_reduce_order;     // of methods without servers
+  std::vector<std::string> laws;  // fits, a line each
   std::vector<Crossover> crossovers;
 };
 

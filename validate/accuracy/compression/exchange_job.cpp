@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// The one with the longest name that `wanted` begins with; nullptr: none.
+// The model with the longest name that is a prefix of `wanted`; nullptr: none.
 template <typename Model>
 const Model* best_named(const std::vector<Model>& models, const std::string& wanted) {
   const Model* best = nullptr;
@@ -43,8 +43,8 @@ void set_model(const std::string& name, Job& job) {
   }
 }
 
-// Constants that the measured speed holds already are none of their own; those of the network are
-// set by who fits it.
+// Constants that are part of the measured speed are set to have no effect; a fit sets those of the
+// network.
 Calibration measured_kernels() {
   Calibration calibration = find_calibration("generic");
   const auto set = [](Parameter& parameter, double value, const char* source) {
@@ -66,7 +66,7 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
                  const ExchangeMachine& machine) {
   Job job;
   set_model(model, job);
-  constexpr double kTolerance = 0.05;  // sources round, and count heads or not
+  constexpr double kTolerance = 0.05;  // sources round, and may or may not count heads
   const double known = exchange_parameters(job);
   if (parameters > 0 && std::abs(known / parameters - 1) > kTolerance) {
     throw Error(fmt::format("'{}' has {:.4g} parameters, the library's {} has {:.4g}", model,
@@ -104,7 +104,7 @@ void set_alone_s(Job& job, double seconds) {
   alone.layout.dp = 1;
   alone.communication = {};
   GpuSpec& gpu = job.cluster.node.gpu;
-  // All times are work over a rate, so that the first step is exact but for rounding.
+  // All times are work divided by a rate, so the first step is exact except for rounding.
   for (int step = 0; step < 2; ++step) {
     alone.cluster.node.gpu = gpu;
     const double speed = exchange_step_s(alone) / seconds;
@@ -124,8 +124,8 @@ double exchange_parameters(const Job& job) {
 
 int weighted_layers(const Job& job) {
   if (job.network == nullptr) {
-    // A layer has queries, keys, values, output, two of the MLP and two norms; beside the layers
-    // stand embeddings, pooler and head.
+    // A layer has queries, keys, values, output, two matrices of the MLP and two norms; the rest
+    // are embeddings, pooler and head.
     return 8 * job.model.layers + 6;
   }
   return static_cast<int>(std::ranges::count_if(

@@ -13,8 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// The largest of `count` standard normal values (Blom 1958): the quantile at (n - 3/8) / (n + 1/4),
-// by bisection of the distribution function.
+// The expected largest of `count` standard normal values (Blom 1958): the quantile at (n - 3/8) /
+// (n + 1/4), by bisection of the distribution function.
 double largest_of(int count) {
   const double share = (count - 0.375) / (count + 0.25);
   double low = 0;
@@ -26,7 +26,7 @@ double largest_of(int count) {
   return low;
 }
 
-// A connection sets nothing of its own: it bounds the share of the NIC (step_s()).
+// A connection sets no constant: it limits the share of the NIC (step_s()).
 void set_number(const FittedLawNumber& number, double value, StepRow& row) {
   if (number.what->member != nullptr) {
     (row.job.calibration.*number.what->member).value = value;
@@ -46,7 +46,7 @@ double step_s(StepRow& row, const std::vector<FittedLawNumber>& numbers, std::si
       bound = row.job.communication.servers * value / row.job.cluster.node.nic_Bps.value;
     }
   }
-  // The bound holds for this step alone: the next one may have a wider one.
+  // The limit applies only to this step; the next one may have a higher limit.
   double& share = row.job.calibration.nic_efficiency.value;
   const double unbounded = std::exchange(share, std::min(share, bound));
   const double predicted_s = estimate_iteration(row.job, row.prepared).step_s;
@@ -54,14 +54,14 @@ double step_s(StepRow& row, const std::vector<FittedLawNumber>& numbers, std::si
   return predicted_s;
 }
 
-// By what the prediction is off: the logarithm of a step, or the difference of its growth.
+// The residual: of the logarithm of a step, or of its growth.
 double residual(StepRow& row, double predicted_s, bool growth) {
   const double measured_s = *row.run->step_s;
   if (growth) return predicted_s / row.alone_s - measured_s / row.alone_s;
   return std::log(predicted_s / measured_s);
 }
 
-// The numbers of a stage at their guesses, those of each network last.
+// The numbers of a stage with their guesses; numbers of a single network come last.
 std::vector<FittedLawNumber> numbers_of(const LawStage& stage, std::size_t at,
                                         const std::vector<std::string>& networks) {
   std::vector<FittedLawNumber> numbers;
@@ -92,7 +92,7 @@ void fit_stage(std::size_t at, const std::vector<StepRow*>& rows,
   std::vector<FittedConstant> constants;
   for (const FittedLawNumber& number : numbers) constants.push_back(number.what->prior);
   std::vector<int> clusters;
-  std::vector<int> models;  // what is judged is of other sizes, and its model may be another
+  std::vector<int> models;  // rows to be judged have other sizes, and may have another model
   std::map<std::string_view, int> known;
   for (const StepRow* row : rows) {
     clusters.push_back(row->run->gpus);
@@ -118,7 +118,7 @@ void fit_stage(std::size_t at, const std::vector<StepRow*>& rows,
   law.unseen.emplace_back(found.unseen);
 }
 
-// The mean excess of the rows that are fitted on, in which nothing else shows.
+// The mean excess of the fitted rows that show only the cost of hooks.
 std::optional<double> fitted_hook_s(std::vector<StepRow>& rows, const FittedLaw& law) {
   double sum = 0;
   int count = 0;
@@ -131,7 +131,7 @@ std::optional<double> fitted_hook_s(std::vector<StepRow>& rows, const FittedLaw&
   return std::max(0.0, sum / count);
 }
 
-// Puts numbers into the text, whose placeholders the reader has checked (law_placeholder()).
+// Replaces placeholders by numbers; the reader has checked them (law_placeholder()).
 std::string filled(std::string_view text, const FittedLaw& law, std::size_t stage,
                    std::string_view network) {
   std::string result;

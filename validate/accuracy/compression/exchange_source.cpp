@@ -20,7 +20,7 @@ int whole_in(const DocumentNode& map, const char* key, int usual) {
   const DocumentNode* node = map.value_of(key);
   return node == nullptr ? usual : whole(*node, key);
 }
-// Whether the key has the second of two words; without the key it has the first.
+// Whether the key has the second of two words; a missing key means the first.
 bool is_second(const DocumentNode& map, const char* key, std::string_view first,
                std::string_view second) {
   const DocumentNode* node = map.value_of(key);
@@ -86,8 +86,8 @@ LawNumber read_law_number(const DocumentEntry& entry) {
   return number;
 }
 
-// Checks each {placeholder} of a text: it names a number that holds on all networks, or one of
-// a network where `each_network`, or hooks where `hooks`.
+// Checks each {placeholder} of a text: it must name a number for all networks, or one of a network
+// if `each_network`, or hooks if `hooks`.
 void check_law_text(const DocumentNode& map, const char* key,
                     const std::vector<const LawNumber*>& numbers, bool each_network, bool hooks) {
   const DocumentNode* node = map.value_of(key);
@@ -155,7 +155,7 @@ ExchangeLaw read_law(const DocumentNode& map) {
   return law;
 }
 
-// Throws Error where a method aggregates in a way that no stage of the law is of.
+// Throws Error if the law has no stage for the aggregation of a method.
 void check_stages(const std::vector<ExchangeMethod>& methods, const ExchangeLaw& law,
                   const Location& where) {
   for (const ExchangeMethod& method : methods) {
@@ -176,7 +176,7 @@ BorrowedLaw read_borrowed(const DocumentNode& map, const std::vector<ExchangeSou
   return {source.name, require_text(map, "network")};
 }
 
-// Throws Error unless the first method, and it alone, exchanges gradients whole.
+// Throws Error unless the first method is the only one that exchanges whole gradients.
 void check_dense(const DocumentNode& map, const std::vector<ExchangeMethod>& methods) {
   if (methods.empty()) throw Error(map.where, "needs methods, the first of them dense");
   for (const ExchangeMethod& method : methods) {
@@ -190,7 +190,7 @@ void check_dense(const DocumentNode& map, const std::vector<ExchangeMethod>& met
   }
 }
 
-// Throws Error where the first stage of the borrowed law, which is of its links, has no latency.
+// Throws Error if the first stage of the borrowed law, which describes its links, has no latency.
 void check_latency(const DocumentNode& latency, const ExchangeLaw& law) {
   if (!law.stages.empty() &&
       std::ranges::count(law.stages.front().numbers, kNicLatency, &LawNumber::name) > 0) {

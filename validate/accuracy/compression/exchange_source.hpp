@@ -1,6 +1,6 @@
-// What the sources of measured exchanges of gradients are known to do and their rows do not say:
-// machines, methods, which law is fitted on which rows, why some are not predicted. Data:
-// scenarios/library/exchange_sources.yaml, whose head says what each key means.
+// What is known about the sources of measured gradient exchanges and is not in their rows:
+// machines, methods, the rows that each law is fitted on, and why some rows are not predicted. The
+// data is scenarios/library/exchange_sources.yaml, whose header explains each key.
 #pragma once
 
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace windtunnel {
 
-// Rows with columns that begin with `gpu` and `network` are of this machine; empty: any do.
+// The machine for rows whose columns begin with `gpu` and `network`; empty: any.
 struct ExchangeCluster {
   std::string gpu, network;
   ExchangeMachine machine;
@@ -32,7 +32,7 @@ struct ExchangeMethod {
   std::string refused = {};  // empty: its rows are predicted
 };
 
-// A number of a law. Where `member` is null, its name is kGpuSpread or kConnection.
+// A number of a law. If `member` is null, the name is kGpuSpread or kConnection.
 struct LawNumber {
   std::string name;
   Parameter Calibration::*member = nullptr;
@@ -50,15 +50,15 @@ struct LawStage {
   std::string text = {}, network_text = {}, hooks_text = {};
 };
 
-// "nic.latency us 1" of a text: name of a number or kHooks, unit, digits behind the point. None:
-// it is of another form.
+// Parses "nic.latency us 1" in a text: name of a number or kHooks, unit, decimals. None: another
+// form.
 struct LawPlaceholder {
   std::string_view name;
   double scale = 1;  // from SI to the unit
   int digits = 0;
 };
 std::optional<LawPlaceholder> law_placeholder(std::string_view inside);
-inline constexpr std::string_view kHooks = "hooks";  // s, of a layer with weights
+inline constexpr std::string_view kHooks = "hooks";  // s, per layer with weights
 
 struct ExchangeLaw {
   std::vector<FittedOn> fit_on = {};
@@ -71,15 +71,15 @@ struct ExchangeLaw {
 
 inline constexpr std::string_view kNicLatency = "nic.latency";
 
-// The law of the source `of`, on its network with a name that begins with `network`.
+// The law of source `of` on its first network whose name begins with `network`.
 struct BorrowedLaw {
   std::string of, network;
 };
 
-// The first method of its source is the dense one, the others compress.
+// The first method of the source is the dense one; the others compress.
 struct SparseExchange {
-  std::string parts;     // rows with a method that begins so state the parts of a step
-  std::string parts_of;  // the method that runs in such a step
+  std::string parts;     // prefix of the method of rows that state the parts of a step
+  std::string parts_of;  // the method that ran in those steps
   std::string fitted, fitted_for_itself;  // models
   BorrowedLaw latency;
   double usual_latency_s = 0;
@@ -89,8 +89,8 @@ struct ExchangeSource {
   std::string name = {}, begins = {}, refused = {}, family = {}, alone = {};
   std::vector<ExchangeCluster> clusters = {};
   std::vector<ExchangeMethod> methods = {};
-  int batch = 0;   // 0: rows have to state it
-  int tokens = 0;  // 0: as the model
+  int batch = 0;   // 0: rows must state it
+  int tokens = 0;  // 0: the model's
   bool servers = false;
   bool chosen_collectives = false;
   bool compared = false;
@@ -102,24 +102,24 @@ struct ExchangeSource {
 };
 
 // Throws Error with location: unknown or missing keys, names that the library does not have, a law
-// of a source that does not stand before it, methods that no stage of their law is of.
+// of a source that does not come earlier, methods that fit no stage of their law.
 std::vector<ExchangeSource> read_exchange_sources(const DocumentNode& document);
 
 const std::vector<ExchangeSource>& exchange_sources();  // of the library
 
-// Each null where none is known.
+// Each is null if the source or method is not known.
 const ExchangeSource* source_of(const std::vector<ExchangeSource>& sources,
                                 const CompressionRun& run);
 
 const ExchangeMethod* method_of(const ExchangeSource& source, const CompressionRun& run);
 
-// Throws Error where none is known.
+// Throws Error if the cluster is not known.
 const ExchangeCluster& cluster_of(const ExchangeSource& source, const CompressionRun& run);
 
-// Size of the buckets that the method names ("DDP bucket 25MB p50"). 0: it names none.
+// The bucket size in the method's name ("DDP bucket 25MB p50"). 0: none.
 double named_bucket_bytes(const CompressionRun& run);
 
-// The job of a row: exchange_job(), with what the method sets. Throws Error where a row does not
+// The job of a row: exchange_job(), with the method's settings. Throws Error if the row does not
 // state its batch.
 Job job_of(const ExchangeSource& source, const ExchangeMethod& method, const CompressionRun& run);
 

@@ -22,18 +22,18 @@ using RunsByGpus = std::map<int, const CompressionRun*>;
 struct Series {
   const CompressionRun* parts = nullptr;  // states the parts of a step
   double alone_s = 0;
-  std::map<std::string_view, RunsByGpus> runs;  // by name of the method
+  std::map<std::string_view, RunsByGpus> runs;  // [name of the method]
 
   double step_s(const CompressionRun& run) const {
     return double(*parts->batch) * run.gpus / *run.samples_per_s;
   }
 };
 
-// The numbers that were solved for on one model.
+// Numbers that were solved for on one model.
 struct SparseLaw {
   double select_s = 0;
-  std::map<std::string_view, double> software_s;            // by method
-  std::map<std::string_view, std::map<int, double>> share;  // by method and GPUs
+  std::map<std::string_view, double> software_s;            // [method]
+  std::map<std::string_view, std::map<int, double>> share;  // [method][GPUs]
 };
 
 struct Predicted {
@@ -55,7 +55,7 @@ double encode_s(const Job& job, std::string_view without = "") {
   return seconds;
 }
 
-// So that encoding takes `seconds`. The GPU has its speed.
+// Sets the selection kernel so that encoding takes `seconds`. The GPU's speed must be set.
 void set_selection(Job& job, double seconds) {
   constexpr const char* kSelection = "exact top-k";
   std::vector<KernelShare>& kernels = job.calibration.kernels;
@@ -65,7 +65,7 @@ void set_selection(Job& job, double seconds) {
   kernels[0].share.value = selection_s / std::max(seconds - others_s, 1e-3 * seconds);
 }
 
-// The share of the NIC's bandwidth at which the step takes `wanted_s`; at most 1.
+// The share of the NIC's bandwidth at which the step takes `wanted_s`, at most 1.
 template <typename StepAt>
 double share_for(const StepAt& step_at, double wanted_s) {
   double low = std::log(1e-4);
@@ -78,7 +78,7 @@ double share_for(const StepAt& step_at, double wanted_s) {
   return std::exp(high);
 }
 
-// What the rows that a law is solved from have to tell. Throws Error where they do not.
+// A value from the rows that a law is solved from. Throws Error if it is missing.
 template <class Map>
 const auto& told(const Map& map, const typename Map::key_type& key, std::string_view unit) {
   const auto found = map.find(key);
@@ -115,7 +115,7 @@ class SparseModel {
     return {exchange_step_s(job), is_dense ? 0 : encode_s(job)};
   }
 
-  // Predicts a row under what the law says of its method and number of GPUs.
+  // Predicts a row with the law's numbers for its method and number of GPUs.
   Predicted predict(const Series& series, const ExchangeMethod& method, int gpus, double alone_s,
                     const SparseLaw& law) const {
     const double share = told(told(law.share, method.name, "exchange"), gpus, "GPUs");
@@ -131,7 +131,7 @@ class SparseModel {
     return law;
   }
 
-  // The speed-up if bytes alone counted, at the NIC's bandwidth, and selection cost nothing.
+  // The speed-up if only bytes mattered, at the NIC's bandwidth, and selection were free.
   double speedup_by_bytes(const Series& series, const ExchangeMethod& method, int gpus) const {
     const Job job = job_of(series, method, gpus);
     const CompressorChoice& compressor = job.communication.compressors.dp;
@@ -145,7 +145,7 @@ class SparseModel {
   }
 
  private:
-  // Dense gradients go tensor by tensor, each with all steps of a ring.
+  // Dense gradients are sent tensor by tensor, each with all steps of a ring.
   double further_steps_s(const Job& job) const {
     return (weight_tensors(job) - 1) * 2 * (job.layout.dp - 1) * tcp_step_s_;
   }
@@ -198,7 +198,7 @@ std::string text_of(const Series& series, const SparseLaw& law) {
   return text;
 }
 
-// ---- What is judged.
+// ---- Judging.
 
 ValidationRow row_of(const CompressionRun& run, const std::string& family, const char* metric,
                      double measured, double predicted) {
@@ -290,7 +290,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
-// What one step of a collective over the network takes.
+// The latency of one step of a collective over the network.
 double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   const auto law = laws.find(rules.latency.of);
   if (law == laws.end()) return rules.usual_latency_s;

@@ -21,9 +21,9 @@ bool is_suspect(const ExchangeSource& source, const ExchangeMethod& method,
          std::ranges::count(source.suspect_methods, method.name) > 0;
 }
 
-// ---- Rows to jobs.
+// ---- Converting rows to jobs.
 
-// Whether the row is only the step on one GPU, from which others are predicted.
+// Whether the row is only a step on one GPU, from which others are predicted.
 bool is_alone(const ExchangeSource& source, const CompressionRun& run) {
   if (!source.alone.empty()) return run.method == source.alone;
   const ExchangeMethod* method = method_of(source, run);
@@ -79,7 +79,7 @@ std::string family_of(const ExchangeSource& source, const StepRow& row) {
                      fmt::arg("gpu", gpu.substr(0, gpu.find(' '))));
 }
 
-// What simpler rules say of a step.
+// The predictions of simpler rules for a step.
 std::map<std::string, double> baselines_of(const ExchangeSource& source, const StepRow& row) {
   if (source.borrowed) return {{"no communication", row.alone_s}};
   const double ranks = row.run->gpus;
@@ -138,7 +138,7 @@ double mape(const std::vector<const ValidationRow*>& rows) {
   return sum / static_cast<double>(std::max<size_t>(rows.size(), 1));
 }
 
-// Notes the error over judged and fitted rows together of families that have both.
+// Notes the error over judged and fitted rows together, for families that have both.
 void note_fitted(JudgedExchanges& steps) {
   std::map<std::string, std::vector<const ValidationRow*>> families;
   for (const ValidationRow& row : steps.fitted) families[row.family].push_back(&row);
@@ -152,7 +152,8 @@ void note_fitted(JudgedExchanges& steps) {
   }
 }
 
-// Growths that are off by more than a bound, with and without what rounding both times may add.
+// Counts growths with an error above a bound, with and without the effect of rounding in both
+// times.
 struct Misses {
   static constexpr double kBound = 0.015;
   static constexpr double kPrinted_s = 1e-3;  // the last digit that sources print
@@ -186,7 +187,7 @@ struct Alternative {
 };
 using Alternatives = std::map<std::string, std::vector<Alternative>>;  // by group
 
-// Counts two exchanges of one job if their times lie apart.
+// Counts two exchanges of one job if their times differ enough.
 void count_pair(const std::string& name, const ValidationRow& one, const ValidationRow& other,
                 PairOrder& order) {
   constexpr double kApart = 0.05;
@@ -221,7 +222,7 @@ PairOrder order_of(const Alternatives& groups, bool with_servers) {
   return order;
 }
 
-// Judged rows come first in each group. Rows in doubt are left out.
+// Judged rows come first in each group; doubtful rows are left out.
 Alternatives alternatives_of(const JudgedExchanges& steps, const std::vector<StepRow>& rows) {
   std::map<std::string_view, const StepRow*> by_id;
   for (const StepRow& row : rows) by_id[row.run->id] = &row;
@@ -262,7 +263,7 @@ std::vector<StepRow> rows_of(const ExchangeSource& source,
   return rows;
 }
 
-// The source's own law, or the one that it borrows. Null: no row tells it.
+// The source's own law, or the borrowed one. Null: no row determines it.
 const FittedLaw* law_of(const ExchangeSource& source, std::vector<StepRow>& rows, int threads,
                         std::map<std::string, double> alone_s, FittedLaws& laws) {
   if (source.borrowed) {

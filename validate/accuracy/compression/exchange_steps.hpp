@@ -1,5 +1,5 @@
-// Measured exchanges of one source, predicted from what was fitted on some of its rows, or on those
-// of another source, and frozen.
+// Predicts the measured exchanges of a source from a law that was fitted on some of its rows, or on
+// another source, and frozen.
 #pragma once
 
 #include <map>
@@ -14,12 +14,12 @@ namespace windtunnel {
 struct SelectedExchange {
   const CsvTable* table = nullptr;
   const CompressionRun* run = nullptr;
-  bool fit = false;  // the user chose it to be fitted on
+  bool fit = false;  // chosen by the user to be fitted on
 };
 
-// How pairs of methods compare for one model, network and number of GPUs.
+// Whether methods are ranked correctly for one model, network and number of GPUs.
 struct PairOrder {
-  int pairs = 0;  // that differ by more than 5 % as measured, at least one row of them judged
+  int pairs = 0;  // with measured times more than 5 % apart, and at least one judged row
   int right = 0;
   std::vector<std::string> wrong;  // "BERT-Large, 10GbE, 8 GPUs: WFBP before MG-WFBP"
 };
@@ -27,28 +27,29 @@ struct PairOrder {
 struct JudgedExchanges {
   std::vector<ValidationRow> judged, fitted;  // in the order of the file
   std::vector<SkippedRow> skipped;
-  std::vector<std::string> laws;             // what was fitted on what, for people
-  std::map<std::string, std::string> notes;  // by family
+  std::vector<std::string> laws;             // what was fitted on which rows, in words
+  std::map<std::string, std::string> notes;  // [family]
   PairOrder order;                           // of all methods
-  PairOrder all_reduce_order;                // of those without servers
+  PairOrder all_reduce_order;                // of methods without servers
 };
 
-// Judges the rows of one source that has a law or borrows one. `chosen`: the user chose the rows to
-// fit on. Adds the source's own law to `laws`. If no row determines that law, all rows are skipped;
-// it is an Error instead where the source lets the user choose the rows.
+// Judges the rows of a source that has or borrows a law. `chosen`: the user chose the rows to fit
+// on. Adds the source's own law to `laws`. If no row determines that law, skips all rows, or throws
+// Error if the source lets the user choose rows.
 JudgedExchanges validate_steps(const ExchangeSource& source,
                                const std::vector<SelectedExchange>& rows, bool chosen, int threads,
                                FittedLaws& laws);
 
-// Judges sparse against dense exchange on a slow network: the rows of one source with `sparse`
-// (gTop-k, Shi et al. 2019, arXiv 1901.04359). They state throughputs by number of GPUs, and one
-// row of each model the parts of its step. Speed-ups and shares of the step of one model are
-// predicted from numbers that are solved for on another one:
-//   selection  seconds an element, from the stated part of the step
-//   share      of the NIC's bandwidth that dense gradients get at each number of GPUs; what sparse
-//              ones get of that is told by the largest number, where the network does most
-//   software   seconds an element beside the network, told by the fewest GPUs, where it does least
-// These predictions claim no interval, because no row is left over that would tell one.
+// Judges sparse against dense exchange on a slow network, for a source with `sparse` (gTop-k, Shi
+// et al. 2019, arXiv 1901.04359). Its rows state throughputs by number of GPUs, and one row of each
+// model the parts of its step. Speed-ups and shares of the step of one model are predicted from
+// numbers that are solved for another model:
+//   selection  seconds per element, from the stated part of the step
+//   share      of the NIC's bandwidth that dense gradients reach at each number of GPUs; for sparse
+//              gradients relative to that, from the largest number, where the network matters most
+//   software   seconds per element in addition to the network, from the fewest GPUs, where the
+//              network matters least
+// The predictions have no interval, because no row remains to determine one.
 JudgedExchanges validate_sparse(const ExchangeSource& source,
                                 const std::vector<SelectedExchange>& rows, const FittedLaws& laws);
 

@@ -28,7 +28,7 @@ struct Node {
   GroupShape shape;
 };
 
-// All rows are of one machine.
+// The node of all rows, which must be from one machine.
 Node node_of(const CsvTable& table, const std::vector<size_t>& rows) {
   const size_t gpu_column = table.column("gpu");
   const size_t gpus_column = table.column("gpus");
@@ -90,7 +90,7 @@ struct Series {
   std::vector<double> seconds;
 };
 
-// Sets the constants to what comes nearest to the rows of a series; FittedConstants::unseen.
+// Fits the constants to the rows of a series; returns FittedConstants::unseen.
 double fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
            const std::vector<FittedConstant>& constants,
            const std::function<void(const std::vector<double>&)>& set,
@@ -110,7 +110,7 @@ double fit(const std::vector<double>& bytes, const std::vector<double>& seconds,
   return found.unseen;
 }
 
-// From which size on the second is faster than the first; linear between sizes.
+// The size from which the second is faster than the first, interpolated between rows.
 std::optional<double> crossing(const std::vector<double>& bytes, const std::vector<double>& first,
                                const std::vector<double>& second) {
   for (size_t i = bytes.size(); i-- > 0;) {
@@ -155,7 +155,7 @@ Series read_series(const CsvTable& table, const std::vector<size_t>& rows,
   return series;
 }
 
-// Rows with numbers that can be read; the others go to `skipped`.
+// Rows whose numbers can be read; others go to `skipped`.
 std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>& skipped) {
   constexpr std::array kNumbers = {"gpus",       "bytes_fp16", "baseline_us",
                                    "qr_int8_us", "qr_int6_us", "qr_int4_us"};
@@ -219,7 +219,7 @@ QuantisedRows validate_quantised(const CsvTable& table) {
     result.fitted.push_back(row_of(table, rows[i], plain.method, plain.seconds[i],
                                    plain_predicted[i], plain_predicted[i], links_unseen));
   }
-  // The kernels are fitted behind links that are frozen, so it holds what these are off by.
+  // The kernels are fitted with the links frozen, so this bound includes the links' error.
   const double kernels_unseen = fit(
       bytes, others[0].seconds, {{4e-6, 3}, {0.1, 10}},
       [&](const std::vector<double>& at) { set_kernels(at, calibration); },

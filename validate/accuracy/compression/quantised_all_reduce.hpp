@@ -1,5 +1,6 @@
-// A quantised all-reduce inside one node against the plain one: from which message on it is
-// faster. Columns: gpu gpus bytes_fp16 baseline_us qr_int8_us qr_int6_us qr_int4_us.
+// Compares a quantised all-reduce inside one node with the plain one, and finds the message size
+// from which it is faster. Columns: gpu gpus bytes_fp16 baseline_us qr_int8_us qr_int6_us
+// qr_int4_us.
 #pragma once
 
 #include <optional>
@@ -13,8 +14,8 @@ namespace windtunnel {
 
 struct Crossover {
   std::string method;                    // "int4"
-  bool fitted = false;                   // the kernels' constants rest on its times
-  std::optional<double> measured_bytes;  // linear between rows; none: never in the table
+  bool fitted = false;                   // the kernels' constants were fitted on its times
+  std::optional<double> measured_bytes;  // interpolated between rows; none: never in the table
   std::optional<double> predicted_bytes;
 };
 
@@ -26,12 +27,12 @@ struct QuantisedRows {
   std::string law;
 };
 
-// Whether a table's header is that of such rows.
+// Whether the table has the header of such rows.
 bool holds_quantised(const CsvTable& table);
 
-// The link's law is fitted on the plain all-reduce, the kernels' on int8; both are frozen.
-// Rows with a cell that cannot be read are skipped; throws Error where fewer than two are left or
-// they are of several machines.
+// Fits the link's law on the plain all-reduce and the kernels' law on int8; both are then frozen.
+// Skips rows with an unreadable cell. Throws Error if fewer than two rows remain or they are from
+// several machines.
 QuantisedRows validate_quantised(const CsvTable& table);
 
 }  // namespace windtunnel

@@ -13,19 +13,19 @@
 namespace windtunnel {
 namespace {
 
-// Of one run of the plan, in real seconds.
+// Real seconds of one run of the plan.
 constexpr double kShortestRunS = 0.3;
 constexpr double kLongestRunS = 2;
 constexpr double kRunsOfBudget = 5;
-// To wake, send and receive for a task takes a core so long (17,400 tasks of 64 ranks on two cores
-// of a virtual machine); cores are to be busy with it for a quarter of the time at most.
+// Core time to wake, send and receive for a task (17,400 tasks of 64 ranks on two cores of a
+// virtual machine), and the largest share of the cores' time that this may take.
 constexpr double kTaskS = 100e-6;
 constexpr double kBusy = 0.25;
-// What a core carries between processes over TCP while threads sleep and wake around it: a tenth of
+// Bytes that a core can carry between processes over TCP while threads sleep and wake: a tenth of
 // what two processes reach that do nothing else (scenarios/library/nodes.yaml, cpu-loopback).
 constexpr double kCarriedBps = 100e6;
-// On a testbed every byte crosses the queues of two ports, a bridge and maybe three, and the frames
-// of its acknowledgement, too: a quarter.
+// On a testbed a quarter of that: every byte, and the frames that acknowledge it, cross the queues
+// of two ports and one to three bridges.
 constexpr double kTestbedBps = 25e6;
 
 double shortest_run_s(const Plan& plan, double budget_s) {
@@ -130,7 +130,7 @@ ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predi
   }
   const CarriedBytes asked = bytes_to_carry(executed.plan, executed.cluster,
                                             {{}, executed.calibration, executed.pool_calibrations});
-  // Of the scenario's bytes per second: real ones are by times / bytes fewer.
+  // Bytes per second in the scenario; real ones are lower by times / bytes.
   const double mean_Bps = predicted.makespan_s > 0 ? asked.total / predicted.makespan_s : 0;
   const double needed_Bps = std::max(mean_Bps, asked.peak_Bps);
   const double core_Bps = executed.testbed ? kTestbedBps : kCarriedBps;

@@ -1,5 +1,5 @@
-// What both executors are given, the engine and the processes of the harness: one Plan and the
-// machine that it is made for. Nothing is lowered twice.
+// The common input of both executors, the engine and the harness's processes: one Plan with its
+// machine, so that nothing is lowered twice.
 #pragma once
 
 #include <optional>
@@ -23,14 +23,14 @@ struct ExecutedPlan {
   Cluster cluster;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;
-  std::string compressor;  // of its gradients, by name; several jobs: of the first
-  SteadyWindow window;     // of its iterations, whose period is the step
-  bool testbed = false;    // how it is executed: ExecuteOptions
+  std::string compressor;  // of gradients; with several jobs, of the first
+  SteadyWindow window;     // of its iterations; the period is the step
+  bool testbed = false;    // see ExecuteOptions
   std::optional<PlanKernels> kernels = {};
   bool nccl = false;
 };
 
-// In a word each, as documents and tables say it.
+// One word each, for documents and tables.
 struct ExecutionWays {
   std::string links;         // "buckets" or "testbed"
   std::string computations;  // "waits", "cpu kernels", "cuda kernels"
@@ -38,21 +38,21 @@ struct ExecutionWays {
 };
 ExecutionWays execution_ways(const ExecutedPlan& executed);
 
-// An iteration of the case; of a company one of each job, begun together. Throws Error where more
-// ranks run than can be executed, with what to set.
+// One iteration of the case; of a company, one iteration of each job, started together. Throws
+// Error, with the setting to change, if more ranks would run than can be executed.
 ExecutedPlan executed_plan(const Case& the_case);
 ExecutedPlan executed_plan(const Company& company);
 
-// In simulated time, every rank recorded.
+// Simulates the plan; every rank is recorded.
 Timeline predicted_timeline(const ExecutedPlan& executed);
-// For real; not while other threads run.
+// Executes the plan for real. The process must have no other thread.
 PlanRun measured_execution(const ExecutedPlan& executed, const ExecutionScale& scale);
-// The period of the steady state; of one iteration its end.
+// The period of the steady state; for a single iteration its end.
 double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
 
-// The scale at which a plan that is predicted to take so long runs on this machine, several times
-// within the budget: long enough that a thread which wakes late does not tell, and with no more
-// bytes than its cores carry. `times`: as asked for; 0: as fits.
+// The scale at which a plan with these predicted times runs several times within the budget on this
+// machine: slow enough that late wake-ups of threads do not matter, and with no more bytes than its
+// cores can carry. `times`: requested scale; 0: the fitting one.
 ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
                              double budget_s, double times);
 

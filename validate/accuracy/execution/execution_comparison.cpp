@@ -21,7 +21,7 @@ ComparedTime compared(const Timeline& predicted, std::span<const Timeline> measu
   return {time_of(predicted), median(times)};
 }
 
-// Calls visit(task, its span's place) for all tasks of the kind.
+// Calls visit(task, index of its span) for all tasks of the kind.
 template <typename Visit>
 void for_each_task(const Plan& plan, const Timeline& timeline, TaskKind kind, const Visit& visit) {
   for (std::size_t r = 0; r < timeline.ranks.size(); ++r) {

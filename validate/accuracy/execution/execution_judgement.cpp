@@ -13,7 +13,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kOverheadRuns = 5;
-constexpr double kApart = 0.1;  // steps that differ by less are as long as each other
+constexpr double kApart = 0.1;  // steps that differ by less count as equal
 
 }  // namespace
 

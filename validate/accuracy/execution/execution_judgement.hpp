@@ -1,5 +1,5 @@
-// Executions of several scenarios against what was predicted of them before: how far steps and
-// kinds of tasks are off, whether intervals hold what happened, whether the order is right.
+// Judges predictions of several scenarios by executing them: errors of steps and kinds of tasks,
+// coverage of intervals, and the ranking.
 #pragma once
 
 #include <span>
@@ -11,30 +11,30 @@
 
 namespace windtunnel {
 
-// ---- What this machine adds to a plan that it executes: threads wake late, frames pass a kernel.
-// It is measured on a plan of its own, of equal waits, messages and rounds, with as many ranks and
-// at the same scale as the one that is to be predicted; nothing is fitted to what is judged.
+// ---- The overheads of this machine: threads wake late, frames pass a kernel. They are measured on
+// a separate plan of equal waits, messages and rounds, with as many ranks and at the same scale as
+// the plan to predict; nothing is fitted to what is judged.
 
-// Real seconds, of each.
+// Real seconds per task or event.
 struct MachineOverheads {
   double wait_s = 0;     // a task that only takes time
-  double send_s = 0;     // a send, whose thread wakes late
-  double arrival_s = 0;  // a message, from the end of its send to the end of its receive
+  double send_s = 0;     // a send: its thread wakes late
+  double arrival_s = 0;  // a message: from the end of its send to the end of its receive
   double round_s = 0;    // a step of a collective
 };
 
-// The middle of several runs.
+// The median of several runs.
 MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionScale& scale,
                                     int runs);
 
-// The plan with them: each task longer by its own. A receive has no time of its own (plan.hpp):
-// what waits for it takes longer.
+// The plan with each task lengthened by its overhead. A receive has no time of its own (plan.hpp),
+// so the tasks that wait for it become longer.
 ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,
                             const ExecutionScale& scale);
 
-// The plan that is measured, of the same ranks on the same machine: waits, then messages between
-// pairs (of two nodes, where messages of the plan go from node to node), then sums round a ring of
-// all.
+// The plan on which overheads are measured, with the same ranks on the same machine: waits, then
+// messages between pairs (on different nodes if the plan has such messages), then sums round a ring
+// of all ranks.
 ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scale);
 
 // ---- The judgement.
@@ -44,26 +44,26 @@ struct JudgedExecution {
   MachineOverheads overheads;
   Executions executions;  // predicted with the overheads
   ExecutionComparison comparison;
-  double low_s = 0;  // of the predicted step, 90 %; both as predicted: not known
+  double low_s = 0;  // 90 % interval of the predicted step; both equal the prediction if not known
   double high_s = 0;
   bool has_interval() const { return low_s < high_s; }
-  double within = 0;  // share of the executions whose step lies in between
+  double within = 0;  // share of the executions with a step in the interval
 };
 
-// Measures this machine, predicts, executes, in this order.
+// Measures this machine, predicts, then executes.
 JudgedExecution judge_execution(ExecutedPlan executed, double budget_s);
 
-// Gives steps and kinds of task intervals by how far the predictions of the other scenarios were
-// off (add_left_out_intervals()).
+// Adds intervals to steps and kinds of tasks, from the errors in the other scenarios
+// (add_left_out_intervals()).
 void add_intervals(std::span<JudgedExecution> judged);
 
 struct ExecutionVerdict {
   double median_step_error = 0;
-  // `median_error`: over the scenarios, of what they take together; `within`: of all executions
-  // with an interval, -1: there are none.
+  // `median_error` is over the scenarios' totals; `within` is over all executions with an interval,
+  // or -1 without any.
   std::vector<ComparedKind> kinds;
-  double coverage = 0;  // of all executions with an interval; -1: there are none
-  int pairs = 0;        // of scenarios whose measured steps differ by over 10 %
+  double coverage = 0;  // over all executions with an interval; -1: there are none
+  int pairs = 0;        // of scenarios whose measured steps differ by more than 10 %
   int pairs_in_order = 0;
 };
 ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged);

@@ -1,4 +1,4 @@
-// A plan that was predicted, executed as often as a budget allows.
+// Executes a predicted plan as often as a budget allows.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ struct Executions {
   int strangers = 0;  // in all executions
 };
 
-// At least one execution, kMostExecutions at most. Throws Error as execute_plan() does.
+// At least one execution, and at most kMostExecutions. Throws Error as execute_plan() does.
 inline constexpr int kMostExecutions = 25;
 Executions execute_within(const ExecutedPlan& executed, Timeline predicted, double budget_s,
                           const ExecutionScale& scale);

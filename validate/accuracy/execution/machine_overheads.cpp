@@ -15,8 +15,8 @@ namespace {
 constexpr int kWaits = 12;
 constexpr int kMessages = 12;  // half of them each way
 constexpr int kSums = 4;
-constexpr double kPauseMessages = 3;  // a pause, of what a message takes
-// Real seconds of each wait, message and round, as in the plans that are executed.
+constexpr double kPauseMessages = 3;  // length of a pause, in times of a message
+// Real seconds of each wait, message and round, similar to executed plans.
 constexpr double kProbeS = 2e-3;
 
 Task probe_task(TaskKind kind, int iteration) {
@@ -35,7 +35,7 @@ double idle_Bps(const LinkTable& links, RankId source, RankId destination) {
   return std::isfinite(least) ? least : 0;
 }
 
-// The median of the plan's messages; 0: it has none.
+// The median size of the plan's messages; 0: it has none.
 double usual_message_bytes(const Plan& plan) {
   std::vector<double> bytes;
   for (const RankClass& rank_class : plan.classes) {
@@ -52,8 +52,8 @@ Task probe_wait(double seconds, int iteration) {
   return task;
 }
 
-// Between a rank and its peer; who has none sends none. On a testbed as long as the plan's, behind
-// pauses in which ports gather what they let pass at once (port_bursts.hpp).
+// Adds messages between a rank and its peer, if it has one. On a testbed they are as long as the
+// plan's and follow pauses, in which ports accumulate bursts (port_bursts.hpp).
 void add_messages(const ExecutedPlan& like, const LinkTable& links, RankClass& rank_class,
                   double seconds) {
   const RankId rank = rank_class.members.front();
@@ -73,7 +73,7 @@ void add_messages(const ExecutedPlan& like, const LinkTable& links, RankClass& r
   }
 }
 
-// Rounds of the executor in all sums of the probe.
+// The number of rounds that the executor runs for all sums of the probe.
 double probe_rounds(const ExecutedPlan& probe, const ExecutionScale& scale) {
   const LinkTable links(probe.cluster, copies_over_pcie(probe.plan));
   const CollectiveWorks works(probe.plan, probe.cluster, probe.calibration, probe.pool_calibrations,
@@ -86,7 +86,7 @@ double probe_rounds(const ExecutedPlan& probe, const ExecutionScale& scale) {
   return rounds;
 }
 
-// The parts of the probe are its iterations.
+// The duration of a part; each part of the probe is an iteration.
 double part_s(const Timeline& timeline, int part) {
   const double begin_s = part == 0 ? 0 : timeline.iteration_end_s[part - 1];
   return timeline.iteration_end_s[part] - begin_s;
@@ -123,7 +123,7 @@ bool crosses_nodes(const Plan& plan, const Cluster& cluster) {
   });
 }
 
-// Whom a rank of the probe exchanges messages with: itself where there is nobody.
+// The peer of a rank of the probe; the rank itself if there is none.
 RankId probe_peer(RankId rank, int apart, int ranks) {
   const RankId peer = rank / apart % 2 == 0 ? rank + apart : rank - apart;
   return peer < ranks ? peer : rank;
@@ -137,7 +137,7 @@ ExecutedPlan overhead_probe(const ExecutedPlan& like, const ExecutionScale& scal
   probe.cluster.jitter = {};
   probe.cluster.slow_nodes.clear();
   probe.window = {};
-  probe.kernels.reset();  // its waits are to end when they should
+  probe.kernels.reset();  // its waits must end on time
   probe.nccl = false;
   probe.plan = {};
   Plan& plan = probe.plan;

@@ -1,4 +1,5 @@
-// A Plan as it ran, for traces that hold tasks and not times (traces/chakra).
+// A Plan with the times of its execution, for trace formats that contain tasks without times
+// (traces/chakra).
 #pragma once
 
 #include "models/plan/plan.hpp"
@@ -6,8 +7,8 @@
 
 namespace windtunnel {
 
-// Each rank is a class of its own, and what it does by itself (all but messages and collectives)
-// takes as long as it took in `measured`, which has every rank.
+// Each rank becomes a class of its own. Tasks other than messages and collectives take their time
+// in `measured`, which must have every rank.
 Plan measured_plan(const Plan& plan, const Timeline& measured);
 
 }  // namespace windtunnel

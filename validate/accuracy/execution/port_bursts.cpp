@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// A task that sends from its node.
+// The use of a port by a task that sends from its node.
 struct PortUse {
   Span span;
   RankId rank = 0;
@@ -39,7 +39,7 @@ double bytes_over_port(const ExecutedPlan& executed, const CollectiveWorks& work
   return bytes;
 }
 
-// [node], by when they start.
+// [node] Sorted by start.
 std::vector<std::vector<PortUse>> port_uses(const ExecutedPlan& executed,
                                             const Timeline& predicted) {
   const LinkTable links(executed.cluster, copies_over_pcie(executed.plan));
@@ -69,8 +69,8 @@ ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted
                          const ExecutionScale& scale) {
   ExecutedPlan result = executed;
   if (!executed.testbed) return result;
-  // What is left, as a share: of a message by class and task, of a collective by group and
-  // sequence. Of ranks that differ the one that has the least at once tells.
+  // The remaining share: of a message by class and task, of a collective by group and sequence. If
+  // ranks differ, the one with the smallest burst counts.
   std::map<std::pair<std::int32_t, std::int32_t>, double> messages, collectives;
   const std::vector<ClassMember> of_rank = class_of_rank(executed.plan);
   const std::vector<std::vector<PortUse>> uses = port_uses(executed, predicted);
@@ -108,7 +108,7 @@ ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted
         known = true;
         left = std::max(left, found->second);
       }
-      // Groups in different places of one class have one number of bytes: the most.
+      // Groups at different places of one class have one number of bytes: the largest.
       if (known) task.bytes *= left;
     }
   }

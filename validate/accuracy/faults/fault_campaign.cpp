@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 constexpr double kFailures = 5000;
-constexpr double kFailuresPerReplica = 250;  // where the source states no length
+constexpr double kFailuresPerReplica = 250;  // if the source states no length
 constexpr int kMostReplicas = 500;
 
 FailureClass class_of(const FaultCampaign& campaign, const char* name, FailureKind kind,
@@ -77,7 +77,7 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
   inputs.table = table_of(campaign);
   inputs.failures = failures_of(campaign);
   inputs.recovery.spares = static_cast<int>(std::max(campaign.spares, 0.0));
-  inputs.recovery.detect_s = 0;  // a part of the restart
+  inputs.recovery.detect_s = 0;  // part of the restart
   inputs.recovery.restart_s = campaign.elastic.groups > 0 ? 0 : campaign.restart_s;
   inputs.recovery.elastic = campaign.elastic;
   inputs.campaign.length_s =
@@ -91,7 +91,7 @@ CampaignInputs inputs_of(const FaultCampaign& campaign) {
 
 CampaignReport simulate(const FaultCampaign& campaign) {
   FaultCampaign played = campaign;
-  // A group is lost as a whole and the rate is that of the job: which node it was changes nothing.
+  // A group is lost as a whole and the rate is the job's, so it does not matter which node failed.
   if (campaign.elastic.groups > 0) played.nodes = campaign.elastic.groups;
   return run_campaign(inputs_of(played), 1);
 }

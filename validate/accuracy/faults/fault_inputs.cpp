@@ -12,9 +12,9 @@ namespace windtunnel {
 namespace {
 
 constexpr double kMostNodes = 1e7;
-// CheckFreq (Mohan et al., FAST 2021) saves as often as costs at most this share of the time.
+// CheckFreq (Mohan et al., FAST 2021) saves as often as possible at this share of the time.
 constexpr double kMostStallShare = 0.035;
-// "About 2 min", of second hand.
+// Relative uncertainty of "about 2 min" from a secondary source.
 constexpr double kAbout = 0.5;
 
 struct KnownRange {
@@ -22,8 +22,8 @@ struct KnownRange {
   FaultInput input;
 };
 
-// The one table of what is taken for an input that a source leaves out. The ends come from other
-// systems of the same size and age; none was moved after a prediction.
+// The table of ranges for inputs that a source leaves out. The ends come from other systems of
+// similar size and age; none was changed after a prediction.
 const std::vector<KnownRange>& known_ranges() {
   using enum Origin;
   static const std::vector<KnownRange> ranges = {
@@ -82,7 +82,8 @@ void add_unpublished(FaultJob& job, FaultKnob knob, FaultInput input) {
   job.inputs.push_back(std::move(input));
 }
 
-// What the row states: one number, about one, a range, or several cases; else the table's range.
+// Adds what the row states (a number, about a number, a range, or several cases), else the table's
+// range.
 void add(FaultJob& job, FaultKnob knob, const StatedCell& cell) {
   FaultInput input = known_range(knob);
   if (!cell.states()) {
@@ -112,7 +113,7 @@ void add(FaultJob& job, FaultKnob knob, const StatedCell& cell) {
   }
 }
 
-// "7 at 11/12": how long one of twelve groups is out.
+// Parses "7 at 11/12": how long one of twelve groups is out.
 bool add_elastic(FaultJob& job, const StatedCell& restart, const StatedCell& other) {
   const StatedNumber* stall = restart.with("stall");
   if (stall == nullptr) return false;
@@ -123,8 +124,8 @@ bool add_elastic(FaultJob& job, const StatedCell& restart, const StatedCell& oth
   job.campaign.elastic.groups = static_cast<int>(numbers[3].low);
   job.campaign.elastic.stall_s = stall->low;
   job.campaign.elastic.rejoin_s = numbers[1].low;
-  // The row's arithmetic counts one stall per failure, so what it states of the re-join is part of
-  // that.
+  // The row's arithmetic counts one stall per failure, which includes the stated stall of the
+  // re-join.
   if (const StatedNumber* rejoin = other.with("re-join stall")) {
     job.campaign.elastic.rejoin_stall_s = std::min(rejoin->low, stall->low);
     job.campaign.elastic.stall_s -= job.campaign.elastic.rejoin_stall_s;
@@ -148,8 +149,8 @@ void add_restart(FaultJob& job, const FaultPoint& point) {
   add_unpublished(job, &FaultCampaign::restart_s, std::move(input));
 }
 
-// How often the job fails, from what the row states first: a rate per node, counts and days, a mean
-// time.
+// Sets the failure rate from the first of these that the row states: a rate per node, counts and
+// days, a mean time.
 void set_rate(FaultJob& job, const FaultPoint& point) {
   const double nodes = job.campaign.nodes;
   const StatedNumber* rate = point.interruptions.with("r_f");
@@ -186,7 +187,8 @@ void add_spares(FaultJob& job, const FaultPoint& point) {
   add_unpublished(job, &FaultCampaign::repair_s, known_range(&FaultCampaign::repair_s));
 }
 
-// The bound that a goodput above x sets: x of the time is left when all interruptions are paid.
+// Sets the bound from a goodput above x: after all interruptions, the share x of the time must be
+// left.
 void set_bound(FaultJob& job, const FaultPoint& point) {
   const StatedNumber& measured = point.measured.value();
   if (measured.relation != '>' || job.campaign.length_s == 0) return;
@@ -195,14 +197,14 @@ void set_bound(FaultJob& job, const FaultPoint& point) {
   job.most_cost_s = (1 - measured.low) * job.gap_s;
 }
 
-// The interval was added last.
+// The interval is the last input.
 void cap_interval(FaultJob& job) {
   FaultInput& interval = job.inputs.back();
   interval.high = std::max(interval.low, std::min(interval.high, job.campaign.mtbf_s));
 }
 
 void add_inputs(FaultJob& job, const FaultPoint& point) {
-  // The formula of an expected ETTR knows no such thing, and neither does a value made by it.
+  // The formula of an expected ETTR has no such input, so values from it do not either.
   const bool by_formula = contains_text(point.metric, "expected ETTR");
   const bool average = contains_text(point.metric, "average ETTR");
   if (add_elastic(job, point.restart_s, point.other_inputs)) {

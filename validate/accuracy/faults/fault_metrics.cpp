@@ -19,8 +19,9 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kTolerance = 0.01;      // where nothing is left open
-constexpr double kMeanTolerance = 0.15;  // of a mean time between failures: counts are small
+constexpr double kTolerance = 0.01;  // if no input is open
+// For a mean time between failures, because counts are small.
+constexpr double kMeanTolerance = 0.15;
 
 double seconds_per(std::string_view unit) {
   if (unit.starts_with("min")) return 60;
@@ -75,7 +76,7 @@ FaultRule formula_of(const FaultPoint& point, const FaultJob& job, const FaultCa
           expected_goodput(at.interval_s, at.stall_s, at.mtbf_s, at.restart_s)};
 }
 
-// Mean over the sizes that the metric is a mean over.
+// The mean over the sizes that the metric averages.
 double over_sizes(const FaultJob& job, const std::vector<double>& values,
                   const std::function<double(const FaultCampaign&)>& of) {
   double sum = 0;
@@ -94,7 +95,7 @@ PredictedRange simulated_range(FaultJob& job, int threads) {
   return range_over(job.inputs, predict, threads);
 }
 
-// What the range would be if the row were read otherwise.
+// Describes the range under another reading of the row.
 std::string other_reading(const FaultPoint& point, const FaultJob& job, int threads) {
   if (job.campaign.elastic.rejoin_stall_s > 0) {
     FaultJob other = job;
@@ -200,7 +201,7 @@ std::vector<FaultPrediction> projected_mttf(const FaultPoint& point, const Fault
   return {result};
 }
 
-// Failures per node and day, over an observation of stated length or of so many mean gaps.
+// Failures per node and day, over the stated observation or over a number of mean gaps.
 std::vector<FaultPrediction> rate(const FaultPoint& point, const FaultContext& context) {
   FaultPrediction result = named(point, point.measured.value());
   result.unit = "per node-day";
@@ -213,7 +214,7 @@ std::vector<FaultPrediction> rate(const FaultPoint& point, const FaultContext& c
   if (!point.days.states()) {
     if (!point.mtti_h.states()) throw Error("neither days nor a mean time is published");
     const double mean_h = point.mtti_h.value().low;
-    // Half a unit of its last digit: "2.6".
+    // Half a unit of the last digit of, for example, "2.6".
     const size_t dot = point.mtti_h.text.find('.');
     const size_t digits = dot == std::string::npos ? 0 : point.mtti_h.text.size() - dot - 1;
     const double half_h = 0.5 * std::pow(10, -static_cast<double>(digits));
@@ -265,7 +266,7 @@ std::vector<FaultPrediction> blocking_time(const FaultPoint& point, const FaultC
   return {result};
 }
 
-// Its own save, of the three numbers.
+// The time of a save, from its three numbers.
 std::vector<FaultPrediction> save_time(const FaultPoint& point, const FaultContext&) {
   const std::vector<StatedNumber>& numbers = point.measured.numbers;
   const double save_s = transfer_s(point);
@@ -277,9 +278,10 @@ std::vector<FaultPrediction> save_time(const FaultPoint& point, const FaultConte
   return {result};
 }
 
-// Saves follow each other without a pause, so the interval is the time of one.
+// Saves follow each other without a pause, so the interval is the duration of one.
 std::vector<FaultPrediction> wasted_time(const FaultPoint& point, const FaultContext&) {
-  constexpr double kRare = 1000;  // intervals between failures: the waste of one is asked
+  // Intervals between failures, so that the waste of one failure is measured.
+  constexpr double kRare = 1000;
   const StatedNumber& measured = point.measured.value();
   FaultPrediction result = named(point, measured);
   result.unit = "min";
@@ -308,7 +310,7 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
   }
   std::vector<FaultPrediction> results;
   for (size_t i = 0; i < shares.size(); ++i) {
-    // "0.823 at 60 s; 0.302 at 15 s" holds each gap after its share.
+    // In "0.823 at 60 s; 0.302 at 15 s" each gap follows its share.
     if (i % 2 == 1 || i + 1 >= shares.size()) continue;
     const double gap_s = shares[i + 1].low * seconds_per(shares[i + 1].after);
     if (!(gap_s > 0)) throw Error("failures are injected at no distance");
@@ -343,9 +345,9 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
 // --- the table
 
 struct Metric {
-  std::string_view name;  // stands in the row's; the first that does counts
+  std::string_view name;  // part of the row's metric; the first match counts
   std::vector<FaultPrediction> (*predict)(const FaultPoint&, const FaultContext&);
-  const char* why_not;  // where there is nothing to predict it by
+  const char* why_not;  // if the metric cannot be predicted
 };
 
 constexpr std::array<Metric, 19> kMetrics = {{
@@ -374,7 +376,7 @@ constexpr std::array<Metric, 19> kMetrics = {{
      "days observed, and detection and restart times before and after, are not published"},
 }};
 
-// A name that the table does not have: a plain share can only be one of time.
+// For a name that is not in the table: a plain share can only be a share of time.
 std::vector<FaultPrediction> unnamed_metric(const FaultPoint& point, const FaultContext& context) {
   const StatedNumber& measured = point.measured.value();
   const bool plain = measured.after.empty() && measured.before.empty();

@@ -14,7 +14,7 @@ constexpr int kLevels = 5;
 constexpr int kInside = 24;
 constexpr double kGeometricFrom = 3;
 
-using Shares = std::vector<double>;  // of each input's range
+using Shares = std::vector<double>;  // position in each input's range, from 0 to 1
 
 std::vector<double> values_at(const std::vector<FaultInput>& inputs, const Shares& shares) {
   std::vector<double> values;
@@ -27,7 +27,7 @@ double best_share(const FaultInput& input) {
   return input.effect > 0 ? 1 : 0;
 }
 
-// Best and worst ends, crossed with the levels of the inputs whose effect is not known.
+// Adds the best and worst ends, combined with the levels of inputs whose effect is not known.
 void add_corners(const std::vector<FaultInput>& inputs, std::vector<Shares>& points) {
   const size_t first = points.size();
   for (const bool best : {true, false}) {
@@ -51,7 +51,7 @@ void add_corners(const std::vector<FaultInput>& inputs, std::vector<Shares>& poi
   }
 }
 
-// Evenly spread: the additive recurrence by square roots of primes (Weyl).
+// Adds evenly distributed points: the additive recurrence with square roots of primes (Weyl).
 void add_inside(size_t inputs, std::vector<Shares>& points) {
   constexpr std::array<int, 12> kPrimes = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
   CHECK(inputs <= kPrimes.size(), "{} inputs that are not published", inputs);

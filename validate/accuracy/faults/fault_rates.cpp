@@ -14,7 +14,7 @@ double rate_per_node_s(const PublishedMean& mean) {
   return 1 / (mean.mtbf_h * kHour_s * mean.nodes);
 }
 
-// "arXiv:2602.00277" of "arXiv:2602.00277 Table 1".
+// "arXiv:2602.00277" from "arXiv:2602.00277 Table 1".
 std::string work_of(const std::string& source) {
   return source.substr(0, source.find(' '));
 }

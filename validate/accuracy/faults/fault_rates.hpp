@@ -1,4 +1,4 @@
-// Rates of failures that several published rows tell together.
+// Failure rates determined by several published rows together.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,22 @@
 
 namespace windtunnel {
 
-// A mean time between failures in hours of a job of `nodes` nodes.
+// The mean time between failures, in hours, of a job with `nodes` nodes.
 struct PublishedMean {
   std::string row;
   int nodes = 0;
   double mtbf_h = 0;
 };
 
-// Rows of `metric` (empty: any) in the source of `like` that state nodes and a mean time.
+// Rows of `metric` (empty: any), from the same source as `like`, that state nodes and a mean time.
 std::vector<PublishedMean> published_means(const std::vector<FaultPoint>& points,
                                            const FaultPoint& like, const std::string& metric);
 
-// One rate per node that fits all by least squares of the logarithm, in failures per node and
-// second.
+// The failure rate per node and second that fits all rows by least squares of the logarithm.
 double fitted_rate_per_node_s(const std::vector<PublishedMean>& means);
 
-// The rate per node grows as nodes^growth between the smallest and the largest job; none unless
-// they differ in size.
+// The exponent by which the rate per node grows with the number of nodes, nodes^growth, between the
+// smallest and the largest job; none unless these differ in size.
 std::optional<double> fitted_growth(const std::vector<PublishedMean>& means);
 
 }  // namespace windtunnel

@@ -20,7 +20,7 @@ std::string rows_of(const std::vector<PublishedMean>& means) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// A bound is no value: its distance to the prediction is no error of the others' kind.
+// A bound is not a value, so its distance to the prediction is not comparable with other errors.
 std::string family_name(const FaultPrediction& prediction) {
   return prediction.at_least ? prediction.metric + " (at least)" : prediction.metric;
 }
@@ -43,8 +43,8 @@ ValidationRow row_of(const FaultPrediction& prediction) {
   return row;
 }
 
-// Rates that rows of one source determine together: all causes of the jobs' failures, what of them
-// the infrastructure is, how the rate grows.
+// Rates determined by several rows of one source: all failures of the jobs, the infrastructure's
+// share, and the growth of the rate with size.
 std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
   std::vector<FaultRate> rates;
   const auto add = [&](const FaultRate& rate) {

@@ -1,9 +1,9 @@
-// Published reference points of training under failures, predicted. A row is predicted by what its
-// metric asks: campaigns for shares of useful time, rates for mean times between failures, bytes
-// and bandwidths for saves. Inputs that its source leaves out become ranges (fault_campaign.hpp),
-// and the prediction is the range over them; a row that states too little is skipped with the
-// reason. Shares of time are compared with those of the same metric only: effective training time,
-// expected ETTR and useful compute / elapsed are not the same thing, nor is a bound a value.
+// Predicts published reference points of training under failures. The metric of a row decides the
+// method: campaigns for shares of useful time, rates for mean times between failures, bytes and
+// bandwidths for saves. Missing inputs become ranges (fault_campaign.hpp), and the prediction is
+// the range over them; a row that states too little is skipped with the reason. Shares of time are
+// only compared within one metric, because effective training time, expected ETTR and useful
+// compute / elapsed differ, and a bound is not a value.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@
 
 namespace windtunnel {
 
-// What a simpler rule says: a published formula, or a rule of thumb.
+// The value of a simpler rule: a published formula, or a rule of thumb.
 struct FaultRule {
   std::string name;
   double value = 0;
@@ -26,24 +26,26 @@ struct FaultRule {
 struct FaultPrediction {
   std::string id, name, system, metric;
   std::string unit;       // of all values; empty: a share or a plain number
-  bool at_least = false;  // the source states a bound that was exceeded
+  bool at_least = false;  // the source states a lower bound
   double measured = 0;
   double predicted = 0;
   double low = 0;
   double high = 0;
-  double tolerance = 0;  // relative; where nothing varies or the row says so. 0: inside the range
+  // relative, if nothing varies or the row states it; 0: the value must be inside the range.
+  double tolerance = 0;
   Origin origin = Origin::published;
   std::optional<FaultRule> formula, baseline;
   std::vector<FaultInput> unpublished;
-  std::optional<PredictedRange> unrestricted;  // before what contradicts the measured bound is left
+  // Before values that contradict the measured bound are removed.
+  std::optional<PredictedRange> unrestricted;
   std::string note;
 
   bool inside() const;
   double width() const { return high - low; }
-  const FaultInput* largest() const;  // of the unpublished, that which moves the result most
+  const FaultInput* largest() const;  // the unpublished input that changes the result most
 };
 
-// A rate that rows share: fitted on them, which are then not blind, or stated by one.
+// A rate that several rows share: fitted on rows, which are then not blind, or stated by one.
 struct FaultRate {
   std::string name;
   double value = 0;
@@ -58,23 +60,23 @@ struct FaultValidation {
 };
 
 struct FaultOptions {
-  std::optional<RowFilter> where;  // the rows that are judged
+  std::optional<RowFilter> where;  // rows to judge
   int threads = 0;
 };
 
-// Rates are fitted on the rows of all files together. Throws Error for a filter that does not fit a
+// Fits rates on the rows of all files together. Throws Error for a filter that does not fit a
 // table.
 FaultValidation validate_faults(const std::vector<FaultPoints>& files, const FaultOptions& options);
 
-// ---- How each published metric is predicted: a table from its name to the function.
+// ---- The method for each published metric: a table from its name to a function.
 
 struct FaultContext {
-  const std::vector<FaultPoint>& points;  // all, to fit rates on
+  const std::vector<FaultPoint>& points;  // all rows, to fit rates on
   int threads = 0;
 };
 
-// One prediction per measured number that the row's inputs reach. Throws Error with the reason when
-// they reach none.
+// One prediction per measured number that the row's inputs determine. Throws Error with the reason
+// if there is none.
 std::vector<FaultPrediction> predict_fault_point(const FaultPoint& point,
                                                  const FaultContext& context);
 

@@ -26,7 +26,7 @@
 namespace windtunnel {
 namespace {
 
-// An entry of a list in checkpoint_rows.yaml: what it says of rows with these words.
+// An entry of a list in checkpoint_rows.yaml, which applies to rows that contain its words.
 struct WordsOfRow {
   std::string writer;
   WritingRanks ranks = WritingRanks::all;
@@ -78,7 +78,7 @@ bool on_drives(const CheckpointRow& row) {
   return has_any(row.storage, std::array<std::string_view, 3>{"NVMe", "SSD", "disk"});
 }
 
-// The first entry whose words the row has, and whose writer is the one told already; null: none.
+// The first entry whose words the row contains and whose writer matches; null: none.
 const WordsOfRow* words_of(const CheckpointRow& row, const std::vector<WordsOfRow>& entries,
                            std::string_view writer) {
   const auto has = [](const std::string& text, const std::vector<std::string>& words) {
@@ -102,7 +102,7 @@ SnapshotWriter writer_of(const CheckpointRow& row) {
   return writer;
 }
 
-// "p4d.24xlarge" in a system's name is the library's aws-p4d; null: none is named.
+// The library's aws-p4d for "p4d.24xlarge" in a system's name; null: no instance is named.
 const NodeSpec* named_instance(const std::string& system) {
   const size_t dot = system.find(".24xlarge") != std::string::npos ? system.find(".24xlarge")
                                                                    : system.find(".48xlarge");
@@ -115,17 +115,17 @@ const NodeSpec* named_instance(const std::string& system) {
 struct Machine {
   Cluster cluster;
   Calibration calibration;
-  double stated_Bps = 0;  // of the place, all of it
+  double stated_Bps = 0;  // total bandwidth of the storage
 };
 
-// A data-centre drive writes so much by its data sheet, as NodeSpec::local_disk_Bps has it.
+// Write rate of a data-centre drive according to data sheets, as for NodeSpec::local_disk_Bps.
 constexpr double kDrive_Bps = 3.5e9;
 
 std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// The drives of one node reach this together.
+// The combined rate of the drives of one node.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;
@@ -138,14 +138,14 @@ double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   return drives * kDrive_Bps;
 }
 
-// One process of torch.save pickles for all, slower than storage of any kind that is not named.
+// A single process of torch.save pickles for all ranks, which is slower than any storage not named.
 bool writes_alone(const CheckpointRow& row) {
   return contains_text(row.storage, "not stated") && contains_text(row.method, "torch.save");
 }
 
 Machine machine_of(const CheckpointRow& row) {
   const NodeSpec* instance = named_instance(row.system);
-  // Pickling does not feel the GPU.
+  // The GPU does not affect pickling.
   const bool any = row.gpu_type == "not stated" && writes_alone(row);
   const GpuName& gpu = gpu_named(any ? "A100-80GB" : row.gpu_type, false);
   Machine machine;
@@ -163,7 +163,7 @@ Machine machine_of(const CheckpointRow& row) {
     cluster.storage.write_Bps.value = cluster.storage.read_Bps.value = *row.storage_Bps;
     machine.stated_Bps = *row.storage_Bps;
   } else if (writes_alone(row)) {
-    constexpr double kAny_Bps = 10e9;  // one process of torch.save never reaches it
+    constexpr double kAny_Bps = 10e9;  // more than one process of torch.save ever reaches
     cluster.storage.write_Bps.value = cluster.storage.read_Bps.value = kAny_Bps;
     machine.stated_Bps = kAny_Bps;
   } else {
@@ -181,7 +181,7 @@ SnapshotTier tier_of(const CheckpointRow& row) {
   return tier;
 }
 
-// Slower than one process of any software: the time of a save is that of its bytes.
+// Storage slower than one process of any software: the time of a save then tells its bytes.
 bool tells_bytes(const CheckpointRow& row) {
   if (row.bytes || row.event != CheckpointEvent::save || !row.storage_Bps) return false;
   double slowest_Bps = std::numeric_limits<double>::infinity();
@@ -191,7 +191,7 @@ bool tells_bytes(const CheckpointRow& row) {
   return !in_memory(row) && *row.storage_Bps < slowest_Bps;
 }
 
-// What one run is known by: the words of its method before the storage's.
+// Identifies a run: includes the words of the method that precede the storage's.
 std::string run_of(const CheckpointRow& row) {
   return fmt::format("{}|{}|{}|{}|{}", row.source, row.system, row.model, row.gpus,
                      row.method.substr(0, row.method.find(',')));
@@ -208,7 +208,7 @@ BytesOfRuns told_bytes(const std::vector<CheckpointRows>& files) {
   return bytes;
 }
 
-// "7B"; none: not stated.
+// Parses "7B"; none: not stated.
 std::optional<double> parameters_of(const CheckpointRow& row) {
   char* end = nullptr;
   const double number = std::strtod(row.parameters.c_str(), &end);
@@ -218,13 +218,13 @@ std::optional<double> parameters_of(const CheckpointRow& row) {
   return number > 1e6 ? std::optional(number) : std::nullopt;
 }
 
-// FSDP keeps weights in fp32, and two moments where the row says that the optimizer is saved.
+// FSDP stores weights in fp32, and two moments if the row says that the optimizer is saved.
 double bytes_per_parameter(const CheckpointRow& row) {
   return contains_text(row.model, "optimizer") ? 12 : 4;
 }
 
 double bytes_of(const CheckpointRow& row, const BytesOfRuns& told) {
-  constexpr double kOfRate = 1e9;  // a rate is judged by the time that these bytes take
+  constexpr double kOfRate = 1e9;  // bytes whose time represents a rate in the comparison
   if (row.event == CheckpointEvent::save_rate) return kOfRate;
   if (row.bytes) return *row.bytes;
   const auto found = told.find(run_of(row));
@@ -261,7 +261,7 @@ ValidationRow predict(const CheckpointRow& row, const BytesOfRuns& told) {
   return result;
 }
 
-// Such a save goes on beside training, which waits for the copy to the host alone.
+// Training continues during such a save, and only waits for the copy to the host.
 bool goes_on_behind(const CheckpointRow& row) {
   return row.event == CheckpointEvent::save && row.blocking_s && *row.blocking_s < *row.seconds;
 }

@@ -1,6 +1,6 @@
-// Saving and loading of checkpoints, predicted against measured: bytes of the row, through the
-// software that its method names (models/cost/snapshot/snapshot_writer.hpp), to the place and at
-// the bandwidth that it states.
+// Compares saving and loading of checkpoints with predictions: the row's bytes, written by the
+// software that its method names (models/cost/snapshot/snapshot_writer.hpp), to the stated place at
+// the stated bandwidth.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,15 @@
 namespace windtunnel {
 
 struct CheckpointOptions {
-  std::optional<RowFilter> where;  // the rows that are judged
+  std::optional<RowFilter> where;  // rows to judge
 };
 
-// Rows on which the library's constants were fitted are stated, not judged. So are saves that tell
-// how many bytes a job writes where its source does not: those over storage slower than any writer.
-// Skipped with the reason: bytes or bandwidth that nothing tells, software that has no law. Which
-// words are read and what is assumed: docs/reference/rows.md, "Checkpoints". Intervals are as wide
-// as the other families were off. Throws Error for a filter that does not fit a table.
+// Rows that the library's constants were fitted on are listed but not judged. So are saves over
+// storage slower than any writer, because they determine the bytes that a job writes if the source
+// does not state them. Rows are skipped with the reason if nothing tells their bytes or bandwidth,
+// or if the software has no law. docs/reference/rows.md, "Checkpoints", lists the words that are
+// recognised and the assumptions. Intervals come from the errors of the other families. Throws
+// Error for a filter that does not fit a table.
 ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
                                       const CheckpointOptions& options = {});
 

@@ -1,4 +1,5 @@
-// A library's dispatch and combine of tokens is held to a step's all-to-alls (expert_parallel.hpp).
+// Compares a library's dispatch and combine of tokens with a step's all-to-alls
+// (expert_parallel.hpp).
 #include "models/cost/chunk/block_coster.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
@@ -12,7 +13,7 @@ struct ExchangeRow {
   std::size_t table_row = 0;
   int gpus = 0, nodes = 0, tokens = 0, hidden = 0, per_token = 0, experts = 0;
   std::optional<double> seconds;
-  std::optional<double> bottleneck_Bps;  // bytes that cross the slowest link over the time
+  std::optional<double> bottleneck_Bps;  // bytes over the slowest link, divided by the time
 };
 
 constexpr auto kWays = std::to_array<std::string_view>({"dispatch", "combine"});
@@ -35,22 +36,22 @@ constexpr auto kExchangeColumns = std::to_array<RowField<ExchangeRow>>({
     {"note", &ExchangeRow::note},
 });
 
-// "H200 (EFA rows, p5en) / H100 (CX7 rows)" names the GPU of each network.
+// Finds the GPU in "H200 (EFA rows, p5en) / H100 (CX7 rows)", which names one per network.
 const GpuName& gpu_of(const ExchangeRow& row) {
   const std::string second = row.gpu.substr(std::min(row.gpu.find(" / "), row.gpu.size()));
   const std::string network = row.network.substr(0, row.network.find(' '));
   return gpu_named(contains_text(second, network) ? second : row.gpu, false);
 }
 
-// What is sent how often, with sources: docs/reference/rows.md.
+// docs/reference/rows.md explains what is sent how often, with sources.
 std::string exchange_scenario(const ExchangeRow& row) {
   const bool merged = contains_text(row.mode, "training") && !contains_text(row.library, "pplx");
   const bool grouped = contains_text(row.note, "top-4 groups");
   const int gpus = divide_gpus(row.gpus, row.nodes);
-  // Behind NVLink, where that is stated too.
+  // The text after NVLink, if that is stated too.
   const NetworkText network = read_network(row.network.substr(row.network.find(" + ") + 1));
   if (network.nic_Bps == 0 && row.nodes > 1) throw Error("the speed of the network is not stated");
-  // Several of a GPU count as one.
+  // Several NICs per GPU count as one.
   const int nics = network.nics > 0 ? std::min(network.nics, gpus) : gpus;
   const double nic_Bps = network.nic_Bps * std::max(1, network.nics / nics);
   const std::string of_nics =
@@ -68,7 +69,7 @@ std::string exchange_scenario(const ExchangeRow& row) {
       gpu_of(row).calibration);
 }
 
-// Rows that numbers of one-sided all-to-alls were fitted on.
+// Rows that were used to fit numbers of one-sided all-to-alls.
 std::vector<FittedOn> rows_of_one_sided() {
   std::vector<FittedOn> rows;
   for (const Transport transport : {Transport::infiniband, Transport::efa}) {

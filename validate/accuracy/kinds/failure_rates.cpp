@@ -1,5 +1,5 @@
-// Published rates of failures and shares of their causes, against the classes of failures that a
-// plan takes where its user states none (scenarios/library/planning.yaml).
+// Compares published failure rates and shares of causes with the failure classes that a plan
+// assumes by default (scenarios/library/planning.yaml).
 #include <boost/math/distributions/poisson.hpp>
 #include <cmath>
 
@@ -33,10 +33,10 @@ constexpr auto kRateColumns = std::to_array<RowField<RateRow>>({
     {"note", &RateRow::note},
 });
 
-// Failures a second of a cluster, by what they stop.
+// Failures per second of a cluster, by consequence.
 struct ClassRates {
   double nodes = 0;      // a node is lost
-  double processes = 0;  // the job starts again on the same nodes
+  double processes = 0;  // the job restarts on the same nodes
   double all() const { return nodes + processes; }
 };
 
@@ -53,8 +53,8 @@ ClassRates usual_rates(const NodeSpec& node, int nodes) {
   return rates;
 }
 
-// The interval is that of counts, 90 % of a Poisson law, where so many are expected. Its ends are
-// the smallest counts that 5 and 95 % of the law lie at or below.
+// The 90 % interval of a Poisson count with this expectation. Its ends are the smallest counts
+// whose cumulative probability reaches 5 and 95 %.
 void add_count_interval(PredictedRow& rate, double expected) {
   using boost::math::policies::discrete_quantile, boost::math::policies::integer_round_up;
   using Whole = boost::math::policies::policy<discrete_quantile<integer_round_up>>;
@@ -64,7 +64,7 @@ void add_count_interval(PredictedRow& rate, double expected) {
   rate.row.high = rate.row.predicted * quantile(counts, 0.95) / expected;
 }
 
-// Clusters differ more than counts of one do.
+// Clusters differ by more than the counts of one cluster do.
 void add_cluster_interval(PredictedRow& rate) {
   ValidationRow& row = rate.row;
   if (row.low == row.high) row.low = row.high = row.predicted;
@@ -75,7 +75,7 @@ void add_cluster_interval(PredictedRow& rate) {
   row.high = row.predicted * std::exp(std::hypot(std::log(row.high / row.predicted), other));
 }
 
-// Whether the source's word for a cause means faults after which the job restarts on the same node.
+// Whether the source's cause means faults after which the job restarts on the same node.
 bool restarts_on_its_node(const std::string& cause) {
   return contains_text(cause, "recoverable");
 }
@@ -97,7 +97,7 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
   const NodeSpec& node = find_node(gpu_named(gpu, false).node);
   const int nodes = row.nodes ? *row.nodes : (*row.gpus + node.gpus - 1) / node.gpus;
   const ClassRates rates = usual_rates(node, nodes);
-  if (mean_time) {  // of how many failures is not stated, so that it has no interval of a count
+  if (mean_time) {  // the number of failures is not stated, so there is no interval of a count
     PredictedRow between =
         rate_of(row, "time_between_failures_h", *row.value, 1 / rates.all() / kHour_s);
     add_cluster_interval(between);

@@ -1,5 +1,5 @@
-// Each kind of measured_kinds() is made in a file of its own: rows of a table, not registrations.
-// This header is for these files alone and has what most of them need.
+// The kinds in measured_kinds(), each in a file of its own; one table lists them. Only these files
+// include this header, which has what most of them need.
 #pragma once
 
 #include <fmt/format.h>
@@ -28,16 +28,16 @@ MeasuredKind rollout_kind();
 MeasuredKind power_kind();
 MeasuredKind failure_kind();
 
-// What that case comes to, with its studies, whether it fits in memory or not.
+// Simulates the scenario with its studies, whether or not it fits in memory.
 Record simulate_row(const std::string& scenario);
 
-// Throws Error where some are left over.
+// Throws Error if the division has a remainder.
 inline int divide_gpus(int gpus, int among) {
   if (gpus % among != 0) throw Error("the GPUs do not divide among the nodes");
   return gpus / among;
 }
 
-// Makes a figure of a row, with neither interval nor simpler rule.
+// Makes a predicted figure of a row without an interval or a simpler rule.
 template <class Row>
 PredictedRow figure_of(const Row& row, std::string family, std::string metric, double measured,
                        double predicted, std::string label) {
@@ -51,7 +51,7 @@ PredictedRow figure_of(const Row& row, std::string family, std::string metric, d
   return figure;
 }
 
-// MeasuredKind::judge is this of rows with these columns.
+// The function for MeasuredKind::judge, given the type of row and its columns.
 template <class Row, const auto& kColumns, auto predict>
 ValidationReport judge_with(const KindOptions& options) {
   return judge_files<Row>(options, kColumns, predict);

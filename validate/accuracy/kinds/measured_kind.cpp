@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kRowScenario = "scenario of a row";
 
-// An Error of the row's scenario, or of the library, has a place that is not the row's.
+// The place of an Error from the row's scenario or the library is not in the row's file.
 SkippedRow not_predicted(const std::string& id, const Error& error) {
   if (error.where().file == kRowScenario) return {id, std::string(error.text())};
   return skipped_row(id, error);
@@ -40,7 +40,7 @@ void RowJudge::judge(const CsvTable& table, std::size_t table_row,
                      const std::function<std::vector<PredictedRow>()>& predict) {
   const std::string id = table.id(table_row);
   const bool fitted_on = is_among(fitted_on_, table, table_row);
-  std::set<std::string> told;  // a row that has several figures assumes a thing once
+  std::set<std::string> told;  // a row with several figures counts an assumption once
   try {
     for (PredictedRow& each : predict()) {
       ValidationRow& row = each.row;

@@ -1,7 +1,7 @@
-// Kinds of measured rows of which each is one job with a figure or a few. A kind is a file of this
-// folder: the columns of its rows, and of a row the job, what is predicted for it and what a
-// simpler rule would say. The driver below does the rest: it filters, predicts, lists what it
-// cannot predict, gives intervals and sums up. How one is added: docs/reference/how-to-add.md.
+// Kinds of measured rows in which each row is one job with one or more figures. A kind is a file in
+// this folder with the columns of its rows and, for a row, the job, its predicted figures and a
+// simpler rule. The driver below filters, predicts, lists rows that cannot be predicted, adds
+// intervals and summarises. docs/reference/how-to-add.md explains how to add a kind.
 #pragma once
 
 #include <cstddef>
@@ -23,41 +23,40 @@ namespace windtunnel {
 
 struct KindOptions {
   std::vector<std::string> files;
-  std::optional<RowFilter> where;  // the rows that are judged
+  std::optional<RowFilter> where;  // rows to judge
 };
 
 struct MeasuredKind {
-  std::string name;                  // as in `windtunnel validate NAME`; that of its form
-  std::string title;                 // what a page calls such rows
-  std::string help;                  // a line
-  std::vector<std::string> columns;  // that tell a file of them
+  std::string name;                  // as in `windtunnel validate NAME`; also the name of its form
+  std::string title;                 // title on pages
+  std::string help;                  // one line
+  std::vector<std::string> columns;  // columns by which a file of this kind is recognised
   std::string where;                 // an example of a filter
-  // Throws Error for a file that cannot be read and for a filter that does not fit it.
+  // Throws Error for a file that cannot be read, or a filter that does not fit it.
   ValidationReport (*judge)(const KindOptions& options);
 };
 
 const std::vector<MeasuredKind>& measured_kinds();
 
-// The case of the scenario that a row stands for. Throws Error with a place in the scenario, which
-// RowJudge leaves out.
+// The case of a row's scenario. Throws Error with a place in the scenario, which RowJudge removes.
 Case case_of_row(const std::string& scenario);
 
-// What is predicted of a row. The driver sets the id, and, where `low` and `high` are equal, an
-// interval as wide as the other families were off.
+// A prediction for a row. The driver sets the id and, if `low` equals `high`, an interval from the
+// errors of the other families.
 struct PredictedRow {
   ValidationRow row;
-  std::vector<std::string> assumed = {};  // that the source does not say
-  std::string family_note = {};           // what a reader must know of all rows of its family
-  bool fitted = false;                    // some number was fitted on it: stated, not judged
+  std::vector<std::string> assumed = {};  // assumptions that the source does not state
+  std::string family_note = {};           // what a reader must know about all rows of its family
+  bool fitted = false;                    // a number was fitted on it: listed, not judged
 };
 
-// Collects what becomes of rows, in their order.
+// Collects the results of rows, in their order.
 class RowJudge {
  public:
   explicit RowJudge(std::vector<FittedOn> fitted_on) : fitted_on_(std::move(fitted_on)) {}
 
   std::vector<SkippedRow>& skipped() { return report_.skipped; }
-  // An Error that `predict` throws says why the row is not predicted.
+  // If `predict` throws Error, the row is not predicted, with that reason.
   void judge(const CsvTable& table, std::size_t table_row,
              const std::function<std::vector<PredictedRow>()>& predict);
   ValidationReport report();
@@ -66,11 +65,11 @@ class RowJudge {
   std::vector<FittedOn> fitted_on_;
   ValidationReport report_;
   std::map<std::string, std::string> notes_;
-  std::map<std::string, std::map<std::string, int>> assumed_;  // by family
+  std::map<std::string, std::map<std::string, int>> assumed_;  // [family]
 };
 
-// `predict(row)` throws Error with the reason not to. Rows among `fitted_on` are stated, not
-// judged.
+// `predict(row)` throws Error with the reason for not predicting the row. Rows in `fitted_on` are
+// listed, not judged.
 template <class Row, class Predict>
 ValidationReport judge_rows(const std::vector<RowFile<Row>>& files,
                             const std::optional<RowFilter>& where, const Predict& predict,
@@ -82,7 +81,7 @@ ValidationReport judge_rows(const std::vector<RowFile<Row>>& files,
   return judge.report();
 }
 
-// The same of files whose rows have these columns.
+// The same for files whose rows have these columns.
 template <class Row, class Fields, class Predict>
 ValidationReport judge_files(const KindOptions& options, const Fields& fields,
                              const Predict& predict, const std::vector<FittedOn>& fitted_on = {}) {

@@ -1,4 +1,4 @@
-// Watts of nodes that train, against the power of a scenario's step
+// Compares measured watts of training nodes with the power of a scenario's step
 // (models/power/power_report.hpp).
 #include <cmath>
 
@@ -33,7 +33,7 @@ constexpr auto kWattsColumns = std::to_array<RowField<WattsRow>>({
     {"note", &WattsRow::note},
 });
 
-// The power of a node by its report.
+// The watts of a node in the report.
 double watts_of(const PowerReport& report, bool peak) {
   return peak ? report.node.peak_W : report.node.mean_W;
 }
@@ -55,7 +55,7 @@ std::vector<PredictedRow> predict_watts(const WattsRow& row) {
   const PowerReport report = *simulate_row(text).studies.find<PowerReport>();
   const bool peak = contains_text(row.quantity, "maximum");
   const double watts = watts_of(report, peak);
-  // The ends of a number that is unsure are those of 90 %; such numbers are independent.
+  // Uncertain numbers have 90 % ends and are independent.
   double below = 0;
   double above = 0;
   for (std::size_t i = 0; i < report.at_low.size(); ++i) {

@@ -1,5 +1,6 @@
-// Steps of reinforcement learning are held against the loop of a scenario with `rollout`
-// (docs/physics/reinforcement-learning.md); docs/reference/rows.md says what a row becomes.
+// Compares steps of reinforcement learning with the loop of a scenario with `rollout`
+// (docs/physics/reinforcement-learning.md); docs/reference/rows.md explains how a row becomes a
+// scenario.
 #include <cmath>
 
 #include "models/cost/op/op_cost.hpp"
@@ -13,12 +14,12 @@ namespace {
 struct LoopRow {
   std::string id, source, model, policy, gpu_type, precision, engine, note;
   std::size_t table_row = 0;
-  // 0: not stated.
+  // 0: not stated
   int gpus = 0, engine_gpus = 0, learner_gpus = 0, samples = 0, batch = 0, longest = 0;
   double step_s = 0, generation_s = 0, old_s = 0, reference_s = 0, training_s = 0, transfer_s = 0;
   int gen_tp = 1, cp = 1;
   std::optional<int> responses, passes, tp, ep, pp;
-  std::optional<double> tokens;  // of a sample with its prompt, on average
+  std::optional<double> tokens;  // mean per sample, with its prompt
 };
 
 constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
@@ -51,11 +52,12 @@ constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
     {"note", &LoopRow::note},
 });
 
-// Assumed, as no source states them: prompts as of problems of mathematics, and a spread of lengths
-// between the 0.7 and the 1 of docs/physics/reinforcement-learning.md.
+// Assumptions, because no source states them: prompts of mathematics problems, and a spread of
+// lengths between the 0.7 and 1 of docs/physics/reinforcement-learning.md.
 constexpr int kPrompt = 200;
 constexpr double kSigma = 0.8;
-// Where a row states no length: what responses grow from and to (DAPO, arXiv 2503.14476, figure 7).
+// If a row states no length: the range over which responses grow in training (DAPO, arXiv
+// 2503.14476, figure 7).
 constexpr double kShort = 1000, kLong = 5000;
 
 bool has_engines_apart(const LoopRow& row) {
@@ -67,8 +69,8 @@ bool is_of_nemo(const LoopRow& row) {
   return contains_text(row.source, "NeMo RL");
 }
 
-// Forward passes for log-probabilities: those that the row counts or times. NeMo RL computes the
-// old and the reference policy's (nemo_rl/algorithms/grpo.py, 9dbd9adc).
+// Forward passes for log-probabilities that the row counts or times. NeMo RL computes those of the
+// old policy and of the reference policy (nemo_rl/algorithms/grpo.py, 9dbd9adc).
 int passes_of(const LoopRow& row) {
   if (row.passes) return *row.passes;
   if (is_of_nemo(row)) return 2;
@@ -76,14 +78,14 @@ int passes_of(const LoopRow& row) {
   return std::max(1, timed);
 }
 
-// verl counts prompts in a batch, as "512 prompts x 16 responses" of a note says.
+// verl counts prompts in a batch: a note says "512 prompts x 16 responses".
 int responses_of(const LoopRow& row) {
   if (row.responses) return *row.responses;
   const std::size_t at = row.note.find("prompts x ");
   return at == std::string::npos ? 1 : std::max(1, std::atoi(row.note.c_str() + at + 10));
 }
 
-// rollout.engine.host_step of engines that return log-probabilities of what they write.
+// rollout.engine.host_step for engines that return log-probabilities of generated tokens.
 const Parameter& log_prob_step_s() {
   static const Parameter step_s = {
       7.5e-3,
@@ -109,10 +111,10 @@ std::vector<FittedOn> rows_fitted_on() {
   return rows;
 }
 
-// What a source's recipes say and its table does not.
+// Settings that a source's recipes state and its table does not.
 struct LoopRecipe {
   const char* recompute = "full";
-  double memory = 0.9;  // of a GPU, that engines may use
+  double memory = 0.9;  // share of a GPU's memory that engines may use
   double host_step_ms = 1;
   const char* asynchrony = "staleness: 1, ";
 };
@@ -121,7 +123,7 @@ LoopRecipe recipe_of(const LoopRow& row, bool apart) {
   if (contains_text(row.policy, "staleness 0") && !contains_text(row.policy, "staleness 0.")) {
     recipe.asynchrony = "staleness: 0, ";
   }
-  // So verl's scripts say (github.com/volcengine/verl, b178a3cd,
+  // From verl's scripts (github.com/volcengine/verl, b178a3cd,
   // verl/experimental/one_step_off_policy/shell).
   if (contains_text(row.source, "verl")) recipe.memory = 0.8;
   if (!is_of_nemo(row)) return recipe;
@@ -160,7 +162,7 @@ RolloutReport loop_of(const LoopRow& row, double tokens, int passes) {
   const LoopRecipe recipe = recipe_of(row, apart);
   const std::string mode = mode_of(row, apart);
   const bool fsdp =
-      contains_text(row.engine, "FSDP");  // whose ranks get equal shares of the tokens
+      contains_text(row.engine, "FSDP");  // FSDP's ranks get equal shares of the tokens
   const std::string text = fmt::format(
       R"(name: loop
 model: {{base: {}, sequence: {}}}
@@ -187,13 +189,13 @@ rollout: {{{}, mode: {}, {}weights: gather, prompts: {}, prompt_length: {}, pass
   return *simulate_row(text).studies.find<RolloutReport>();
 }
 
-// Tokens of a sample at which the update takes what the row says. The row's training_s is then
-// fitted, not judged; its step_s, which has the same update within it, is judged, and the source of
-// its lengths stands with it.
+// Tokens per sample for which the update takes the row's training_s. That time is then fitted
+// rather than judged; the row's step_s, which includes the update, is judged with a note on the
+// source of its lengths.
 double tokens_told(const LoopRow& row) {
   const double start = std::sqrt(kShort * kLong);
   double tokens = start;
-  // Attention makes it grow a little faster than the tokens.
+  // Attention makes the time grow slightly faster than the tokens.
   for (int i = 0; i < 2; ++i) {
     tokens *= row.training_s / loop_of(row, tokens, 0).training_s;
     tokens = std::clamp<double>(tokens, kPrompt + 2, row.longest);
@@ -236,7 +238,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   const RolloutReport middle = loop_of(row, tokens, passes);
   const RolloutReport low = unknown ? loop_of(row, kShort, passes) : middle;
   const RolloutReport high = unknown ? loop_of(row, kLong, passes) : middle;
-  // 6 N FLOP of a trained token at 40 % of the peak, and 2 N of a written one at 10 %.
+  // 6 N FLOP per trained token at 40 % of the peak, and 2 N per generated token at 10 %.
   const double peak = peak_flops(find_node(gpu_named(row.gpu_type, false).node).gpu,
                                  row.precision == "fp8" ? Precision::fp8 : Precision::bf16);
   const double rule_s = model_named(row.model).active_parameters() * row.samples * tokens *
@@ -254,7 +256,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   };
   add("step_s", row.step_s, &RolloutReport::period_s);
   figures.back().row.baselines = {{"tokens at fixed rates", rule_s}};
-  // The phases of engines apart are what the trainer waits for.
+  // With separate engines these phases are only the trainer's waits.
   if (has_engines_apart(row)) return figures;
   add("generation_s", row.generation_s, &RolloutReport::generation_s);
   add("training_s", row.training_s == 0 ? 0 : row.training_s + row.old_s + row.reference_s,

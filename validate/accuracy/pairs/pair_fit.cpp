@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// A pair that takes longer than the fast ones by more than this share met contention. Distance
-// alone makes up to a tenth.
+// A pair that takes longer than fast ones by more than this share met contention. Distance alone
+// causes up to a tenth.
 constexpr double kContended = 0.15;
 constexpr int kMostUplinks = 16;
 constexpr int kFitDraws = 1000;
@@ -28,11 +28,11 @@ struct JobKey {
   auto operator<=>(const JobKey&) const = default;
 };
 
-// The bandwidths of a pair by size, of one kind of job.
+// A pair's bandwidths by size, for one kind of job.
 struct PairCurve {
   PairPoint pair;
   std::map<double, double> busbw_Bps;
-  double flat_Bps = 0;  // geometric mean over flat sizes, or over all where there is no such
+  double flat_Bps = 0;  // geometric mean over flat sizes, or over all sizes if there are none
 };
 
 using Curves = std::map<JobKey, std::vector<PairCurve>>;
@@ -69,7 +69,7 @@ Curves fitted_curves(const PairMachine& machine) {
   return curves;
 }
 
-// What the faster half of the pairs reaches.
+// The median of the faster half of the pairs.
 double fastest(const std::vector<PairCurve>& curves) {
   std::vector<double> values;
   values.reserve(curves.size());
@@ -81,15 +81,15 @@ bool contended(const PairCurve& curve, double fast_Bps) {
   return fast_Bps / curve.flat_Bps - 1 > kContended;
 }
 
-// Of the pairs between groups of nodes: how many, and how many of them met no contention.
+// The number of pairs between groups of nodes, and how many of them met no contention.
 struct Between {
   int pairs = 0;
   int clear = 0;
   double share() const { return pairs == 0 ? 0 : static_cast<double>(clear) / pairs; }
 };
 
-// Leaves, from jobs of whole nodes: groups are joined, the closest first, as long as most of the
-// pairs between them met no contention. A pair across leaves may be lucky.
+// Finds leaves from jobs of whole nodes: joins groups, the closest first, as long as most pairs
+// between them met no contention. (Pairs across leaves may avoid contention by chance.)
 std::vector<int> find_leaves(const PairMachine& machine, const std::vector<PairCurve>& curves) {
   const auto nodes = static_cast<int>(machine.nodes.size());
   std::vector<int> leaf(nodes);
@@ -114,8 +114,8 @@ std::vector<int> find_leaves(const PairMachine& machine, const std::vector<PairC
   return leaf;
 }
 
-// Medians of the pairs that met no contention, within leaves and across; where most pairs met it,
-// those that did not say nothing, and the other level holds.
+// Medians of pairs without contention, within leaves and across. If most pairs met contention, the
+// others are not representative, and the other median is used.
 ClearLevel clear_level(const PairVariation& variation, JobKey key,
                        const std::vector<PairCurve>& curves) {
   const double fast = fastest(curves);
@@ -142,12 +142,13 @@ double rate_at(const PairVariation& variation, const ClearLevel& level, const Pa
   return variation.across(pair) ? level.across_Bps : level.same_leaf_Bps;
 }
 
-// What all-to-alls across leaves say of the uplinks.
+// The evidence of all-to-alls across leaves about the uplinks.
 struct UplinkEvidence {
   std::vector<double> excess;  // of jobs of whole nodes
   std::vector<double> growth;
-  int part_gpus = 0;      // of the next smaller jobs; 0: there are none
-  double part_share = 0;  // of these, by how much more met contention than within a leaf
+  int part_gpus = 0;  // the next smaller number of GPUs per node; 0: no such jobs
+  // How much larger the share of these jobs with contention is than within a leaf.
+  double part_share = 0;
 };
 
 double share_above(const std::vector<double>& values, double bound) {
@@ -155,7 +156,7 @@ double share_above(const std::vector<double>& values, double bound) {
   return static_cast<double>(above) / static_cast<double>(values.size());
 }
 
-// Load of the busiest uplink by draw of an all-to-all, in what a NIC carries.
+// [draw] The load of the busiest uplink in an all-to-all, relative to a NIC's capacity.
 std::vector<double> busiest_uplinks(int node_gpus, int gpus_per_node, int uplinks) {
   PairVariation narrow;
   narrow.node_gpus = node_gpus;
@@ -167,7 +168,7 @@ std::vector<double> busiest_uplinks(int node_gpus, int gpus_per_node, int uplink
   return loads;
 }
 
-// The width of uplinks follows, for each number of them, from the median excess; the number from
+// For each number of uplinks, their width follows from the median excess. The number follows from
 // the other quantiles and from the share of smaller jobs that collide.
 void fit_uplinks(const UplinkEvidence& evidence, PairVariation& variation) {
   const double median = 1 + quantile(evidence.excess, 0.5);
@@ -194,10 +195,10 @@ void fit_uplinks(const UplinkEvidence& evidence, PairVariation& variation) {
   }
 }
 
-// Of jobs that leave GPUs to others: how many of each size met contention, and by how much. [1]:
-// those that load several NICs at once.
+// Jobs that leave GPUs to others: how many of each size met contention, and the excess. [1]: jobs
+// that load several NICs at once.
 struct SharedJobs {
-  std::map<int, std::array<int, 2>> contended_of;  // by GPUs per node: contended, all
+  std::map<int, std::array<int, 2>> contended_of;  // [GPUs per node] {with contention, all}
   std::array<std::vector<double>, 2> excess;
   std::array<std::vector<double>, 2> growth;
 };
@@ -212,7 +213,7 @@ ContentionGrowth fit_growth(const std::vector<double>& growths) {
   return {std::exp(quantile(logs, 0.5)), (quantile(logs, 0.75) - quantile(logs, 0.25)) / 1.349};
 }
 
-// Maximum likelihood: a job of g GPUs per node has 2 g NICs, and none of them is shared with
+// Maximum likelihood: a job with g GPUs per node uses 2 g NICs, and none of these is shared with
 // probability (1 - share)^(2 g).
 double shared_nic_share(const SharedJobs& jobs) {
   double best = 0;
@@ -253,7 +254,7 @@ void fit_shared_nics(const SharedJobs& jobs, PairVariation& variation) {
   nics.slow_sigma = std::sqrt(std::max(0.0, square - mean * mean));
 }
 
-// Least squares through the flat sizes. None where all sizes are flat.
+// Least squares relative to the flat sizes. Nothing if all sizes are flat.
 void append_growth(const PairCurve& curve, double clear_Bps, std::vector<double>& growths) {
   double product = 0;
   double square = 0;

@@ -1,5 +1,5 @@
-// The fit of what makes pairs of nodes differ to timings of all pairs: leaves from who is slow with
-// whom, uplinks from quantiles of how slow, shared NICs by maximum likelihood.
+// Fits the causes of differences between pairs of nodes to timings of all pairs: leaves from which
+// pairs are slow, uplinks from quantiles of their slowness, shared NICs by maximum likelihood.
 #pragma once
 
 #include "validate/accuracy/pairs/pair_rows.hpp"
@@ -7,10 +7,10 @@
 
 namespace windtunnel {
 
-// Sizes 2^k bytes with odd k are fitted on, even ones are left for the verdict.
+// True for sizes 2^k bytes with odd k; even ones are for judging.
 bool fitted_size(double bytes);
 
-// Throws Error when a machine has no all-to-all of whole nodes at a size that is fitted on.
+// Throws Error if a machine has no all-to-all of whole nodes at a fitted size.
 PairVariation fit_pair_variation(const PairMachine& machine);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// Timings of every pair of nodes of a machine, gathered so that pairs can be compared: one series
-// per machine, collective, GPUs per node and size.
+// Timings of every pair of nodes of a machine, grouped for comparison: one series per machine,
+// collective, GPUs per node and size.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 namespace windtunnel {
 
 struct PairPoint {
-  int a = 0;  // places in PairMachine::nodes, a < b
+  int a = 0;  // indices in PairMachine::nodes, a < b
   int b = 0;
-  double busbw_Bps = 0;  // in place and out of place, geometric mean
+  double busbw_Bps = 0;  // geometric mean of in place and out of place
 };
 
 struct PairSeries {
@@ -30,9 +30,9 @@ struct PairMachine {
   int node_gpus() const;           // the most that any series uses
 };
 
-// Rows of two nodes whose names are stated, or are the last two parts of the log's file name
-// ("..._G8_node-1_node-2.log"), of all-to-all and send-receive. Other rows and those marked as
-// unusable are left out.
+// Selects rows of all-to-all and send-receive on two nodes whose names are stated, or are the last
+// two parts of the log's file name ("..._G8_node-1_node-2.log"). Ignores other rows and those
+// marked as unusable.
 std::vector<PairMachine> pair_machines(const CollectiveRows& rows);
 
 }  // namespace windtunnel

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDraws = 500;
 
-// Jobs of one kind, by draw.
+// [draw] for jobs of one kind.
 struct Excess {
   std::vector<double> uplinks;
   std::vector<double> nics;

@@ -1,5 +1,5 @@
-// The spread of node pairs, simulated against measured: quantiles of the bus bandwidth over the
-// pairs of a cluster.
+// Compares the simulated with the measured spread of node pairs: quantiles of the bus bandwidth
+// over the pairs of a cluster.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ struct PairSeriesSpread {
   bool fitted = false;  // the size was fitted on
   std::array<double, 3> measured_Bps{};
   std::array<double, 3> simulated_Bps{};
-  double uniform_Bps = 0;  // without variation: all pairs at the clear level
+  double uniform_Bps = 0;  // without variation, all pairs have this level
 
-  // Largest |simulated / measured - 1| of the three, and likewise without variation.
+  // The largest |simulated / measured - 1| of the three quantiles, and the same without variation.
   double error() const;
   double uniform_error() const;
 };
@@ -43,8 +43,8 @@ struct PairSpread {
 // Simulates all series of a machine.
 PairSpreadMachine simulate_pairs(const PairMachine& machine, const PairVariation& variation);
 
-// Fits every machine of the rows on half of the sizes (fitted_size) and simulates all its series.
-// Throws Error when there are no pairs.
+// Fits every machine of the rows on half of the sizes (fitted_size()) and simulates all its series.
+// Throws Error if there are no pairs.
 PairSpread validate_pairs(const CollectiveRows& rows);
 
 }  // namespace windtunnel

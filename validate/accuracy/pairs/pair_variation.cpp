@@ -11,10 +11,10 @@
 namespace windtunnel {
 namespace {
 
-// Up to here bandwidth does not fall with the size.
+// The size up to which bandwidth does not fall.
 constexpr double kFlatBytes = 512.0 * (1 << 20);
 
-// Two nodes on one leaf, or on leaves of their own.
+// Two nodes on one leaf, or on different leaves.
 Cluster pair_cluster(const PairVariation& variation, bool across) {
   Cluster cluster;
   cluster.nodes = 2;
@@ -39,7 +39,8 @@ struct Transfer {
   double bytes = 0;
 };
 
-// Between the two nodes, as NCCL's send and receive make them: every pair of GPUs its own.
+// The transfers between the two nodes that NCCL's send and receive make: one for every pair of
+// GPUs.
 std::vector<Transfer> transfers(CollectiveKind kind, int gpus_per_node, int node_gpus) {
   const int g = gpus_per_node;
   const int second = node_gpus;  // first GPU of the second node
@@ -56,7 +57,7 @@ std::vector<Transfer> transfers(CollectiveKind kind, int gpus_per_node, int node
   return all;
 }
 
-// Time of the busiest link; a NIC's own part takes 1.
+// The time of the busiest link, relative to a NIC's own part.
 double routed_time(const std::vector<Transfer>& transfers, const Cluster& cluster) {
   const LinkTable links(cluster);
   PathChooser chooser(links);

@@ -16,13 +16,13 @@ constexpr const char* kMfuLearned = "6ND at the MFU of the fit rows";
 constexpr const char* kMfuSeen = "6ND at the MFU of these rows";
 constexpr const char* kRegression = "quadratic regression of the fit rows";
 
-// The parameters that one token meets: it meets only the experts that it is sent to.
+// The parameters that one token uses: only those of its experts.
 double active_parameters(const TransformerSpec& model) {
   const int idle = model.moe.experts - model.moe.per_token;
   return model.parameters() - model.moe_layers() * std::max(idle, 0) * model.expert_parameters();
 }
 
-// Seconds of one step with all GPUs at peak. None where the GPU does not have the precision.
+// Seconds of one step with all GPUs at their peak. None if the GPU does not support the precision.
 std::optional<double> peak_s(const Job& job) {
   try {
     const double tokens = static_cast<double>(job.batch.global) * job.batch.sequence;
@@ -72,7 +72,7 @@ std::optional<Features> features_of(const Job& job) {
 
 class Regression {
  public:
-  // None where the rows are too few.
+  // None if there are too few rows.
   static std::optional<Regression> fit(const std::vector<const BaselineRow*>& rows) {
     std::vector<Features> features;
     std::vector<double> logs;
@@ -88,7 +88,7 @@ class Regression {
     for (const Features& at : features) regression.mean_ += at / count;
     Features variance = Features::Zero();
     for (const Features& at : features) variance += (at - regression.mean_).square() / count;
-    // What never varies says nothing, and must not be divided by.
+    // A constant feature tells nothing; its scale must not be 0.
     regression.scale_ = (variance > 1e-12).select(variance.sqrt(), 1);
     Eigen::MatrixXd matrix(features.size(), kCoefficients);
     for (size_t i = 0; i < features.size(); ++i) {
@@ -96,7 +96,7 @@ class Regression {
     }
     const Eigen::Map<const Eigen::VectorXd> target(logs.data(),
                                                    static_cast<Eigen::Index>(logs.size()));
-    // Where columns depend on each other, this is the solution of the smallest norm.
+    // If columns are linearly dependent, this is the solution with the smallest norm.
     regression.coefficients_ = matrix.completeOrthogonalDecomposition().solve(target);
     return regression;
   }
@@ -125,7 +125,7 @@ class Regression {
   Eigen::VectorXd coefficients_;
 };
 
-// What the rules know of one family.
+// The fitted rules of one family.
 struct Rules {
   std::optional<double> mfu;
   const char* mfu_name = kMfuSeen;

@@ -34,7 +34,7 @@ FittedConstants fitted_constants(
     std::vector<std::vector<double>> values;
     for (const Point& point : points) values.push_back(values_at(point));
     std::vector<std::vector<double>> all(points.size(), std::vector<double>(rows));
-    // A row's model is its own, and no two threads share it.
+    // Each row has its own model, so threads do not share models.
     for_each_index(rows, threads, [&](std::size_t row) {
       for (std::size_t at = 0; at < points.size(); ++at) all[at][row] = residual(values[at], row);
     });

@@ -1,5 +1,5 @@
-// Which numbers of a calibration were fitted on a measured row that they now predict: such a row is
-// not blind (Parameter::fitted_on).
+// Finds the numbers of a calibration that were fitted on the measured row they now predict; such a
+// row is not blind (Parameter::fitted_on).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace windtunnel {
 
 struct FittedNumber {
   std::string name;        // "gemm.efficiency", "network.bandwidth"
-  bool of_memory = false;  // predicts bytes, not seconds
+  bool of_memory = false;  // predicts bytes instead of seconds
   const Parameter* number = nullptr;
 };
 
@@ -22,10 +22,10 @@ struct FittedNumber {
 // the laws. They point into `calibration`.
 std::vector<FittedNumber> fitted_numbers(const Calibration& calibration);
 
-// Whether the table has all columns that the expression names.
+// Whether the table has all columns in the expression.
 bool has_columns(const RowFilter& filter, const CsvTable& table);
 
-// False where the table lacks a column of `where`. Throws Error where `where` is no expression.
+// False if the table lacks a column of `where`. Throws Error if `where` is not an expression.
 bool is_among(const std::vector<FittedOn>& fitted_on, const CsvTable& table, std::size_t row);
 
 }  // namespace windtunnel

@@ -26,7 +26,7 @@ bool has_no_interval(const ValidationRow& row) {
   return row.low == row.high && row.measured > 0 && row.predicted > 0;
 }
 
-// By which predictions of a family may be off, from those of the others of its metric; 1: untold.
+// The error factor of a family from the other families of its metric; 1: not known.
 double left_out_factor(const std::map<Family, SquaredErrors>& errors, const Family& family) {
   double sum = 0;
   int others = 0;

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kDeepest = 100;  // of parentheses and '!': bounds the recursion
+constexpr int kDeepest = 100;  // nesting of parentheses and '!'; bounds the recursion
 
 [[noreturn]] void fail_at(const std::string& name, const std::string& text, size_t at,
                           const std::string& what) {
@@ -134,7 +134,7 @@ class RowFilterParser {
   }
 
   Operator parse_operator() {
-    // Longer ones first.
+    // Longer operators come first.
     static const std::vector<std::pair<std::string_view, Operator>> operators = {
         {"==", Operator::equal},         {"!=", Operator::unequal}, {"<=", Operator::less_equal},
         {">=", Operator::greater_equal}, {"!~", Operator::lacks},   {"<", Operator::less},
@@ -176,7 +176,7 @@ class RowFilterParser {
     return text().substr(from, closed - from);
   }
 
-  // Signs belong to numbers: at the front, and after an exponent's e.
+  // A sign is part of a number at its front and after an exponent's e.
   std::string parse_word(bool is_number) const {
     const auto is_sign = [&](size_t i) {
       return (text()[i] == '-' || text()[i] == '+') &&

@@ -1,8 +1,8 @@
-// Which rows of a table: an expression over its columns, as in
+// Selects rows of a table with an expression over its columns, such as
 //   tp<=8 && (pp==1 || note~"after_pp_fix=True")
-// `~` holds when the right side stands somewhere in the left, whatever the case; `==` and `!=`
-// compare as numbers where both sides are, else as text. A comparison with an empty cell does not
-// hold. The grammar: docs/reference/rows.md, "Which rows".
+// `~` holds if the left side contains the right, ignoring case; `==` and `!=` compare numbers if
+// both sides are numbers, else texts. A comparison with an empty cell is false.
+// docs/reference/rows.md, "Which rows", has the grammar.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace windtunnel {
 
 class RowFilter {
  public:
-  // Throws Error with the column and a caret. `name` stands in messages: the option's.
+  // Throws Error with the column and a caret. `name` is the option's, for messages.
   static RowFilter parse(std::string_view expression, const std::string& name = "expression");
 
-  // Throws Error, with the nearest name, for a column that the table does not have.
+  // Throws Error with the nearest name for a column that the table does not have.
   void check(const CsvTable& table) const;
-  // The table must have passed check().
+  // Requires that the table has passed check().
   bool matches(const CsvTable& table, size_t row) const;
 
  private:
@@ -35,7 +35,7 @@ class RowFilter {
   };
   struct Node {
     Kind kind = Kind::comparison;
-    std::vector<size_t> children;  // of any, all, negation: in nodes_
+    std::vector<size_t> children;  // for any, all, negation: indices in nodes_
     Operator compare = Operator::equal;
     Operand left, right;
   };

@@ -1,6 +1,5 @@
-// Which rows of measured files are judged, which are fitted on, and which cannot be used: one rule
-// for all kinds of rows. A kind's file has a table, rows with id and table_row, and those that
-// cannot be used.
+// Selects the rows of measured files that are judged, fitted on, or unusable: one rule for all
+// kinds of rows. A kind's File has a table, rows with id and table_row, and unusable rows.
 #pragma once
 
 #include <cstddef>
@@ -39,10 +38,10 @@ const std::vector<UnusableRow>& unusable_in(const File& file) {
 template <class File>
 struct RowChoice {
   std::optional<RowFilter> where = {};      // judged rows; none: all
-  std::optional<RowFilter> fit_where = {};  // rows to fit on, whatever `where` says
-  // Fitted on and never judged; `fit_where`, where there is one, then applies to these only.
+  std::optional<RowFilter> fit_where = {};  // rows to fit on, regardless of `where`
+  // Files to fit on and never judge; if there are any, `fit_where` applies only to them.
   std::span<const File> calibrate_on = {};
-  bool all = false;  // also the rows that are neither: others are predicted from them
+  bool all = false;  // also rows that are neither: others may be predicted from them
 };
 
 template <class File>
@@ -50,13 +49,12 @@ struct SelectedRow {
   const File* file = nullptr;
   const typename std::decay_t<decltype(rows_in(std::declval<File>()))>::value_type* run = nullptr;
   bool fit = false;
-  bool judged = false;  // `where` lets it pass, whether or not it is fitted on
+  bool judged = false;  // `where` passes it, whether or not it is fitted on
 };
 
-// In the order of the files, those to fit on from elsewhere first; a row that is named for both is
-// there once. Rows that cannot be used go to `skipped`, each once: those that a filter lets pass
-// and lines that are no rows, which no filter can tell. Throws Error where a filter does not fit a
-// table.
+// Returns rows in the order of the files, after rows of other files to fit on; a row selected for
+// both appears once. Adds unusable rows to `skipped`, once each: those that a filter passes, and
+// malformed lines, which no filter can judge. Throws Error if a filter does not fit a table.
 template <class File>
 std::vector<SelectedRow<File>> select_rows(const std::vector<File>& files,
                                            const RowChoice<File>& choice,

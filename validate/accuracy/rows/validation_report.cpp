@@ -48,7 +48,7 @@ struct Alternative {
   double predicted = 0;
 };
 
-// By group, the configurations of it; those of one group only are left out.
+// Configurations by group; groups with a single one are left out.
 std::vector<std::vector<Alternative>> alternatives_of(
     const std::vector<const ValidationRow*>& rows) {
   std::map<std::string, std::map<std::string, std::vector<const ValidationRow*>>> groups;
@@ -72,7 +72,7 @@ std::vector<std::vector<Alternative>> alternatives_of(
   return found;
 }
 
-// Where several are predicted to be equally good, the worst of them counts.
+// If several are predicted to be equally good, the worst of them counts.
 double regret_of(const std::vector<Alternative>& alternatives) {
   const Alternative* chosen = &alternatives.front();
   double best = chosen->measured;
@@ -134,7 +134,7 @@ ValidationFamily summarise(const std::vector<const ValidationRow*>& rows) {
     for (const auto& [name, predicted] : row->baselines) {
       const double error = relative_error_of(predicted, row->measured);
       if (!std::isfinite(error)) continue;
-      // A running mean: no sum to overflow.
+      // Updates the mean without a sum, which could overflow.
       double& mean = family.baselines[name];
       mean += (error - mean) / ++with_baseline[name];
     }

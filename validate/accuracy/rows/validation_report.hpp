@@ -1,6 +1,6 @@
-// Predicted against measured, row by row and summed up per family: the value behind `validate` and
-// its --json. A family is a set of rows of one kind and one metric; a row that could not be
-// predicted is listed with the reason, never dropped.
+// Predicted against measured, by row and summarised by family: the value behind `validate` and its
+// --json. A family is a set of rows of one kind and one metric. A row that could not be predicted
+// is listed with the reason, never dropped.
 #pragma once
 
 #include <map>
@@ -21,26 +21,26 @@ struct ValidationRow {
   std::string metric;  // "bubble_rate"
   double measured = 0;
   double predicted = 0;
-  double low = 0;  // 90 % interval; both equal to predicted when none is claimed
+  double low = 0;  // 90 % interval; both equal to predicted without one
   double high = 0;
-  Origin origin = Origin::assumed;  // weakest number that the prediction rests on
-  // What simpler rules predict, by name.
+  Origin origin = Origin::assumed;  // of the weakest number used in the prediction
+  // [name] predictions of simpler rules.
   std::map<std::string, double> baselines;
-  // Rows of one group are alternatives of one job, which a prediction should rank as measured;
-  // empty: compared with none. In a group, rows of one configuration are one thing measured again.
+  // Rows of a group are alternatives for one job, whose ranking should match the measured one;
+  // empty: not compared. Within a group, rows of one configuration are repeated measurements.
   std::string group = {};
   std::string configuration = {};
-  std::string label = {};  // what a reader knows the row by: "GPT 181B, 384 GPUs"
+  std::string label = {};  // a readable name: "GPT 181B, 384 GPUs"
   std::string note = {};   // of the measured row
-  // Numbers of the calibration that were fitted on this row: "host.launch". Empty: it is blind.
+  // Numbers of the calibration that were fitted on this row, "host.launch"; empty: blind.
   std::vector<std::string> fitted_by = {};
 
   double difference() const;  // |predicted - measured|
-  // difference / |measured|; where measured is 0, the difference itself.
+  // difference / |measured|; the difference itself if measured is 0.
   double relative_error() const;
 };
 
-// Whether a run was out of memory: measured, and predicted.
+// Whether a run ran out of memory, measured and predicted.
 struct MemoryLabel {
   std::string id;
   std::string family;
@@ -50,20 +50,20 @@ struct MemoryLabel {
 
 struct MemoryLabels {
   int right = 0;
-  int missed = 0;        // was out of memory, predicted to fit
-  int false_alarms = 0;  // ran in truth, predicted to be out of memory
+  int missed = 0;        // ran out of memory, predicted to fit
+  int false_alarms = 0;  // fitted, predicted to run out of memory
 
   int rows() const { return right + missed + false_alarms; }
 };
 
-// How well the alternatives of one job are ranked, over all groups of a family that have two or
-// more; what was measured repeatedly counts once, by its median.
+// Quality of the ranking within groups of at least two alternatives, over all groups of a family;
+// repeated measurements count once, by their median.
 struct GroupRanking {
   int groups = 0;
-  int pairs = 0;  // of configurations that differ by more than 10 % in the measured value
+  int pairs = 0;  // of configurations whose measured values differ by more than 10 %
   // (pairs ranked as measured - pairs ranked the other way) / pairs; none without pairs.
   std::optional<double> kendall_tau;
-  // Measured value of what is predicted to be best / best measured value - 1, over the groups.
+  // Measured value of the alternative predicted to be best, over the best measured value, - 1.
   double median_regret = 0;
   double worst_regret = 0;
 };
@@ -71,53 +71,53 @@ struct GroupRanking {
 struct ValidationFamily {
   std::string name;  // "1f1b"
   std::string metric;
-  std::string note;  // what a reader must know to judge the numbers; may be empty
+  std::string note;  // what a reader must know about the numbers; may be empty
   int rows = 0;
-  std::map<std::string, double> baselines;  // mean absolute relative error of each
+  std::map<std::string, double> baselines;  // [name] mean absolute relative error
   double mape = 0;                          // mean absolute relative error, as a share
   double median_ape = 0;
   double p90_ape = 0;
   ValidationRow worst;                // largest relative error
   double worst_difference = 0;        // largest absolute difference, in the metric's unit
   std::optional<double> kendall_tau;  // tau-b; none if a side has only ties
-  // Share of rows with an interval whose measured value lies inside; none if no row claims one.
+  // Share of rows with an interval that contains the measured value; none without intervals.
   std::optional<double> coverage90;
-  std::optional<MemoryLabels> out_of_memory;  // none if no row says
+  std::optional<MemoryLabels> out_of_memory;  // none if no row has a label
   std::optional<GroupRanking> ranking;        // none if no group has two configurations
-  int fitted = 0;                             // further rows, not blind
-  double fitted_mape = 0;                     // of these, as mape
-  std::map<std::string, int> assumed;         // what was assumed, in how many rows
+  int fitted = 0;                             // number of further rows, which are not blind
+  double fitted_mape = 0;                     // mape of these
+  std::map<std::string, int> assumed;         // [assumption] number of rows
 };
 
 struct SkippedRow {
   std::string id;  // "file:line", or "file:line:column" of the cell at fault
   std::string reason;
 };
-// A row that an error keeps from being used: at the place that the error knows, else at `id`.
+// A row that cannot be used because of an error: at the error's place, else at `id`.
 SkippedRow skipped_row(const std::string& id, const Error& error);
 
-// A fit that predicting calibrations rest on.
+// An earlier fit that calibrations used here rest on.
 struct FittedBefore {
   std::string source;                     // its words: "fitted on 205 rows of ..."
-  std::vector<std::string> numbers;       // that it gave, sorted
-  std::vector<std::string> calibrations;  // that hold them, sorted
-  int rows = 0;                           // of this report that it was fitted on
+  std::vector<std::string> numbers;       // fitted numbers, sorted
+  std::vector<std::string> calibrations;  // calibrations with these numbers, sorted
+  int rows = 0;                           // rows of this report that it was fitted on
 };
 
 struct ValidationReport {
   std::vector<ValidationFamily> families;  // in the order of their first row
   std::vector<ValidationRow> rows;
-  std::vector<ValidationRow> fitted;  // some number was fitted on them: stated, not judged
+  std::vector<ValidationRow> fitted;  // some number was fitted on them: listed, not judged
   std::vector<FittedBefore> fitted_before;
   std::vector<MemoryLabel> labels;
   std::vector<SkippedRow> skipped;
-  std::vector<MeasuredRuns> measured;  // of training runs: for the library
+  std::vector<MeasuredRuns> measured;  // of training runs, for the library
 };
 
-// Sums up rows, fitted rows and labels into `report.families`; a family may have no judged row.
-// `notes` by family name. Rows that are not finite move to `report.skipped`. Labels count in the
-// family of their name that has the metric "memory_bytes", which is added where it is missing. The
-// error of a baseline is the mean over the rows where it is finite.
+// Summarises rows, fitted rows and labels into `report.families`; a family may have no judged row.
+// `notes`: [family]. Rows that are not finite are moved to `report.skipped`. Labels count in the
+// family with their name and the metric "memory_bytes", which is added if missing. A baseline's
+// error is the mean over rows where it is finite.
 void summarise_families(ValidationReport& report, const std::map<std::string, std::string>& notes);
 
 }  // namespace windtunnel

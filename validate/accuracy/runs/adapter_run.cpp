@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// The number behind `phrase`, commas left out: 4194304 in "trainable parameters 4,194,304".
+// The number after `phrase`, ignoring commas: 4194304 in "trainable parameters 4,194,304".
 std::optional<double> number_behind(std::string_view text, std::string_view phrase) {
   std::size_t at = text.find(phrase);
   if (at == std::string_view::npos) return {};
@@ -44,7 +44,7 @@ double trained_parameters(const TransformerSpec& model, const Adapter& adapter) 
   return model.layers * of_layer.trained;
 }
 
-// Queries and values, or all matrices: of these the one whose trained parameters are those stated.
+// Queries and values, or all matrices: whichever gives the stated number of trained parameters.
 Adapter stated_adapter(const TransformerSpec& model, double trained) {
   using Matrices = std::vector<std::string>;
   for (const Matrices& on : {Matrices{"q", "v"}, Matrices{"qkv"}, Matrices{"qkv", "proj"},
@@ -63,7 +63,8 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
 
 bool trains_adapters(const TrainingRun& run) {
   if (contains_text(run.model, "LoRA") || contains_text(run.model, "DoRA")) return true;
-  if (contains_text(run.note, "full fine-tuning")) return false;  // whatever else the note names
+  // Even if the note names adapters, too.
+  if (contains_text(run.note, "full fine-tuning")) return false;
   return run.note.starts_with("LoRA") || contains_text(run.note, "LoRA rank");
 }
 

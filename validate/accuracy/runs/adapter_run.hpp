@@ -1,5 +1,5 @@
-// Of a measured run that tunes adapters: their kind, rank and matrices, from what the row says and
-// from what its software does where the row is silent.
+// Finds the kind, rank and matrices of the adapters in a measured run, from the row and, if that is
+// silent, from the defaults of its software.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace windtunnel {
 
-// Whether the row's run tunes adapters: what "row.adapters" is in conditions of sources.yaml.
+// Whether the run tunes adapters; this is "row.adapters" in conditions of sources.yaml.
 bool trains_adapters(const TrainingRun& run);
 
-// Nothing where all parameters are trained. What had to be guessed is added to `assumed`. Throws
-// Error for adapters that are not low-rank ones (LLaMA-Adapter), and where the stated number of
-// trained parameters is that of no rank.
+// Does nothing if all parameters are trained. Adds guesses to `assumed`. Throws Error for adapters
+// that are not low-rank (LLaMA-Adapter), and if no rank gives the stated number of trained
+// parameters.
 void train_adapters(const TrainingRun& run, const UsualAdapter& usual, Job& job,
                     std::vector<std::string>& assumed);
 

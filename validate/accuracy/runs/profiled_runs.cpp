@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kBubblesAlone = "published bubble rates alone";
 constexpr double kClearlyFaster = 1.03;
 
-// The profile that a run is predicted from, in the file of all profiles.
+// The profile for predicting a run, and its file.
 struct Found {
   const StageProfiles* file = nullptr;
   const StageProfile* profile = nullptr;
@@ -51,7 +51,7 @@ Found nearest_profile(const TrainingRun& run, const Job& job,
   return best;
 }
 
-// The column bubble_<schedule>, where the profile is of the same number of micro-batches.
+// The column bubble_<schedule>, if the profile has the run's number of micro-batches.
 std::optional<double> published_rate(const Found& found, const Job& job) {
   if (found.profile->microbatches != microbatches(job.layout, job.batch)) return std::nullopt;
   constexpr std::string_view kPrefix = "bubble_";
@@ -69,10 +69,10 @@ std::optional<double> published_rate(const Found& found, const Job& job) {
 struct Predicted {
   const TrainingRun* run = nullptr;
   double step_s = 0;
-  std::optional<double> bubbles_alone_s;  // what the published rate implies
+  std::optional<double> bubbles_alone_s;  // implied by the published rate
 };
 
-// Runs that differ in the schedule only.
+// Identifies runs that only differ in the schedule.
 std::string profile_group(const TrainingRun& run) {
   return fmt::format("{}|{}|{}|{}|{}|{}", run.source, run.parameters, run.gpus.value_or(0),
                      run.pp.value_or(0), run.micro_batch.value_or(0), run.global_batch.value_or(0));
@@ -102,7 +102,7 @@ ValidationRow profile_row(const TrainingRun& run, const char* metric) {
   return row;
 }
 
-// `fast` was measured to be the faster one.
+// `fast` has the shorter measured time.
 ValidationRow ratio_row(const Predicted& fast, const Predicted& slow, PairCount& count) {
   ValidationRow row = profile_row(*slow.run, "speed_ratio");
   row.label = fmt::format("{} over {}, {}, batch {}", fast.run->schedule, slow.run->schedule,
@@ -133,7 +133,7 @@ Predicted predict_run(const TrainingRun& run, const std::vector<StageProfiles>& 
   return predicted;
 }
 
-// All pairs of a group, and the count of its source.
+// Adds all pairs of a group, and counts them for the source.
 void add_pairs(const std::vector<Predicted>& group, std::map<std::string, PairCount>& counts,
                ValidationReport& report) {
   for (size_t i = 0; i < group.size(); ++i) {

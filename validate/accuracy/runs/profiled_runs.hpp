@@ -1,6 +1,6 @@
-// Training runs predicted from measured times of their stages: what is left to the model is the
-// order of the actions, the messages, the optimizer and its synchronisation. Says how well
-// schedules are told apart when the kernels are known.
+// Predicts training runs from measured times of their stages. The model then only contributes the
+// order of actions, the messages, the optimizer and its synchronisation, so this shows how well
+// schedules are distinguished when kernel times are known.
 #pragma once
 
 #include <vector>
@@ -13,22 +13,22 @@
 
 namespace windtunnel {
 
-// The profile is taken to be that of a middle stage, and the order to be planned as if all stages
-// were alike, as Zero Bubble's code does with the median of the ranks (arXiv 2401.10241;
-// auto_schedule.py). It is then replayed with each stage's time in proportion to its FLOPs: fewer
-// layers at the ends, the head on the last one. Throws Error when the schedule cannot be made.
+// Assumes that the profile is of a middle stage, and that the order was planned for equal stages,
+// as in Zero Bubble's code with the median over ranks (arXiv 2401.10241; auto_schedule.py). Then
+// replays the order with stage times in proportion to FLOPs: fewer layers at the ends, and the head
+// on the last stage. Throws Error if the schedule is impossible.
 double profiled_step_s(const Job& job, const StageProfile& profile);
 
 struct ProfiledRunsOptions {
   std::optional<RowFilter> where;
 };
 
-// A run is predicted from the profile of its model (column params) and pipeline ranks with the
-// nearest number of micro-batches. Two families per source: step_s, one row per run, and
-// speed_ratio, one row per pair of runs that differ in the schedule only: time of the slower one /
-// time of the faster one. Baseline: published bubble rates alone, where the profiles have them
-// (columns bubble_*). The note counts in how many pairs that differ by more than 3 % the faster one
-// was predicted to be the faster one.
+// Predicts a run from the profile with its model (column params), its pipeline ranks and the
+// nearest number of micro-batches. Each source has two families: step_s, with a row per run, and
+// speed_ratio, with a row per pair of runs that differ only in the schedule (time of the slower /
+// time of the faster). The baseline is published bubble rates alone, if the profiles have them
+// (columns bubble_*). A note counts in how many pairs that differ by more than 3 % the faster run
+// was predicted.
 ValidationReport validate_profiled_runs(const std::vector<TrainingRuns>& files,
                                         const std::vector<StageProfiles>& profiles,
                                         const ProfiledRunsOptions& options);

@@ -28,7 +28,7 @@ class RowScenario {
     state_model();
     state_cluster();
     state_members(job_.layout);
-    for (const Axis& axis : kAxes) {  // its own schedule may not be the usual one
+    for (const Axis& axis : kAxes) {  // the row's schedule may not be the usual one
       if (axis.of_schedule && job_.layout.pp > 1)
         set(std::string(axis.key), job_.layout.*axis.size);
     }
@@ -58,7 +58,7 @@ class RowScenario {
   }
 
  private:
-  // Which figure of `run --json` the row's memory is.
+  // Names the figure of `run --json` that corresponds to the row's memory.
   std::string memory_note() const {
     const MemoryFigure figure = memory_figure_of(run_);
     const char* key = figure.what == MemoryFigure::What::device      ? "per_stage"
@@ -78,8 +78,8 @@ class RowScenario {
     apply_override(tree_, key, fmt::format("{}", value));
   }
 
-  // Members that the field table has keys for, where they are not their defaults: those of the
-  // table or, of keys that have none there, those of `usual`.
+  // States members that have a key, if they differ from the default: that of the table, or of
+  // `usual` for keys without one.
   template <class Struct>
   void state_members(const Struct& part, const Struct* usual = nullptr) {
     for (const Field& field : field_table()) {
@@ -91,7 +91,7 @@ class RowScenario {
       const bool number =
           field.scalar == ScalarType::quantity || field.scalar == ScalarType::integer;
       const bool none = field.in_entry != InEntry::never && value->number == 0;
-      if (number && (none || !field.admits(value->number))) continue;  // left open
+      if (number && (none || !field.admits(value->number))) continue;  // a value that is left open
       const std::string text = text_of(*value);
       if (text == field.default_text) continue;
       const std::optional<Value> plain = usual == nullptr ? std::nullopt : value_in(*usual, field);

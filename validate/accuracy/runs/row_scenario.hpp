@@ -1,5 +1,5 @@
-// A measured row as a scenario: the text of which `windtunnel run` makes the job that the row is
-// judged by.
+// Writes the scenario of a measured row: `windtunnel run` makes from it the job by which the row is
+// judged.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace windtunnel {
 
-// Throws Error where no scenario says what the row does: a calibration that stands in no library.
+// Throws Error if no scenario can express the job: its calibration is not in the library.
 std::string row_scenario(const TrainingRun& run, const RunJob& row);
 
 }  // namespace windtunnel

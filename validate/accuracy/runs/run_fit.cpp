@@ -24,17 +24,17 @@
 namespace windtunnel {
 namespace {
 
-// Error parameters are estimated after the fit, not by it.
+// Error parameters are estimated after the fit, not in it.
 bool is_error(const CalibrationField& field) {
   return field.name.starts_with("error.");
 }
 
-// ---- Parameters on a line without ends: the logit of a share, the logarithm of the rest.
+// ---- Parameters on an unbounded line: the logit of a share, the logarithm of other numbers.
 
 struct FreeAxis {
   const CalibrationField* field = nullptr;
   bool share = false;
-  double floor = 0;  // an interval may start at 0, its logarithm not
+  double floor = 0;  // an interval may start at 0, which has no logarithm
 
   double to_line(double value) const {
     if (!share) return std::log(std::max(value, floor));
@@ -52,7 +52,7 @@ FreeAxis axis_of(const CalibrationField& field, const Parameter& prior) {
   return axis;
 }
 
-// The interval read as the middle 90 % of a normal distribution on the line, around the value.
+// Reads the interval as the middle 90 % of a normal law on the line, with the value as its mean.
 NormalPrior prior_of(const FreeAxis& axis, const Parameter& parameter, bool flat) {
   NormalPrior prior{.mean = axis.to_line(parameter.value)};
   prior.sd = flat ? std::numeric_limits<double>::infinity()
@@ -95,7 +95,7 @@ double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : iteration_step_s(job, prepare_iteration(job));
 }
 
-// A row's job whose calibration moves.
+// A row's job with a changing calibration.
 class MovedJob {
  public:
   MovedJob(const Job& job, const Calibration& prior, const std::vector<FreeAxis>& axes,
@@ -104,13 +104,13 @@ class MovedJob {
     job_.calibration = prior;
   }
 
-  // log(predicted seconds); not a number where there is no prediction.
+  // log(predicted seconds); NaN if there is no prediction.
   double log_s(const Point& point) {
     move_to(point);
     return logarithm([&] { return predicted_s(job_, options_); });
   }
 
-  // The same with its actions in the order that they have at the first point that was asked for.
+  // The same, with actions in the order that they have at the first point evaluated.
   double log_s_beside(const Point& point) {
     if (options_.predict_s) return log_s(point);
     move_to(point);
@@ -143,9 +143,9 @@ class MovedJob {
   std::optional<PreparedIteration> prepared_;
 };
 
-// Rows that repeat a run, under another release, say, have one job: it is predicted once. Two jobs
-// are one where their predictions agree to the last bit at the start and where every parameter has
-// moved by a share of its own.
+// Rows that repeat a run, for instance with another release, share one job, which is predicted
+// once. Two jobs are taken as equal if their predictions agree in every bit at the start, and after
+// every parameter has moved by a different share.
 class DistinctJobs {
  public:
   DistinctJobs(const std::vector<FitRow>& rows, const Calibration& prior,
@@ -170,8 +170,8 @@ class DistinctJobs {
     }
   }
 
-  // log(predicted / measured), [point][row], where each row is evaluated that `wanted` says
-  // [point][row]; empty: all.
+  // log(predicted / measured), [point][row]. Evaluates rows selected by `wanted` [point][row];
+  // empty: all.
   std::vector<std::vector<double>> residuals(const std::vector<Point>& points,
                                              const std::vector<std::vector<bool>>& wanted) const {
     std::vector<std::vector<double>> by_point(points.size(), std::vector<double>(rows_.size()));
@@ -234,7 +234,7 @@ std::vector<FitRow> usable_rows(const std::vector<FitRow>& rows, const Calibrati
 
 // ---- Weights, clusters and folds.
 
-// See the header: 1 / sqrt(rows of the group), scaled to Kish's (sum w)^2 / sum w^2.
+// 1 / sqrt(rows of the group), scaled to Kish's (sum w)^2 / sum w^2; see the header.
 std::vector<double> row_weights(const std::vector<FitRow>& rows) {
   std::map<std::string, double> count;
   for (const FitRow& row : rows) ++count[row.group];
@@ -249,7 +249,7 @@ std::vector<double> row_weights(const std::vector<FitRow>& rows) {
   return weights;
 }
 
-// A number for each distinct key, in the order of their first row.
+// [row] A number for each distinct key, in the order of first rows.
 template <typename Key>
 std::vector<int> numbered(const std::vector<FitRow>& rows, Key key) {
   std::map<decltype(key(rows.front())), int> numbers;
@@ -271,7 +271,7 @@ int count_of(const std::vector<int>& numbers) {
   return 1 + *std::max_element(numbers.begin(), numbers.end());
 }
 
-// Half-width of the interval around 0 that holds nine tenths of the weight.
+// Half-width of the interval around 0 that contains nine tenths of the weight.
 double quantile90(const std::vector<double>& values, const std::vector<double>& weights) {
   std::vector<std::pair<double, double>> sorted;
   double sum = 0;
@@ -290,9 +290,9 @@ double quantile90(const std::vector<double>& values, const std::vector<double>& 
 
 // ---- The error on unseen runs.
 
-// Prior and left-out folds together: a scaled inverse chi-square prior of so many degrees of
-// freedom (Gelman et al., Bayesian Data Analysis, section 2.6), and one for each fold, because the
-// errors within a fold go together.
+// Combines the prior with left-out folds: a scaled inverse chi-square prior (Gelman et al.,
+// Bayesian Data Analysis, section 2.6), and one degree of freedom per fold, because errors within a
+// fold are correlated.
 Parameter unseen_error(const Parameter& prior, double left_out, int folds, const Evidence& how) {
   const double known = freedom_of(prior);
   const double freedom = known + folds;
@@ -360,7 +360,7 @@ double median_ape(std::vector<double> residuals) {
                                    : (residuals[middle - 1] + residuals[middle]) / 2;
 }
 
-// Where the rows tell less than the prior did, the number still rests on the prior.
+// If the rows tell less than the prior did, the number keeps the prior's origin.
 Parameter fitted_parameter(const FreeAxis& axis, const Parameter& prior, const NormalPrior& normal,
                            double at, double sd, const Evidence& rows_say, const FittedOn& rows) {
   Parameter fitted;

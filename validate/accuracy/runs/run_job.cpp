@@ -70,8 +70,8 @@ class Mapper {
     }
   }
 
-  // Numbers that a choice has of its own, under a name of their own: a fit on other rows does not
-  // tell them.
+  // Numbers of a choice get a name of their own, because a fit on other rows does not apply to
+  // them.
   static void take_numbers(const SoftwareChoice& choice, Calibration& calibration) {
     if (choice.numbers.empty()) return;
     calibration.name += " " + choice.calibration;
@@ -105,14 +105,14 @@ class Mapper {
     job_.batch.sequence = require(run_.sequence, "seq");
   }
 
-  // The library's model of the same name, for what a row has no columns for.
+  // The library's model of the same name, for properties without a column.
   const TransformerSpec* library_model() const {
     const std::string name = plain_name(run_.model);
     const TransformerSpec* best = nullptr;
     for (const TransformerSpec& model : library_models()) {
       const std::string known = plain_name(model.name);
       if (name != known && !name.starts_with(known)) continue;
-      if (run_.hidden && *run_.hidden != model.hidden) continue;  // another of this size
+      if (run_.hidden && *run_.hidden != model.hidden) continue;  // another model of this size
       if (best == nullptr || known.size() > plain_name(best->name).size()) best = &model;
     }
     return best;
@@ -152,8 +152,8 @@ class Mapper {
     if (model.layers == 0) model.layers = layers_from_parameters();
   }
 
-  // Llama's way since 2023: SwiGLU shows in an MLP that is not four times as wide as the model, or
-  // in the name.
+  // Llama's architecture, common since 2023: SwiGLU shows in an MLP whose width is not four times
+  // the model's, or in the name.
   void guess_architecture() {
     TransformerSpec& model = job_.model;
     const std::string name = plain_name(run_.model);
@@ -168,7 +168,7 @@ class Mapper {
     model.tied_embeddings = false;
   }
 
-  // "(8 experts, top-2)" in the model's name.
+  // Parses "(8 experts, top-2)" in the model's name.
   void set_experts() {
     int experts = 0;
     int per_token = 0;
@@ -180,7 +180,7 @@ class Mapper {
     job_.model.moe = {.experts = experts, .per_token = per_token, .ffn_hidden = *run_.ffn_hidden};
   }
 
-  // "1.34B", "760M" or a plain count.
+  // Parses "1.34B", "760M" or a plain count.
   double stated_parameters() const {
     const std::string& text = run_.parameters;
     if (text.empty()) throw Error("the row states neither dimensions nor params");
@@ -195,7 +195,7 @@ class Mapper {
     return number * times;
   }
 
-  // Width of the MLP that makes up the stated parameters.
+  // The width of the MLP that gives the stated parameters.
   double exact_ffn(bool tied) const {
     TransformerSpec probe = job_.model;
     probe.layers = require(run_.layers, "layers and ffn_hidden");
@@ -204,8 +204,8 @@ class Mapper {
     return (stated_parameters() - probe.parameters()) / (3.0 * probe.layers * probe.hidden);
   }
 
-  // MLPs of this kind are multiples of 1024 wide. Where the row does not say whether the embeddings
-  // are tied, they are in the way that comes nearest to such a width.
+  // MLPs of this kind have widths that are multiples of 1024. If the row does not state whether
+  // embeddings are tied, uses whichever comes closest to such a width.
   int ffn_from_parameters() {
     TransformerSpec& model = job_.model;
     if (model.activation == Activation::gelu) return assume({}, "ffn_hidden", 4 * model.hidden);
@@ -235,7 +235,8 @@ class Mapper {
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     set_stated_network(run_.interconnect, job_.cluster);
     job_.cluster.node.power_limit_W = run_.power_limit_W.value_or(0);
-    // A part of a node is a smaller node; one NVLink domain holds as many GPUs as divide the job.
+    // Part of a node is modelled as a smaller node; an NVLink domain is limited to a number of GPUs
+    // that divides the job.
     NodeSpec& node = job_.cluster.node;
     const int gpus = job_.layout.ranks();
     int per_node = std::min(node.gpus, gpus);
@@ -246,7 +247,7 @@ class Mapper {
     set_measured_bus();
   }
 
-  // "AR/AG/RS GB/s=183.34/74.17/75.62" of the run's own bandwidth test.
+  // Parses "AR/AG/RS GB/s=183.34/74.17/75.62" from the run's own bandwidth test.
   void set_measured_bus() {
     const std::string text = run_.noted("AR/AG/RS GB/s");
     MeasuredBus& measured = job_.cluster.fabric.measured;
@@ -255,7 +256,8 @@ class Mapper {
     measured = {values[0] * 1e9, values[1] * 1e9, values[2] * 1e9};
   }
 
-  // Layers that do not divide: one fewer on the last stage, then on the first, then from the end.
+  // If layers do not divide evenly: one fewer on the last stage, then on the first, then from the
+  // end.
   void set_stages() {
     Layout& layout = job_.layout;
     if (layout.pp > 1) {
@@ -290,7 +292,7 @@ class Mapper {
 
   void set_recompute() {
     // "full (uniform)", "selective", or modules: "moe_act mla_up_proj", "selective (mlp)", "norm,
-    // act" as Megatron-Core's were named before 0.12.
+    // act", with Megatron-Core's names before 0.12.
     std::string text = run_.recompute;
     for (const char mark : {'(', ')', ',', ':'}) std::ranges::replace(text, mark, ' ');
     std::istringstream words(text);
@@ -308,7 +310,8 @@ class Mapper {
     if (run_.recompute.empty()) assumed_.push_back("recompute none");
   }
 
-  // "offload_share=0.3": of a stage's activations, in the host's memory until they are read.
+  // Parses "offload_share=0.3": the share of a stage's activations that is in host memory until it
+  // is read.
   void set_offload() {
     const std::string share = run_.noted("offload_share");
     if (share.empty()) return;
@@ -340,16 +343,16 @@ class Mapper {
     job_.schedule.slices = printed->slices;
   }
 
-  // No prediction of memory was ever so far off where what it assumes was known.
+  // Predictions of memory with known inputs were never off by this factor.
   static bool may_fit(const Job& job) {
     constexpr double kMost = 2;
     return fullest_bytes(prepare_iteration(job).memory) <=
            kMost * job.cluster.node.gpu.memory_bytes.value;
   }
 
-  // A run that was timed fitted: where it could not have, what it does not state is assumed
-  // otherwise, one thing after the other. Nothing is where that does not help, nor where the row is
-  // a label of whether it fitted, which is what is judged.
+  // A run with a measured time did fit. If the prediction says otherwise, changes assumptions about
+  // what the row does not state, one after the other. Changes nothing if that does not help, or if
+  // the row's label says whether it fitted, because the label is judged.
   void assume_that_it_fitted() {
     if (!run_.step_s || !run_.noted("status").empty() || may_fit(job_)) return;
     struct Otherwise {

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// What conditions may name behind "row.".
+// Columns that conditions may name after "row.".
 struct RowColumn {
   std::string_view name;
   std::string (*of)(const TrainingRun& run);
@@ -57,7 +57,7 @@ std::vector<JobCondition> conditions_at(const DocumentNode& map, const char* key
   return read_conditions(*list, {.columns = column_names(), .of_job = of_job});
 }
 
-// The name of an item that the library has; empty where none is named.
+// The name of an item in the library; empty if none is named.
 template <class Items>
 std::string name_at(const DocumentNode& map, const char* key, const Items& items) {
   const DocumentNode* node = map.value_of(key);
@@ -105,7 +105,7 @@ UsualAdapter read_adapter(const DocumentNode& map) {
   return usual;
 }
 
-// The lists of choices of an entry: those of every source, the common ones that it names, its own.
+// The choices of an entry: those for every source, the common lists that it names, its own.
 std::vector<SoftwareChoice> read_implied(const DocumentEntry& entry, const DocumentNode& document) {
   const DocumentNode& common = require(document, "common");
   std::vector<const DocumentNode*> lists = {&require(document, "every")};
@@ -169,8 +169,8 @@ const std::vector<RunSource>& run_sources() {
   return all;
 }
 
-// [stage] of one chunk a rank: each takes layers until its share of the matrices' weights is
-// reached, the loss head's counted and the embedding's not.
+// [stage] Layers with one chunk per rank: each stage takes layers until it has its share of the
+// matrices' weights, counting the loss head and not the embedding.
 std::vector<int> stages_by_weights(const TransformerSpec& model, int stages) {
   const double layer = model.attention_parameters() + model.mlp_parameters();
   const double head = static_cast<double>(model.vocabulary) * model.hidden;
@@ -193,7 +193,7 @@ void unpack_samples(int tokens, Job& job) {
   job.batch.global *= samples;
 }
 
-// Keys of which one is the other or lies below it.
+// Whether the keys are equal, or one is below the other.
 bool about_the_same(std::string_view one, std::string_view other) {
   const auto below = [](std::string_view key, std::string_view map) {
     return key.size() > map.size() && key.starts_with(map) && key[map.size()] == '.';
@@ -220,9 +220,9 @@ const RunSource& source_of(const TrainingRun& run) {
 
 namespace {
 
-// Where the software states how many layers fewer the first and last stage hold, that replaces the
+// If the software states how many layers fewer the first and last stage have, that replaces the
 // stages assumed for a row whose layers do not divide. layers_per_stage() adds the layers of
-// multi-token prediction to the last stage of a list, too, so the list is made without them.
+// multi-token prediction to the last stage of a list, too, so the list leaves them out.
 void list_shifted_stages(Job& job) {
   Layout& layout = job.layout;
   if (layout.first_stage_layers == 0 && layout.last_stage_layers == 0) return;

@@ -1,5 +1,5 @@
-// What the sources of measured runs are known to do and their rows do not say: which training
-// software they ran, what their words mean, what their figure of memory is. Data:
+// What is known about the sources of measured runs and is not in their rows: their training
+// software, the meaning of their words, and their figure of memory. The data is
 // scenarios/library/sources.yaml.
 #pragma once
 
@@ -15,11 +15,12 @@
 
 namespace windtunnel {
 
-// What adapters are where a row is silent.
+// Properties of adapters that a row does not state.
 struct UsualAdapter {
   int rank = 16;
   Adapter on;
-  double large_from = 0;  // parameters of the model from which on `large_rank` is usual; 0: none
+  // `large_rank` is usual for models with at least this many parameters; 0: never.
+  double large_from = 0;
   int large_rank = 0;
 };
 
@@ -27,29 +28,31 @@ struct RunSource {
   std::string name;
   std::vector<JobCondition> when, any;
   const Framework* software = nullptr;
-  std::vector<SoftwareChoice> implies;  // as if the row stated it
-  std::string node;                     // of the library; empty: that of the GPU
-  std::string calibration, gpu;         // fitted on this software and GPU; empty: none
-  std::string assumed;                  // in words, where the row does not tell; empty: nothing
+  std::vector<SoftwareChoice> implies;  // treated as if the row stated it
+  std::string node;                     // in the library; empty: the GPU's usual node
+  // The calibration fitted on this software and GPU; empty: none.
+  std::string calibration, gpu;
+  std::string assumed;  // in words, if the row does not tell; empty: nothing
   MemoryFigure memory;
   UsualAdapter adapter;
-  std::vector<JobCondition> packed;  // sequences then hold samples of so many tokens; 0: never
+  // If these hold, sequences are packed with samples of this many tokens; 0: never.
+  std::vector<JobCondition> packed;
   int sample_tokens = 0;
-  bool stages_by_weights = false;    // a stage's layers, in the place of even ones
-  bool chunks_of_one_layer = false;  // of a pipeline whose row does not say how it interleaves
+  bool stages_by_weights = false;    // layers per stage follow weights instead of being even
+  bool chunks_of_one_layer = false;  // for a pipeline whose row does not state its interleaving
   std::string evidence;
 };
 
 // Reads a document like scenarios/library/sources.yaml. Throws Error with location: names that the
-// library does not have, and conditions of which nothing can be known (facts/job_conditions.hpp):
-// by which source a row is of is asked before there is a job.
+// library does not have, and conditions that cannot be known (facts/job_conditions.hpp), because
+// the source of a row is determined before its job.
 std::vector<RunSource> read_run_sources(const DocumentNode& document);
 
-// The first whose conditions the row meets; the last one takes every row.
+// The first source whose conditions the row meets; the last one accepts every row.
 const RunSource& source_of(const TrainingRun& run);
 
 // `job` has the row's model, machine, layout and batch; its software sets the rest. Returns the
-// choices that were made, each once.
+// choices made, without repeats.
 std::vector<const SoftwareChoice*> apply_source(const RunSource& source, const TrainingRun& run,
                                                 Job& job);
 

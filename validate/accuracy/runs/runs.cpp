@@ -34,7 +34,7 @@ struct Subject {
   bool judged = false;
   RunJob what;
   RunPrediction predicted;
-  std::string failure;  // why there is no job or no prediction; empty: there is
+  std::string failure;  // why there is no job or prediction; empty: there is
 };
 
 bool says_whether_it_fitted(const TrainingRun& run) {
@@ -60,7 +60,7 @@ std::vector<Subject> subjects_of(const std::vector<TrainingRuns>& files, const R
   return subjects;
 }
 
-// Applies `step` to each subject; an Error of it is the subject's failure.
+// Applies `step` to each subject; an Error becomes the subject's failure.
 template <class Step>
 void for_each_subject(std::vector<Subject>& subjects, const RunsOptions& options,
                       const Step& step) {
@@ -85,20 +85,20 @@ FitRow fit_row_of(const Subject& subject) {
   return row;
 }
 
-// Its constants; the law of collectives stays that of the row's machine.
+// Uses the fitted constants; the law of collectives stays that of the row's machine.
 void take(const Calibration& fitted, Job& job) {
   Calibration own = std::exchange(job.calibration, fitted);
   job.calibration.network = std::move(own.network);
   job.calibration.node_network = std::move(own.node_network);
 }
 
-// One fit for each calibration that the rows start from: usually one per kind of GPU.
+// One fit for each calibration from which rows start, usually one per kind of GPU.
 void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predictor) {
   std::map<std::string, std::vector<FitRow>> rows;
   std::map<std::string, Calibration> calibrations;
   for (Subject& subject : subjects) {
     if (!subject.fit || !subject.failure.empty()) continue;
-    if (!subject.run->step_s) {  // nothing to fit on: its memory or its label is judged
+    if (!subject.run->step_s) {  // nothing to fit on: only its memory or label is judged
       subject.fit = false;
       continue;
     }
@@ -116,7 +116,8 @@ void fit_calibrations(std::vector<Subject>& subjects, const RunPredictor& predic
   }
 }
 
-// All subjects have been predicted; the families get the calibration of their middle row.
+// Requires that all subjects are predicted; gives each family the calibration fitted on its middle
+// row.
 void fit_one_point_each(std::vector<Subject>& subjects, const RunPredictor& predictor) {
   std::map<std::string, std::vector<Subject*>> families;
   for (Subject& subject : subjects) {
@@ -142,7 +143,7 @@ std::string optional_text(std::optional<int> value) {
   return value ? std::to_string(*value) : "-";
 }
 
-// One job: what is trained, on how many GPUs, in which batch.
+// Identifies a job: what is trained, on how many GPUs, with which batch.
 std::string group_of(const TrainingRun& run) {
   return fmt::format("{}|{}|{}|{}|{}|{}|{}", run.model, optional_text(run.layers),
                      optional_text(run.hidden), optional_text(run.sequence),
@@ -150,7 +151,7 @@ std::string group_of(const TrainingRun& run) {
                      run.noted("after_pp_fix"));
 }
 
-// How it is run.
+// Identifies how the job is run.
 std::string configuration_of(const TrainingRun& run) {
   std::vector<std::string> parts;
   for (const std::optional<int>& value : {run.heads, run.kv_heads, run.micro_batch}) {
@@ -185,7 +186,7 @@ ValidationRow row_of(const Subject& subject, const char* metric) {
   return row;
 }
 
-// What a choice sets: "software.host_step".
+// The keys that a choice sets: "software.host_step".
 std::string keys_of(const SoftwareChoice& choice) {
   std::vector<std::string> keys;
   for (const auto& [key, value] : choice.set) keys.push_back(key);
@@ -213,7 +214,7 @@ void add_rows(const Subject& subject, const RunPredictor& predictor, bool fits,
               std::map<std::string, double> baselines, ValidationReport& report) {
   const TrainingRun& run = *subject.run;
   Calibration calibration = subject.what.job.calibration;
-  // What was not fitted here has the interval that a user gets, who is of no publisher.
+  // Without a fit, the interval is that of a user, whose job has no publisher.
   if (!fits) calibration.step_error = step_error(subject.what.job, subject.family).error;
   const PredictionInterval range = predictor.interval(subject.predicted, calibration);
   const auto add = [&](ValidationRow row, bool of_memory) {
@@ -264,7 +265,7 @@ std::vector<std::map<std::string, double>> baselines_of(const std::vector<Subjec
   return found;
 }
 
-// By family and traits, in the order of their first row.
+// Grouped by family and traits, in the order of their first row.
 std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   std::vector<MeasuredRuns> all;
   for (const Subject& subject : subjects) {
@@ -287,7 +288,7 @@ std::vector<MeasuredRuns> measured_of(const std::vector<Subject>& subjects) {
   return all;
 }
 
-// By family, in how many rows each thing was assumed.
+// [family] Counts the rows with each assumption.
 void count_assumptions(const std::vector<Subject>& subjects, ValidationReport& report) {
   std::map<std::string, std::map<std::string, int>> counts;
   for (const Subject& subject : subjects) {
@@ -321,7 +322,7 @@ std::string family_of(const TrainingRun& run) {
 
 namespace {
 
-// The fits of the calibrations that predict, by what their sources say up to the semicolon.
+// The fits behind the calibrations used, by the text of their source up to the semicolon.
 std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
   struct Fit {
     std::set<std::string> numbers, calibrations, rows;
@@ -382,7 +383,7 @@ ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
   };
   report.fitted_before = fitted_before(subjects);
   const bool fits = options.one_point || options.fit_where || !options.calibrate_on.empty();
-  if (fits) predict_all();  // what cannot be predicted is nothing to fit on
+  if (fits) predict_all();  // rows that cannot be predicted cannot be fitted on
   if (options.one_point) {
     fit_one_point_each(subjects, predictor);
   } else if (fits) {

@@ -1,8 +1,8 @@
-// Measured training runs against the closed prediction of their jobs: step time, peak memory, and
-// whether a run was out of memory. A family is a source on one kind of GPU.
+// Compares measured training runs with the closed prediction of their jobs: step time, peak memory,
+// and whether a run ran out of memory. A family is a source on one kind of GPU.
 //
-// Rows that a calibration is fitted on are stated and not judged. What is judged is predicted with
-// the calibration frozen.
+// Rows that a calibration is fitted on are listed and not judged. The calibration is frozen before
+// rows are judged.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace windtunnel {
 
-// What validate_runs() asks the models for. Called from several threads.
+// The models that validate_runs() calls, from several threads.
 struct RunPredictor {
   std::function<RunJob(const TrainingRun&)> job_of;
   std::function<RunPrediction(const Job&)> predict;
@@ -27,27 +27,27 @@ struct RunPredictor {
   std::function<Calibration(const FitRow&, const Calibration& prior)> fit_one_point;
 };
 
-RunPredictor closed_predictor(int threads = 0);  // of run_job.hpp and run_fit.hpp
+RunPredictor closed_predictor(int threads = 0);  // with run_job.hpp and run_fit.hpp
 
 struct RunsOptions {
-  std::optional<RowFilter> where;      // judged rows; none: all but those that are fitted on
-  std::optional<RowFilter> fit_where;  // rows to fit on, whatever `where` says
-  // Further files whose rows are fitted on and never judged; `fit_where` then applies to them only.
+  std::optional<RowFilter> where;      // judged rows; none: all but the fitted ones
+  std::optional<RowFilter> fit_where;  // rows to fit on, regardless of `where`
+  // Files to fit on and never judge; `fit_where` then applies only to them.
   std::vector<TrainingRuns> calibrate_on;
-  std::optional<Calibration> calibration;  // for all rows, instead of that of the row's GPU
-  // One row of each family is fitted on: the middle one, in the order of the files, of those that
-  // state a time and can be predicted.
+  std::optional<Calibration> calibration;  // for all rows, instead of the one for their GPU
+  // Fits on one row of each family: the middle one, in the order of the files, of those with a time
+  // and a prediction.
   bool one_point = false;
   int threads = 0;  // 0: all cores; the report does not depend on it
-  // Rows done and rows in all; from any thread, never at the same time.
+  // Rows done and total; called from any thread, never concurrently.
   std::function<void(size_t, size_t)> progress;
 };
 
-// "a paper / A100"
+// Returns "a paper / A100".
 std::string family_of(const TrainingRun& run);
 
-// Throws Error when a filter names an unknown column, or nothing can be fitted on that was to be.
-// Every row of the files that a filter lets pass is judged, fitted on, or skipped with the reason.
+// Throws Error if a filter names an unknown column, or the rows to fit on are not sufficient. Every
+// row that a filter passes is judged, fitted on, or skipped with the reason.
 ValidationReport validate_runs(const std::vector<TrainingRuns>& files,
                                const RunPredictor& predictor, const RunsOptions& options);
 

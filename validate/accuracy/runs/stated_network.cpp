@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// "delay 5 ms", "0.1 ms": milliseconds before the unit; 0: none is stated.
+// Parses "delay 5 ms" or "0.1 ms"; 0: not stated.
 double stated_delay_s(const std::string& text) {
   const std::size_t unit = text.find(" ms");
   if (unit == std::string::npos) return 0;
@@ -20,8 +20,8 @@ double stated_delay_s(const std::string& text) {
   return milliseconds * 1e-3;
 }
 
-// What operators call a node: a node of the library, or each tray of a rack that is one NVLink
-// domain, of four GPUs (NVIDIA DGX GB200 and GB300 user guides).
+// Hosts in the operators' sense: a node of the library, or each tray of four GPUs in a rack that is
+// one NVLink domain (NVIDIA DGX GB200 and GB300 user guides).
 int hosts_of(const NodeSpec& node) {
   constexpr int kLargestHost = 16;
   constexpr int kTray = 4;

@@ -22,7 +22,7 @@ namespace {
 constexpr const char* kCompositions = "compositions";
 constexpr const char* kSingle = "single kernels";
 
-// Bytes a second at the largest size.
+// Bytes per second at the largest size.
 double rate_of(const KernelLaw& law) {
   return law.curve.sizes.empty() ? 0 : law.most / law.curve.at(law.most);
 }
@@ -53,8 +53,8 @@ ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
   return row;
 }
 
-// Constants of collectives inside a node, as models/network/collectives/collective_law.hpp counts
-// with them.
+// Constants of collectives inside a node, in the form of
+// models/network/collectives/collective_law.hpp.
 struct PortLaw {
   double launch_s = 0;
   double step_s = 0;
@@ -73,7 +73,7 @@ constexpr std::array<MeasuredPattern, 9> kPatterns = {{
     {"reduce-scatter-ring", CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring},
     {"all-gather-ring", CollectiveKind::all_gather, CollectiveAlgorithm::ring},
     {"all-to-all-pairwise", CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise},
-    // Of a library, by whatever it picks: counted as rings.
+    // A library chooses the algorithm; it is counted as a ring.
     {"all-reduce", CollectiveKind::all_reduce, CollectiveAlgorithm::ring},
     {"reduce-scatter", CollectiveKind::reduce_scatter, CollectiveAlgorithm::ring},
     {"all-gather", CollectiveKind::all_gather, CollectiveAlgorithm::ring},
@@ -86,7 +86,7 @@ int ranks_of(const KernelLaw& law) {
   return at == std::string::npos ? 0 : std::atoi(law.key.c_str() + at + kRanks.size());
 }
 
-// On the curves of all that was measured, at sizes a factor apart. Nothing where there is none.
+// Fitted on all measured curves, at sizes a factor of kApart apart. Nothing if there are none.
 std::optional<PortLaw> fit_port_law(const KernelLaws& laws) {
   constexpr double kApart = 2;
   std::vector<std::vector<double>> columns(3);
@@ -96,7 +96,8 @@ std::optional<PortLaw> fit_port_law(const KernelLaws& laws) {
     for (const KernelLaw& law : laws.laws) {
       const int ranks = ranks_of(law);
       if (ranks < 2 || law.key.substr(0, law.key.find(' ')) != pattern.kernel) continue;
-      if (law.key.ends_with(" cold")) continue;  // constants of the network, not of memory
+      // These constants are of the network, not of memory.
+      if (law.key.ends_with(" cold")) continue;
       GroupShape shape;
       shape.members = shape.members_per_node = ranks;
       for (double bytes = law.least; bytes <= law.most; bytes *= kApart) {
@@ -131,7 +132,7 @@ Parameter measured_time(double seconds, double spread, const std::string& source
           Origin::measured, source};
 }
 
-// By the kernel of compressors that they measure: middle of the rates of its forms.
+// Groups laws by the compressors' kernel that they measure.
 std::map<std::string, std::vector<const KernelLaw*>> by_share(const KernelLaws& laws) {
   std::map<std::string, std::vector<const KernelLaw*>> shares;
   for (const KernelLaw& law : laws.laws) {

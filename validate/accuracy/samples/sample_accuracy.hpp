@@ -1,5 +1,5 @@
-// Measured series of kernels against the laws that were fitted on others of the same run:
-// compositions, and sizes that lie between those fitted on.
+// Compares measured series of kernels with laws fitted on other series of the same run:
+// compositions, and intermediate sizes.
 #pragma once
 
 #include <span>
@@ -14,12 +14,12 @@
 
 namespace windtunnel {
 
-// Of series with the role judge; those of the role fit are counted as fitted. Baseline: the bytes
-// at the rate of the largest copy. A kernel without a law is listed as skipped.
+// Judges series with the role judge; counts those with the role fit as fitted. The baseline is the
+// bytes at the rate of the largest copy. A kernel without a law is skipped.
 ValidationReport validate_samples(const SampleFile& file, const KernelLaws& laws);
 
-// What a device reaches at large sizes: peaks for a scenario of a machine without a data sheet. 0:
-// not measured.
+// Rates that a device reaches at large sizes, as peaks for a scenario of a machine without a data
+// sheet. 0: not measured.
 struct DeviceRates {
   double flops = 0;       // FLOP/s of fp32 products
   double memory_Bps = 0;  // read and written
@@ -27,19 +27,19 @@ struct DeviceRates {
 };
 DeviceRates device_rates(const KernelLaws& laws);
 
-// What is known of a device beside its timings.
+// Known properties of a device besides its timings.
 struct MeasuredDevice {
   DeviceKind kind = DeviceKind::cpu;
   const GpuSpec* spec = nullptr;  // nullptr: no data sheet
-  double port_Bps = 0;            // to others of its node; 0: not known
+  double port_Bps = 0;            // to others in its node; 0: not known
   std::string source;             // device and date
 };
 
-// `base` with the laws, which are the time of what they were measured for, and what they tell of
-// the rest: shares of compressors' kernels over the copy's rate; of products, copies and ports over
-// the peaks of `spec`, or 1 where there is none: then the peaks are device_rates(); launch and
-// latency of collectives among other numbers of ranks. A CPU launches nothing and computes nothing
-// while it sends: its constants for that are set so.
+// Extends `base` with the laws, which give the times of measured kernels, and with constants
+// derived from them: shares of compressors' kernels relative to the copy's rate; shares of
+// products, copies and ports relative to the peaks of `spec`, or 1 without it (the peaks are then
+// device_rates()); launch and latency of collectives for other numbers of ranks. A CPU has no
+// launches, and does not compute while it sends; its constants say so.
 Calibration calibration_of(const KernelLaws& laws, const Calibration& base,
                            const MeasuredDevice& device);
 

@@ -1,4 +1,4 @@
-// Where rows come from, and whether a fit can use them.
+// Rules about the origin of rows, and whether a fit can use them.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -17,20 +17,20 @@
 namespace windtunnel {
 namespace {
 
-// A throttled row is worth a new measurement; from this share on the run is.
+// A throttled row should be measured again; from this share on, the whole run should.
 constexpr double kFewThrottled = 0.05;
 constexpr double kFewThrottledOfKernel = 1.0 / 3;
-// Of the clock that the run knows: clocks of boost differ by a few per cent between kernels.
+// Share of the run's top clock: boost clocks differ by a few per cent between kernels.
 constexpr double kHeldBack = 0.9;
-constexpr double kTopClock = 0.9;  // quantile: a GPU runs there unless something holds it back
+constexpr double kTopClock = 0.9;  // quantile of clocks, which a GPU reaches unless it is throttled
 
-constexpr double kLeastRange = 8;  // of sizes, from where on a slope is told from a start
+constexpr double kLeastRange = 8;  // ratio of sizes needed to separate slope and start
 
-// Half a bootstrap interval of less says nothing.
+// With fewer repeats, half a bootstrap interval tells nothing.
 constexpr int kLeastRepeats = 5;
 constexpr double kWidest = 1;  // half of the interval, over the median
 
-// The values of `field`, with their rows.
+// Groups rows by the value of `field`.
 template <typename Field>
 std::map<std::string, std::vector<const Sample*>> by(const SampleEvidence& evidence, Field field) {
   std::map<std::string, std::vector<const Sample*>> groups;
@@ -38,7 +38,7 @@ std::map<std::string, std::vector<const Sample*>> by(const SampleEvidence& evide
   return groups;
 }
 
-// All groups but the largest.
+// Blames all groups except the largest.
 Blames mixed(const std::map<std::string, std::vector<const Sample*>>& groups,
              std::string_view noun) {
   if (groups.size() < 2) return {};
@@ -78,7 +78,7 @@ double top_clock(const SampleEvidence& evidence) {
   return clocks[static_cast<std::size_t>(kTopClock * static_cast<double>(clocks.size() - 1))];
 }
 
-// The clock of a CPU is no sign: it follows the load of all cores from one millisecond to the next.
+// The clock of a CPU is no criterion: it follows the load of all cores within milliseconds.
 bool held_back(const Sample& sample, double top_Hz) {
   if (sample.before.throttled || sample.after.throttled) return true;
   return sample.backend == "cuda" && sample.after.clock_Hz > 0 &&
@@ -160,7 +160,7 @@ Blames stale_driver(const SampleEvidence& evidence) {
   return {blame};
 }
 
-// Messages are among as many ranks as they say.
+// Messages are between as many ranks as they state.
 Blames mixed_ranks(const SampleEvidence& evidence) {
   std::map<std::string, std::vector<const Sample*>> groups;
   for (const Sample* sample : evidence.samples) {
@@ -198,7 +198,7 @@ Blames too_few_points(const SampleEvidence& evidence) {
       least = std::min(least, point.size);
       most = std::max(most, point.size);
     }
-    // Of rows to be judged alone none is fitted on.
+    // Rows that are only to be judged are not fitted on.
     if (sizes.empty() || (sizes.size() >= kLeastSizes && most >= kLeastRange * least)) continue;
     blame.what = fmt::format(
         "{}: {} sizes, the largest {:.3g} times the smallest; {} over a range "
@@ -209,8 +209,8 @@ Blames too_few_points(const SampleEvidence& evidence) {
   return blames;
 }
 
-// Five figures of a series agree to the last bit in a copy only; not where they are all one, as of
-// a single timing.
+// Five figures of a series agree in every bit only in a copy, except if all are equal, as for a
+// single timing.
 Blames duplicated_rows(const SampleEvidence& evidence) {
   using Figures = std::tuple<double, double, double, double, double>;
   std::map<Figures, const Sample*> first;

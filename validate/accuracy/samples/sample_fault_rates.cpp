@@ -1,5 +1,5 @@
-// What rates are possible: against the device's data sheet, an earlier calibration, the clock on
-// the wall, the other kernels of the run, and what holds on every machine.
+// Rules about possible rates: compared with the device's data sheet, an earlier calibration,
+// elapsed time, the run's other kernels, and limits of all machines.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,27 +16,32 @@
 namespace windtunnel {
 namespace {
 
-// Slips of people and scripts: bits for bytes; ms or kB, us or MB.
+// Typical mistakes: bits instead of bytes; ms or kB, us or MB.
 constexpr double kBits = 8;
 constexpr std::array<double, 2> kThousands = {1e3, 1e6};
-// Between kernels of one memory, and from a data sheet to what is reached, lies less than this.
+// Kernels of one memory, and a data sheet and the reached rate, differ by less than this factor.
 constexpr double kNoSlip = 5;
-// Of rows beside their neighbours in size: what strays by a thousand, or most that strays by about
-// eight. Three rows that are off by eight are off, no more; and so are more of them where half as
-// many stray by less, to the same side: noise has tails, which thin out, slips leave a gap.
+// Rows that deviate from their neighbours in size: by a factor of a thousand, or most of them by
+// about eight. Up to three rows that are off by eight are not blamed. Nor are more of them if half
+// as many deviate by less to the same side: noise has tails that thin out, but mistakes leave a
+// gap.
 constexpr double kUnitsTolerance = 3;
 constexpr double kRateStrays = 3;
 constexpr double kLessStrays = 2;
-constexpr double kBitsTolerance = 1.7;  // of their middle: their neighbours vary by two
-constexpr double kBitsNear = 2.5;       // of most of them; beside streams, whose caches differ
+// Around eight, relative to the median: neighbours vary by two.
+constexpr double kBitsTolerance = 1.7;
+// Relative to most of them, or to streams, whose caches differ.
+constexpr double kBitsNear = 2.5;
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
 constexpr double kRateDeviations = 7;
-constexpr double kEndDoubt = 3;  // times as unsure: expected beyond the neighbours, not between
-constexpr double kSure = 0.1;  // deviation of a row by its own interval: others may stray by noise
+// An extrapolated value is this much less certain than an interpolated one.
+constexpr double kEndDoubt = 3;
+// Deviation of a row from its own interval; others may deviate by noise.
+constexpr double kSure = 0.1;
 
-// Copies of 16 MB and more: no main memory is as slow as the first, and none of a host, or of a
-// device, as fast as the others (2026: 1.6 TB/s a socket with HBM, 8 TB/s a GPU).
+// Rates of copies of 16 MB and more: no main memory is as slow as the first value, and no host or
+// device is as fast as the others (2026: 1.6 TB/s per socket with HBM, 8 TB/s per GPU).
 constexpr double kBeyondCaches = 16e6;
 constexpr double kSlowest_Bps = 1e8;
 constexpr double kFastestHost_Bps = 4e12;
@@ -45,15 +50,15 @@ constexpr double kFastest_Bps = 1e14;
 constexpr double kLargeBytes = 4e6;
 constexpr double kLong_s = 1e-4;
 constexpr std::size_t kNext = 4;
-constexpr double kNextRange = 8;  // of their sizes: farther lie other caches
+constexpr double kNextRange = 8;  // ratio of sizes; more distant ones are in other caches
 constexpr std::array<std::string_view, 3> kStreams = {"copy", "add", "scale"};
 
 constexpr double kAboveSpec = 1.05;     // rounding of data sheets
 constexpr std::size_t kLeastAbove = 2;  // one row is an outlier
-constexpr double kLargeFlops = 1e9;     // products beside which a launch is nothing
-constexpr double kCacheReach = 2;       // of the L2 cache, from where its share can be told
-constexpr double kUnlikeInAll = 1.25;   // between two calibrations, by the middle of all kernels
-constexpr double kUnlikeInOne = 2;      // by the middle of a kernel's sizes
+constexpr double kLargeFlops = 1e9;     // products for which a launch is negligible
+constexpr double kCacheReach = 2;       // times the L2 cache, from where its share can be told
+constexpr double kUnlikeInAll = 1.25;   // between two calibrations, for the median over all kernels
+constexpr double kUnlikeInOne = 2;      // for the median over a kernel's sizes
 
 enum class SlipKind { bits, units, neither };
 struct Slip {
@@ -70,7 +75,7 @@ bool is_slip(double ratio) {
   return ratio >= kNoSlip || ratio <= 1 / kNoSlip;
 }
 
-// Copies reach 0.6 to 1 of a data sheet, so bits are as near eight as among neighbours.
+// Copies reach 0.6 to 1 of a data sheet, so the tolerance around eight is that between neighbours.
 SlipKind slip_kind(double ratio, double bits_tolerance = kBitsTolerance) {
   const double log = std::log(ratio);
   if (near(log, kBits, bits_tolerance)) return SlipKind::bits;
@@ -89,7 +94,7 @@ bool is_stream(const KernelSeries& series) {
   return std::ranges::find(kStreams, series.key) != kStreams.end();
 }
 
-// Of its works next in size: noise only slows, so the fastest counts.
+// The rate of works next in size. Noise only slows down, so the fastest counts.
 double rate_near(const KernelSeries& series, double bytes) {
   const auto distance = [&](const SizedSample& point) {
     return std::abs(std::log(point.bytes / bytes));
@@ -104,17 +109,17 @@ double rate_near(const KernelSeries& series, double bytes) {
   return fastest;
 }
 
-// Of its largest works.
+// The rate of its largest works.
 double peak_rate(const KernelSeries& series) {
   return rate_near(series, series.points.back().bytes);
 }
 
-// Its start is nothing beside its bytes.
+// Whether its start is negligible compared with its bytes.
 bool is_large(const SizedSample& point) {
   return point.bytes >= kLargeBytes || point.sample->median_s >= kLong_s;
 }
 
-// All timings of a run take no longer than the run. Half of them lie above their median.
+// The timings of a run cannot take longer than the run. Half of them are above their median.
 void against_the_clock(const SampleEvidence& evidence, Slips& slips) {
   constexpr double kSameBatch_s = 1e-3;
   std::vector<const Sample*> run;
@@ -126,7 +131,7 @@ void against_the_clock(const SampleEvidence& evidence, Slips& slips) {
       first_s = std::min(first_s, sample->started_s);
       last_s = std::max(last_s, sample->started_s);
     }
-    double least_s = 0;  // of those before the last batch
+    double least_s = 0;  // for timings before the last batch
     for (const Sample* sample : run) {
       if (sample->started_s > last_s - kSameBatch_s) continue;
       least_s += sample->repeats * sample->median_s / 2;
@@ -140,7 +145,7 @@ void against_the_clock(const SampleEvidence& evidence, Slips& slips) {
     run.clear();
   };
   for (const Sample* sample : evidence.samples) {
-    // A resumed run counts its seconds anew.
+    // A resumed run counts its seconds from 0 again.
     if (!run.empty() && sample->started_s < run.back()->started_s - kSameBatch_s) check();
     run.push_back(sample);
   }
@@ -164,8 +169,7 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// A series whose largest works go at `ratio` times the rate of the data sheet, as no slower or
-// faster memory explains.
+// A series whose largest works have `ratio` times the data sheet's rate, which no memory explains.
 struct OffSpec {
   const KernelSeries* series;
   double ratio;
@@ -196,8 +200,8 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// Middle of log(rate / rate of streams) over the larger half of a series' sizes: units are off at
-// all of them, while load on the machine slows some, the longest first.
+// The median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong unit
+// affects all sizes, whereas load on the machine slows some, the longest first.
 double log_beside_streams(const KernelSeries& series,
                           const std::vector<const KernelSeries*>& streams) {
   std::vector<double> logs;
@@ -209,13 +213,13 @@ double log_beside_streams(const KernelSeries& series,
   return median(logs);
 }
 
-// At any size streams go at one rate, that of the memory or cache; nothing goes faster.
+// At any size, streams have one rate, that of the memory or cache, and nothing is faster.
 void against_streams(const SampleEvidence& evidence, Slips& slips) {
   std::vector<const KernelSeries*> streams;
   for (const KernelSeries& series : evidence.series) {
     if (is_stream(series)) streams.push_back(&series);
   }
-  if (streams.size() < kStreams.size()) return;  // of two, none tells which is wrong
+  if (streams.size() < kStreams.size()) return;  // with two, it is not known which is wrong
   for (const KernelSeries& series : evidence.series) {
     if (!moves_memory(series)) continue;
     const double ratio = std::exp(log_beside_streams(series, streams));
@@ -230,7 +234,7 @@ void against_streams(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// Middle of log(measured / predicted); none: the laws lack the kernel.
+// The median of log(measured / predicted); none: the laws lack the kernel.
 std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& laws) {
   std::vector<double> ratios;
   try {
@@ -245,7 +249,7 @@ std::optional<double> log_ratio(const KernelSeries& series, const KernelLaws& la
   return median(ratios);
 }
 
-// Other factors are told by unlike_earlier().
+// unlike_earlier() reports other factors.
 void against_earlier(const SampleEvidence& evidence, Slips& slips) {
   if (evidence.known.earlier == nullptr) return;
   for (const KernelSeries& series : evidence.series) {
@@ -272,7 +276,7 @@ Blame blame_of(const Strays& strays) {
   return blame;
 }
 
-// `less`: rows to the same side that stray by less, or are not sure themselves.
+// `less`: the number of rows that deviate by less to the same side, or are uncertain themselves.
 void eighths(const Strays& strays, std::size_t less, Slips& slips) {
   if (strays.size() < kLeastBitRows || strays.size() <= 2 * less) return;
   std::vector<double> logs;
@@ -295,14 +299,14 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
   std::size_t less_slow = 0;
   std::size_t less_fast = 0;
   for (const KernelSeries& series : evidence.series) {
-    // Where rows stray by themselves, such a factor tells nothing.
+    // If rows deviate anyway, such a factor tells nothing.
     const double noise = kRateDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;
       if (slip_kind(std::exp(r)) == SlipKind::units) {
         if (std::abs(r) > (point.inner ? noise : kEndDoubt * noise)) units.push_back(&point);
       } else if (series.product || !point.inner) {
-        continue;  // a product's sizes are no bytes
+        continue;  // the size of a product is not in bytes
       } else if (std::abs(r) > std::log(kRateStrays) && point.noise < kSure) {
         (r > 0 ? slow : fast).push_back(&point);
       } else if (std::abs(r) > std::log(kLessStrays)) {
@@ -335,7 +339,7 @@ Blames of_slips(const SampleEvidence& evidence, SlipKind kind) {
   return blames;
 }
 
-// A row that is faster than the data sheet allows, `ratio` times.
+// A row that is `ratio` times faster than the data sheet allows.
 struct Above {
   const Sample* row;
   double ratio;
@@ -356,7 +360,7 @@ void products_above(const KernelSeries& series, const GpuSpec& spec, std::vector
   }
 }
 
-// Part of the bytes may come from the L2 cache, as many as it holds.
+// Up to its capacity, bytes may come from the L2 cache.
 void streams_above(const KernelSeries& series, const GpuSpec& spec, std::vector<Above>& above) {
   if (!is_stream(series)) return;
   for (const SizedSample& point : series.points) {

@@ -1,4 +1,4 @@
-// The rules behind sample_faults.hpp, one for each of its kinds.
+// The rules of sample_faults.hpp, one for each kind.
 #pragma once
 
 #include <span>
@@ -9,51 +9,52 @@
 
 namespace windtunnel {
 
-// ---- Series of one kernel in order of size, and how far each lies from what the others make
-// expect: how rows are judged without a fit, which a bad row would bend.
+// ---- Series of a kernel sorted by size, with the distance of each from what the others predict.
+// Rows can thus be judged without a fit, which a bad row would distort.
 
 struct SizedSample {
   const Sample* sample = nullptr;
-  double size = 0;      // FLOPs of products, else bytes moved
+  double size = 0;      // FLOPs for products, else bytes moved
   double bytes = 0;     // moved
   double log_s = 0;     // of the median
-  double noise = 0;     // standard deviation of log_s by the series' own interval
-  double residual = 0;  // log_s less what the others make expect
-  bool inner = false;   // they lie on both sides: expected between, not beyond
+  double noise = 0;     // standard deviation of log_s, from the series' own interval
+  double residual = 0;  // log_s minus the value predicted by the others
+  bool inner = false;   // others are on both sides: interpolated, not extrapolated
 };
 
 struct KernelSeries {
-  std::string key;       // law_key(), " cold" and how many ranks ran it at once where they differ
-  bool product = false;  // of matrices: time follows FLOPs
+  // law_key(), with " cold" and the number of concurrent ranks where these differ.
+  std::string key;
+  bool product = false;             // matrix products, whose time follows FLOPs
   std::vector<SizedSample> points;  // by size
   double noise = 0;                 // robust standard deviation of the residuals
 };
 
 std::vector<const Sample*> rows_of(const KernelSeries& series);
 
-// Series of the single works that were to be fitted on or judged. Expected is a line in log size
+// Series of single works with the role fit or judge. The predicted value is on a line in log size
 // and log time through three neighbours on either side (repeated medians, Siegel 1982), which two
-// bad ones of six do not bend.
+// bad ones of six do not distort.
 std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples);
 
-// Robust standard deviation of the residuals of all.
+// Robust standard deviation of all residuals.
 double noise_of(std::span<const KernelSeries> series);
 
-// ---- What rules look at: rows that no kind has explained so far.
+// ---- The input of rules: rows that no earlier kind has explained.
 struct SampleEvidence {
   std::vector<const Sample*> samples;
-  std::vector<KernelSeries> series;  // of these
+  std::vector<KernelSeries> series;  // of `samples`
   double noise = 0;                  // of the residuals of all series
   KnownMachine known;
 };
 
 struct Blame {
-  std::vector<const Sample*> rows;  // empty: the file as a whole
+  std::vector<const Sample*> rows;  // empty: the whole file
   std::string what;
 };
 using Blames = std::vector<Blame>;
 
-// Where rows come from, and whether a fit can use them.
+// Rules about the origin of rows, and whether a fit can use them.
 Blames time_sliced(const SampleEvidence& evidence);
 Blames mixed_devices(const SampleEvidence& evidence);
 Blames wrong_device(const SampleEvidence& evidence);
@@ -68,14 +69,14 @@ Blames tainted_rows(const SampleEvidence& evidence);
 Blames disturbed(const SampleEvidence& evidence);
 Blames unsure(const SampleEvidence& evidence);
 
-// What rates are possible.
+// Rules about possible rates.
 Blames swapped_units(const SampleEvidence& evidence);
 Blames bits_for_bytes(const SampleEvidence& evidence);
 Blames below_specification(const SampleEvidence& evidence);
 Blames above_specification(const SampleEvidence& evidence);
 Blames unlike_earlier(const SampleEvidence& evidence);
 
-// How series of one kernel lie to each other, to their law, and over the run.
+// Rules about series of one kernel relative to each other, to their law, and over the run.
 Blames non_monotone(const SampleEvidence& evidence);
 Blames negative_latency(const SampleEvidence& evidence);
 Blames outliers(const SampleEvidence& evidence);

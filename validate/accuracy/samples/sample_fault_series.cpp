@@ -1,4 +1,4 @@
-// How series of one kernel lie to each other, to their law, and over the run.
+// Rules about series of one kernel relative to each other, to their law, and over the run.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,50 +15,52 @@ namespace windtunnel {
 namespace {
 
 // A neighbour on the other thread of a core, or in its memory, makes a series take up to twice as
-// long, and the step from one cache to the next lies off a line by as much again; products, whose
-// shapes differ, by twice that. And beyond what the kernel's series stray by: with tails like
-// Student's of 4 degrees of freedom, eight deviations come once in 700 rows, and beyond four times
-// only in kernels that stray by a sixth.
+// long, and the step from one cache to the next deviates from a line by as much again; products,
+// whose shapes differ, by twice that. Deviations must also exceed the usual ones of the kernel's
+// series: with tails like Student's with 4 degrees of freedom, eight deviations occur once in 700
+// rows, and exceed a factor of four only for kernels that deviate by a sixth.
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
-// A work that takes longer than larger ones stands out sooner, because no step from one cache to
-// the next causes that. Rows of runs without faults reach five deviations.
+// A work that takes longer than larger ones is conspicuous sooner, because no step between caches
+// causes that. Rows of runs without faults reach five deviations.
 constexpr double kDeviationsOutOfOrder = 6;
 
-// Windows of so many sizes, which two bad rows do not take apart. Neighbours alone make windows of
-// one time differ by less than this. On machines that others load, falls of clean series reach five
-// deviations of all rows, or three of their own, but not both.
+// Number of sizes in a window, which two bad rows do not distort. Neighbours alone change a window
+// by less than this factor. On loaded machines, falls in clean series reach five deviations of all
+// rows, or three of their own, but not both.
 constexpr std::size_t kWindow = 3;
 constexpr double kFalls = 2;
 constexpr double kFallDeviations = 6;  // of the run's rows
-constexpr double kFallScatters = 2.5;  // of the series' own, and of these sizes about a line
+// Deviations of the series itself, and of these sizes about a line.
+constexpr double kFallScatters = 2.5;
 
-// The smallest work may be faster per byte than the next ones, from a cache nearer to the core: by
-// up to 4 (first level to second) on the machines seen, and by twice that where others load the
-// machine meanwhile. More is an overhead taken off twice.
+// The smallest work may be faster per byte than the next ones because it is in a closer cache: by
+// up to 4 (first level to second) on the machines seen, and by twice that if others load the
+// machine meanwhile. A larger factor means that an overhead was subtracted twice.
 constexpr std::size_t kSmallest = 5;
 constexpr double kNearerCache = 8;
-constexpr double kSmallRange = 64;  // of these five: farther lie more caches
-constexpr double kSurely = 4;       // standard errors of the start
+// Ratio of these five sizes; over a larger ratio there are more caches.
+constexpr double kSmallRange = 64;
+constexpr double kSurely = 4;  // in standard errors of the start
 
-// By the middle of all works that were measured both ways, and by more than those of a machine that
-// others load stray: at three times the usual noise one of 4000 clean runs reaches three errors.
+// For the median over all works that were measured both warm and cold, and beyond what works of a
+// loaded machine vary: at three times the usual noise, one of 4000 clean runs reaches three errors.
 constexpr double kColdFaster = 1.25;
-constexpr double kSurelyFaster = 3;  // standard errors of the middle
+constexpr double kSurelyFaster = 3;  // in standard errors of the median
 constexpr std::size_t kLeastPairs = 3;
 
-constexpr std::size_t kBin = 8;  // works that are measured side by side
+constexpr std::size_t kBin = 8;  // works measured at about the same time
 constexpr std::size_t kLeastBins = 6;
-constexpr double kClip = 3;               // deviations: what strays farther weighs no more
-constexpr double kRareTrend = 3.29;       // standard deviations: one run of a thousand
-constexpr double kDriftMatters = 1.1;     // less is within what intervals say anyway
-constexpr double kRareRepeat = 0.005;     // share of rows that stray as far
+constexpr double kClip = 3;               // deviations beyond this count as this
+constexpr double kRareTrend = 3.29;       // standard deviations: once in a thousand runs
+constexpr double kDriftMatters = 1.1;     // intervals include a smaller drift
+constexpr double kRareRepeat = 0.005;     // share of rows that deviate as much
 constexpr std::size_t kRepeatNeeds = 50;  // rows
 
-constexpr double kLawMisses = 3;  // times its spread
+constexpr double kLawMisses = 3;  // times the law's spread
 constexpr std::size_t kLawNeeds = 6;
-constexpr double kRareRuns = -3.7;  // standard deviations: one law of ten thousand
+constexpr double kRareRuns = -3.7;  // standard deviations: once in ten thousand laws
 
 // Standard deviation of log times about a line in log size.
 double scatter_about_line(std::span<const SizedSample> points) {
@@ -76,8 +78,8 @@ double scatter_about_line(std::span<const SizedSample> points) {
   return std::sqrt(std::max(0.0, yy - y * y - along) * n / (n - 2));
 }
 
-// The largest fall of time from a window of sizes to the next, all of it below all of the first,
-// and more than noise gives: times that fall do so along a line, load scatters them.
+// The largest fall of time from a window of sizes to the next, if all times of the second are below
+// all of the first, and by more than noise: true falls follow a line, whereas load scatters times.
 double largest_fall(const KernelSeries& series, double run_noise) {
   const std::span points(series.points);
   double largest = 0;
@@ -108,7 +110,8 @@ std::vector<SizedSample> smallest(const KernelSeries& series) {
   return points;
 }
 
-// t = a + b size without bounds, errors relative: a, and its standard error by the noise.
+// A fit of t = a + b size without bounds and with relative errors: a, and its standard error from
+// the noise.
 struct Start {
   double seconds = 0;
   double error_s = 0;
@@ -155,7 +158,7 @@ struct TimedResidual {
   double residual = 0;
 };
 
-// Of one run each: a resumed one counts its seconds anew.
+// [run] A resumed run counts its seconds from 0 again.
 std::vector<std::vector<TimedResidual>> residuals_over_runs(const SampleEvidence& evidence) {
   constexpr double kSameBatch_s = 1e-3;
   std::map<const Sample*, double> residuals;
@@ -175,7 +178,7 @@ std::vector<std::vector<TimedResidual>> residuals_over_runs(const SampleEvidence
   return runs;
 }
 
-// Means of rows that were measured about at the same time: what slows one slows all of them.
+// Means over rows measured at about the same time, because a disturbance slows all of them.
 std::vector<TimedResidual> bins_of(std::vector<TimedResidual> run, double noise) {
   std::ranges::stable_sort(run, {}, &TimedResidual::at_s);
   std::vector<TimedResidual> bins;
@@ -189,8 +192,8 @@ std::vector<TimedResidual> bins_of(std::vector<TimedResidual> run, double noise)
   return bins;
 }
 
-// Correlation of bins with time by Fisher's transformation, and their slope by Theil and Sen over
-// the length of the run.
+// The correlation of bins with time (Fisher's transformation), and their slope over the run (Theil
+// and Sen).
 std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
   if (bins.size() < kLeastBins) return std::nullopt;
   const auto n = static_cast<double>(bins.size());
@@ -224,8 +227,8 @@ std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
                            std::exp(all))};
 }
 
-// The first work of the run again at its end: the two differ, as two rows do, by more than hardly
-// any strays by.
+// Compares the run's first work with its repetition at the end: blamed if they differ by more than
+// nearly any two rows do.
 std::optional<Blame> changed(const Sample& first, const Sample& again,
                              const std::vector<double>& strays) {
   const double change = std::log(alone(again, {}).median_s / alone(first, {}).median_s);
@@ -262,8 +265,8 @@ Blames changed_works(const SampleEvidence& evidence) {
 
 // ---- Laws.
 
-// Wald and Wolfowitz's test: standard deviations that the number of runs of one sign lies above
-// what chance gives.
+// Wald and Wolfowitz's test: by how many standard deviations the number of runs of one sign exceeds
+// its expectation.
 double runs_of_signs(const std::vector<double>& residuals) {
   double positive = 0;
   double runs = 1;
@@ -297,7 +300,7 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
                            100 * spread, 100 * claimed)};
 }
 
-// Of the median of values that stray by as much as `noise` at least.
+// The standard error of the median of values that deviate by at least `noise`.
 double error_of_middle(const std::vector<double>& values, double noise) {
   const double middle = median(values);
   std::vector<double> distances;
@@ -306,8 +309,8 @@ double error_of_middle(const std::vector<double>& values, double noise) {
   return error_of_median(std::max(noise, normal_spread(distances)), values.size());
 }
 
-// Of an inner point: whether it takes longer than both of the next larger works, or not as long as
-// both of the next smaller ones. No step from one cache to the next makes that.
+// Whether an interpolated point takes longer than both next larger works, or less time than both
+// next smaller ones. No step between caches causes that.
 bool is_out_of_order(const KernelSeries& series, std::size_t place) {
   if (series.product) return false;
   const SizedSample& point = series.points[place];

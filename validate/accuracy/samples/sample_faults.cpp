@@ -19,14 +19,14 @@ constexpr std::string_view kRemoveRows =
 struct Rule {
   SampleFaultKind kind;
   Blames (*find)(const SampleEvidence&);
-  bool explains;  // later rules do not look at its rows
+  bool explains;  // later rules ignore its rows
 };
 
-// What is left of a run of which more is explained already makes no run: the other rules wait until
-// it is mended.
+// If fewer rows than this share remain unexplained, they are not a representative run, and the
+// other rules wait until the faults are fixed.
 constexpr double kEnoughLeft = 0.8;
 
-// What explains most comes first.
+// Rules that explain most come first.
 constexpr std::array<Rule, 24> kRules = {{
     {{"time-sliced", kRefused, "several ranks shared one device",
       "measure with a device for each rank; such timings show that it works, not how fast"},

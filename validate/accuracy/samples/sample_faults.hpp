@@ -1,9 +1,9 @@
-// What is wrong with measured series of kernels, before anything rests on them: kinds of bad
-// calibrations, each with a rule that a clean run, noisy as machines are, does not trip.
+// Checks measured series of kernels before anything uses them: kinds of bad calibrations, each with
+// a rule that a clean run with normal noise does not violate.
 //
-// Rules look at what physics says (memories' rates, times that do not fall with size, a clock on
-// the wall) and at how far a series lies from its neighbours in size, against how far the run's
-// series lie in general. A row is blamed once, by the first kind that explains it.
+// Rules use physics (memory rates, times that do not fall with size, elapsed time) and the distance
+// of a series from its neighbours in size, relative to the run's usual distances. A row is blamed
+// once, by the first kind that explains it.
 #pragma once
 
 #include <span>
@@ -18,26 +18,26 @@
 namespace windtunnel {
 
 enum class FaultSeverity {
-  refused,  // no calibration is to be made of it
-  warned,   // one that says so
+  refused,  // must not be used for a calibration
+  warned,   // can be used, with a warning
 };
 std::string_view to_string(FaultSeverity severity);
 
 struct SampleFault {
   std::string kind;  // of sample_fault_kinds()
   FaultSeverity severity = FaultSeverity::warned;
-  std::vector<std::string> rows;  // "file:line"; empty: of the file as a whole
+  std::vector<std::string> rows;  // "file:line"; empty: the whole file
   std::string what;
   std::string advice;
 };
 
-// What is known beside the samples; all of it optional.
+// Knowledge besides the samples; all of it is optional.
 struct KnownMachine {
   const GpuSpec* spec = nullptr;        // of the device
-  std::string device = {};              // as it should call itself
-  std::string driver = {};              // of the device today
+  std::string device = {};              // its expected name
+  std::string driver = {};              // its present driver
   const KernelLaws* laws = nullptr;     // fitted on the samples, or to be used for them
-  const KernelLaws* earlier = nullptr;  // of the same device before
+  const KernelLaws* earlier = nullptr;  // of the same device, from earlier
 };
 
 struct SampleFaultKind {
@@ -53,7 +53,7 @@ std::vector<SampleFault> sample_faults(std::span<const Sample> samples, const Kn
 
 bool any_refused(std::span<const SampleFault> faults);
 
-// Of the library, by the name that the device calls itself ("NVIDIA H200"); nullptr: a CPU, or one
+// The library's GPU with the name that the device reports ("NVIDIA H200"); nullptr: a CPU, or a GPU
 // that the library lacks.
 const GpuSpec* spec_of_device(std::string_view device);
 

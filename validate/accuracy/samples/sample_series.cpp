@@ -9,11 +9,13 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kInterval95 = 1.96;  // half a 95 % interval, normal law
+constexpr double kInterval95 = 1.96;  // half-width of a 95 % interval of a normal law
 constexpr double kLeastNoise = 0.02;  // between two runs of a program on a quiet machine
 constexpr std::size_t kBeside = 3;    // neighbours on either side
-constexpr std::size_t kTwoSided = 2;  // of which so many make a point an inner one
-constexpr double kFar = 10;           // in size: what lies so far off is expected by nobody
+// Neighbours on both sides that make a point an interpolated one.
+constexpr std::size_t kTwoSided = 2;
+// Ratio of sizes beyond which points do not count as neighbours.
+constexpr double kFar = 10;
 
 using Points = std::vector<SizedSample>;
 
@@ -30,7 +32,7 @@ SizedSample sized(const Sample& sample, bool product) {
   return point;
 }
 
-// The line through `near` in log size and log time, at `size`.
+// The value at `size` of the line through `near` in log size and log time.
 double repeated_median(const std::vector<const SizedSample*>& near, double size) {
   std::vector<double> slopes;
   for (const SizedSample* a : near) {

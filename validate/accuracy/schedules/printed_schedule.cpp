@@ -15,7 +15,7 @@ struct OtherName {
   std::string_view name;
 };
 
-// Beside the names of the table themselves.
+// In addition to the names in the table of schedules.
 constexpr std::array kOtherNames{
     OtherName{"1f1b-i", "interleaved-1f1b"},
     OtherName{"interleaved", "interleaved-1f1b"},
@@ -44,7 +44,7 @@ std::optional<PrintedSchedule> printed_schedule(std::string_view text) {
                                  [&](const ScheduleKind& kind) { return kind.name == name; });
   if (!known) return std::nullopt;
   const bool zero_bubble = name.starts_with("zb-") || name.starts_with("v-");
-  // The authors' scripts: --pipe-sp-splits 4.
+  // From the authors' scripts: --pipe-sp-splits 4.
   const int slices = name == "seq1f1b" ? 4 : 1;
   return PrintedSchedule{name, zero_bubble && !contains_text(text, "all-reduce"), slices};
 }

@@ -1,4 +1,4 @@
-// What tables of measured runs call a pipeline schedule.
+// Names of pipeline schedules in tables of measured runs.
 #pragma once
 
 #include <optional>
@@ -11,11 +11,11 @@ struct PrintedSchedule {
   std::string name;  // of policies/schedules/schedules.hpp
   // The optimizer steps without waiting for the gradients' norm, see Software::post_validation.
   bool post_validation = false;
-  int slices = 1;  // of a sequence
+  int slices = 1;  // per sequence
 };
 
-// "ZB-2p" -> zb-2p, "1F1B_I" -> interleaved-1f1b; case, '_' and what is in parentheses do not
-// matter but for "all-reduce optimizer sync". None: not one that is known.
+// "ZB-2p" -> zb-2p, "1F1B_I" -> interleaved-1f1b. Ignores case, '_' and parentheses, except
+// "all-reduce optimizer sync". None: unknown.
 std::optional<PrintedSchedule> printed_schedule(std::string_view text);
 
 }  // namespace windtunnel

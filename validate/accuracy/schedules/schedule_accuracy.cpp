@@ -28,26 +28,26 @@ struct PipelineCase {
   int ranks = 0;
   int microbatches = 0;
   int chunks = 1;
-  // Of a rank's whole share; a full backward lasts input + weight.
+  // For a rank's whole share; a full backward takes input + weight.
   double forward_s = 0;
   double backward_input_s = 0;
   double backward_weight_s = 0;
   double message_s = 0;
   double weight_share = 0.5;  // M_W / M_B
-  double hideable_share = 0;  // of the times, by the partner of an overlapped pair
+  double hideable_share = 0;  // share of the times that the partner of an overlapped pair can hide
 
   double work_s() const { return forward_s + backward_input_s + backward_weight_s; }
 };
 
-// Bubble and activation peaks without messages where nothing but the order counts.
+// Bubble and activation peaks without messages, if only the order matters.
 struct ClosedForm {
-  double bubble_s = 0;  // makespan - busy, or longest stage - busy where that is what is published
-  double first_rank_peak = 0;  // in rank shares
-  double peak_per_rank = 0;    // more, for each rank further down
+  double bubble_s = 0;         // makespan - busy, or longest stage - busy, whichever is published
+  double first_rank_peak = 0;  // in shares of a rank
+  double peak_per_rank = 0;    // increase for each following rank
 };
 
-// The papers' (see the table of kinds): gpipe and 1f1b by Narayanan et al. (SC'21, 2.2), zero
-// bubble by Qi et al. (2.3, table 2), DualPipe by DeepSeek-V3 (table 2).
+// From the papers (see the table of kinds): gpipe and 1f1b from Narayanan et al. (SC'21, 2.2), zero
+// bubble from Qi et al. (2.3, table 2), DualPipe from DeepSeek-V3 (table 2).
 ClosedForm closed_form(const PipelineCase& at) {
   const double p = at.ranks;
   const double m = at.microbatches;
@@ -77,7 +77,7 @@ std::string not_in_this_build(std::string_view schedule) {
   return fmt::format("schedule '{}' is not in this build", schedule);
 }
 
-// Throws Error when there is no such schedule or a time is negative.
+// Throws Error if there is no such schedule or a time is negative.
 ScheduleEvaluation replay(const PipelineCase& at) {
   if (std::min({at.forward_s, at.backward_input_s, at.backward_weight_s, at.message_s}) < 0) {
     throw Error("a time is negative");
@@ -185,7 +185,7 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   report.rows.push_back(std::move(result));
 }
 
-// The cases of a table's rows; none where one cannot be read.
+// [row] The case; none if the row cannot be read.
 std::vector<std::optional<PipelineCase>> rate_cases(const CsvTable& table,
                                                     ValidationReport& report) {
   constexpr double kMillisecond = 1e-3;
@@ -263,7 +263,7 @@ void validate_peaks(const CsvTable& table, size_t row, const PipelineCase& at,
   for (int rank = 1; rank < at.ranks; ++rank) {
     if (difference(rank) > difference(worst)) worst = rank;
   }
-  // One row per case: the rank that agrees least stands for all.
+  // One row per case: the rank with the largest error represents all.
   ValidationRow result = make_row(table, row, family, "peak_act_per_rank", measured[worst],
                                   evaluation.peak_activation[worst]);
   const ClosedForm closed = closed_form(at);
@@ -310,7 +310,7 @@ constexpr std::array<std::string_view, 13> kExecutorColumns = {"schedule",
                                                                "peak_act_max",
                                                                "peak_act_per_rank"};
 
-// The executor counts the two replicas of dualpipe as chunks.
+// The executor counts dualpipe's two replicas as chunks.
 PipelineCase executor_case(const CsvTable& table, size_t row, const std::string& schedule) {
   constexpr double kHiddenInPairs = 0.1;  // a pair lasts 0.9 (T_F + T_I + T_W)
   PipelineCase at;

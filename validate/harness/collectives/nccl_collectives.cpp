@@ -18,10 +18,10 @@
 namespace windtunnel {
 namespace {
 
-// The functions in use, by the types of nccl.h.
+// The functions in use, with the types of nccl.h.
 struct Nccl {
   void* library = nullptr;
-  std::string fault;  // why they cannot be called; else empty
+  std::string fault;  // why they cannot be called; empty: they can
 
   decltype(&ncclGetVersion) get_version = nullptr;
   decltype(&ncclGetErrorString) error_string = nullptr;
@@ -56,7 +56,7 @@ void Nccl::find(const char* name, Function& function) {
   }
 }
 
-// The one that the system or LD_LIBRARY_PATH names, else the one that the project was built beside.
+// Opens the library that the system or LD_LIBRARY_PATH finds, else that of the build.
 void Nccl::open() {
   for (const char* name : {"libnccl.so.2", WINDTUNNEL_NCCL_LIBRARY}) {
     if (std::strlen(name) > 0) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -94,7 +94,7 @@ const Nccl& nccl() {
   return library;
 }
 
-// NCCL keeps more words than the status has.
+// NCCL's last error has more detail than the status.
 std::string words_of(ncclResult_t status, ncclComm_t communicator) {
   const char* const more = nccl().last_error(communicator);
   const bool has_more = more != nullptr && std::strlen(more) > 0;
@@ -107,8 +107,9 @@ void check(ncclResult_t status, const char* call, ncclComm_t communicator) {
   throw Error(fmt::format("{}: {}", call, words_of(status, communicator)), ExitCode::failed);
 }
 
-// NCCL refuses two ranks of one host on one device, and its direct ways between them hang: each
-// rank passes for a host of its own and sends through sockets. What the user set stays.
+// NCCL refuses two ranks of one host on one device, and its direct transports between them hang.
+// Each rank therefore pretends to be a host of its own and sends through sockets. Variables that
+// the user set stay.
 void pass_for_hosts(int rank, const DeviceShare& share) {
   const std::string host = fmt::format("windtunnel-{}", rank);
   setenv("NCCL_HOSTID", host.c_str(), 1);
@@ -118,7 +119,7 @@ void pass_for_hosts(int rank, const DeviceShare& share) {
   if (share.hosts == 1) setenv("NCCL_SOCKET_IFNAME", "lo", 0);
 }
 
-// Rank 0's, over the group.
+// The id that rank 0 creates, sent over the group.
 ncclUniqueId shared_id(TcpGroup& group) {
   ncclUniqueId id = {};
   std::string fault;
@@ -137,8 +138,8 @@ ncclUniqueId shared_id(TcpGroup& group) {
   return id;
 }
 
-// A rank that fails leaves the others' kernels waiting, which the watch of rank 0 ends: it takes
-// the communicator from another thread, never within a call.
+// If a rank fails, kernels of the others would wait forever. The watch of rank 0 ends them by
+// taking the communicator from another thread, but never during a call.
 class NcclCollectives : public Collectives {
  public:
   NcclCollectives(const ncclUniqueId& id, const TcpGroup& group)
@@ -153,7 +154,7 @@ class NcclCollectives : public Collectives {
       throw;
     }
   }
-  // Where something went wrong another rank may be gone, for which a quiet end would wait.
+  // After a fault another rank may be gone, and an orderly end would wait for it.
   ~NcclCollectives() override {
     if (std::uncaught_exceptions() > exceptions_ || !healthy()) {
       abort();
@@ -193,7 +194,7 @@ class NcclCollectives : public Collectives {
     start("ncclBroadcast", nccl().broadcast(values, values, size_bytes, ncclUint8, root,
                                             communicator(), work_stream()));
   }
-  // A send and a receive with each rank, at once.
+  // Exchanges a part with each rank at the same time.
   void all_to_all(const std::byte* out, std::byte* in, size_t part_bytes) override {
     if (part_bytes == 0) return;
     std::vector<Message> messages;
@@ -209,7 +210,7 @@ class NcclCollectives : public Collectives {
   }
 
  private:
-  // Between each two ranks, which NCCL else does when they first send to each other: inside of the
+  // Connects every two ranks. NCCL would otherwise do this at their first exchange, within the
   // first timing or capture.
   void connect() {
     const auto size_bytes = static_cast<size_t>(ranks_);
@@ -234,26 +235,26 @@ class NcclCollectives : public Collectives {
     return communicator;
   }
 
-  // For a call, which holds `calls_`.
+  // For a call, which must hold `calls_`.
   ncclComm_t communicator() const {
     if (communicator_ == nullptr) throw Error("NCCL: another rank has failed", ExitCode::failed);
     return communicator_;
   }
 
-  // Whoever gets it ends it; nullptr: it was.
+  // Takes the communicator, which the caller must end; nullptr: it was already taken.
   ncclComm_t taken() {
     const std::lock_guard no_call(calls_);
     return std::exchange(communicator_, nullptr);
   }
 
-  // Kernels end, their results undefined. Returns when graphs that hold some are gone, for which
-  // the caller of a collective must not wait: the lock is not held meanwhile.
+  // Ends kernels with undefined results. Returns when graphs that contain some are destroyed. The
+  // lock is not held meanwhile, so callers of a collective do not wait for that.
   void abort() {
     const ncclComm_t broken = taken();
     if (broken != nullptr) nccl().comm_abort(broken);
   }
 
-  // What the network meanwhile said of earlier ones counts too.
+  // Also checks asynchronous errors of earlier calls.
   void start(const char* call, ncclResult_t status) const {
     check(status, call, communicator_);
     ncclResult_t before = ncclSuccess;
@@ -262,7 +263,7 @@ class NcclCollectives : public Collectives {
     check(before, call, communicator_);
   }
 
-  // The group is ended whatever happens inside: it belongs to the thread. The first fault is told.
+  // Always ends the NCCL group, because it belongs to the thread. Reports the first fault.
   void start_together(const std::vector<Message>& messages) const {
     const cudaStream_t stream = work_stream();
     const std::lock_guard call(calls_);
@@ -296,7 +297,7 @@ class NcclCollectives : public Collectives {
   int exceptions_ = std::uncaught_exceptions();
   mutable std::mutex calls_;
   ncclComm_t communicator_;  // nullptr: ended
-  FailureHook hook_;         // last: gone before what it ends
+  FailureHook hook_;         // declared last, so destroyed before what it ends
 };
 
 }  // namespace
@@ -308,13 +309,13 @@ std::string why_no_nccl() {
 std::string nccl_version() {
   int code = 0;
   if (!nccl().fault.empty() || nccl().get_version(&code) != ncclSuccess) return "";
-  // The form of numbers since 2.9.
+  // The encoding of versions since 2.9.
   return fmt::format("{}.{}.{}", code / 10000, code / 100 % 100, code % 100);
 }
 
 std::unique_ptr<Collectives> nccl_collectives(TcpGroup& group, const DeviceShare& share) {
   if (share.ranks_per_device > 1) pass_for_hosts(group.rank(), share);
-  // Captured collectives would register their buffers, which those of a training step do not.
+  // NCCL would register buffers of captured collectives, which a training step's buffers are not.
   setenv("NCCL_GRAPH_REGISTER", "0", 0);
   setenv("NCCL_RUNTIME_CONNECT", "0", 0);  // rings and trees are connected now, not when first used
   std::string fault = why_no_nccl();

@@ -1,4 +1,4 @@
-// NCCL in a build without its header: it says so, and refuses.
+// NCCL in a build without its header: reports this, and refuses to run.
 #include "validate/harness/collectives/nccl_collectives.hpp"
 
 namespace windtunnel {

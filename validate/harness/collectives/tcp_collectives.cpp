@@ -16,7 +16,7 @@ std::span<std::byte> part(std::span<std::byte> values, size_t element_bytes, int
   return values.subspan(at.begin * element_bytes, (at.end - at.begin) * element_bytes);
 }
 
-// sum = a + b; it may be one of them.
+// sum = a + b; `sum` may be `a` or `b`.
 void add(std::span<float> sum, std::span<const float> a, std::span<const float> b) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] + b[i];
 }
@@ -40,7 +40,7 @@ Part part_of(size_t elements, int rank, int ranks) {
 void reduce_scatter_ring(Peers& group, std::span<const float> values, std::span<float> own) {
   const int ranks = group.ranks();
   const int rank = group.rank();
-  // A part starts at the rank behind its owner and comes round to it.
+  // A part starts at the rank after its owner and ends at the owner.
   std::span<const float> out = part(values, wrapped(rank - 1, ranks), ranks);
   if (ranks == 1) std::ranges::copy(out, own.begin());
   const size_t longest = values.size() / static_cast<size_t>(ranks) + 1;

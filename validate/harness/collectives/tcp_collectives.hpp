@@ -1,6 +1,6 @@
-// Collectives between ranks by the algorithms that the simulator has
-// (models/network/groups/collective_steps.hpp): rings in 2 (P-1) or P-1 steps of a P-th each, a
-// tree up and down, pairwise exchange in P-1 steps.
+// Collectives between ranks with the simulator's algorithms
+// (models/network/groups/collective_steps.hpp): rings in 2 (P-1) or P-1 steps with 1/P of the data
+// each, a tree up and down, pairwise exchange in P-1 steps.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Element range of a rank's part; parts differ by one element at most.
+// Element range of a rank's part; parts differ by at most one element.
 struct Part {
   size_t begin = 0;
   size_t end = 0;
@@ -19,14 +19,15 @@ Part part_of(size_t elements, int rank, int ranks);
 
 void all_reduce_ring(Peers& group, std::span<float> values);
 void all_reduce_tree(Peers& group, std::span<float> values);  // binary
-// `part`, as long as the rank's part of `values` and maybe that part itself, becomes its sum.
+// `part` becomes the sum of the rank's part of `values`; it has the same length and may be that
+// part.
 void reduce_scatter_ring(Peers& group, std::span<const float> values, std::span<float> part);
-// The rank's part of `values` goes to all.
+// Sends the rank's part of `values` to all ranks.
 void all_gather_ring(Peers& group, std::span<std::byte> values, size_t element_bytes);
 void all_to_all_pairwise(Peers& group, std::span<const std::byte> out, std::span<std::byte> in);
 void broadcast_tree(Peers& group, std::span<std::byte> values, int root);  // binary
 
-// Rings, pairwise exchange, and a tree to broadcast.
+// Uses rings, pairwise exchange, and a tree for broadcasts.
 class TcpCollectives : public Collectives {
  public:
   explicit TcpCollectives(TcpGroup& group) : group_(&group) {}

@@ -1,7 +1,6 @@
-// The numbers that a collective runs on, and what must come of them: whole and small, so that sums
-// are exact in any order, and other ones in each collective, so that what is left of the last one
-// does not pass for its result. Of each part the first, the middle and the last is set and looked
-// at.
+// The input numbers of a collective and the expected result. Numbers are small and whole, so that
+// sums are exact in any order, and differ between collectives, so that a stale result is noticed.
+// Only the first, middle and last element of each part are set and checked.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +12,12 @@ namespace windtunnel {
 struct CollectiveNumbers {
   CollectiveForm form = CollectiveForm::all_reduce;
   std::size_t members = 1;
-  std::size_t own = 0;   // this member
-  std::size_t part = 1;  // elements of a member
+  std::size_t own = 0;   // index of this member
+  std::size_t part = 1;  // elements per member
   std::size_t sequence = 0;
 
   std::size_t elements() const { return members * part; }
-  // Whether what comes of them stands beside what is given; else in its place.
+  // Whether the result has its own memory; else it replaces the input.
   bool beside() const {
     return form == CollectiveForm::reduce_scatter || form == CollectiveForm::all_to_all;
   }
@@ -33,7 +32,7 @@ struct CollectiveNumbers {
     for (std::size_t m = 0; m < members; ++m) sum += given(m, at);
     return sum;
   }
-  // visit(at): elements that are looked at, before it and after it.
+  // Calls visit(at) for the elements that are checked, before and after the collective.
   template <typename Visit>
   void before(const Visit& visit) const {
     for (std::size_t m = 0; m < members; ++m) visit_part(m, visit);

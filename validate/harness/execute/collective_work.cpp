@@ -9,10 +9,10 @@
 namespace windtunnel {
 namespace {
 
-// Of a step, real seconds: a thread takes a tenth of it to wake.
+// Real seconds of the shortest step: a thread takes a tenth of it to wake.
 constexpr double kShortestRoundS = 0.5e-3;
 
-// Of bytes from GPU to GPU; 0: to oneself.
+// Seconds for bytes between two GPUs on idle links; 0 to itself.
 double idle_seconds(const LinkTable& links, RankId source, RankId destination, double bytes) {
   std::vector<LinkId> route;
   links.append_route(source, destination, route);
@@ -27,8 +27,8 @@ int index_in(std::span<const RankId> members, RankId rank) {
   return static_cast<int>(found - members.begin());
 }
 
-// Where all members are behind equal links one algorithm joins them all; elsewhere it is several,
-// inside nodes and across.
+// Whether one algorithm joins all members, because all have equal links. Otherwise there are
+// several algorithms, within nodes and across.
 bool is_flat(const GroupShape& shape) {
   return shape.nodes == 1 || shape.members_per_node == 1;
 }
@@ -44,7 +44,7 @@ CollectiveForm form_of(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   return CollectiveForm::rounds;
 }
 
-// Of the buffer: what a member sends to one other.
+// The share of the buffer that a member sends to one other member.
 double payload_share(CollectiveForm form, int members) {
   const double part = 1.0 / members;
   switch (form) {
@@ -58,12 +58,13 @@ double payload_share(CollectiveForm form, int members) {
   }
 }
 
-// On idle links, of the scenario: an exchange by turns sends a whole edge in each.
+// Seconds of a step on idle links, in the scenario. In an exchange by turns each step sends a whole
+// edge.
 double step_seconds(const CollectiveWork& work) {
   return work.by_turns ? work.edge_s : work.edge_s / work.rounds;
 }
 
-// Sets form and `occupied` where the edges are those of the algorithm on real numbers.
+// Sets form and `occupied` if the edges are those of the algorithm on real numbers.
 void take_form(CollectiveForm form, CollectiveWork& work) {
   const auto members = static_cast<int>(work.members.size());
   const double payload = payload_share(form, members) * work.bytes;

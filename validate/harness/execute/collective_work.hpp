@@ -1,6 +1,6 @@
-// What a member of a group does in one collective of a Plan, prepared before the run: whom it sends
-// how many bytes in how many rounds, by the same algorithm that the simulator costs, and what of it
-// is the algorithm itself on real numbers (validate/harness/collectives).
+// The work of a group's member in one collective of a Plan, prepared before the run: the bytes it
+// sends to each member and the number of rounds, by the algorithm that the simulator costs, and
+// whether it runs the real algorithm on numbers (validate/harness/collectives).
 #pragma once
 
 #include <map>
@@ -16,10 +16,10 @@ namespace windtunnel {
 
 // How it runs.
 enum class CollectiveForm : std::uint8_t {
-  rounds,          // bytes over the algorithm's edges, a round for each of its steps
-  all_reduce,      // as a ring of sums
-  reduce_scatter,  // likewise
-  all_gather,      // as a ring
+  rounds,          // sends bytes over the algorithm's edges, in a round for each step
+  all_reduce,      // a ring of sums
+  reduce_scatter,  // a ring of sums
+  all_gather,      // a ring
   all_to_all,      // pairwise
 };
 
@@ -29,26 +29,28 @@ struct CollectiveWork {
   int rank = 0;  // among the members
   std::vector<RankId> members;
   double bytes = 0;      // of the buffer, in the scenario
-  double latency_s = 0;  // of all rounds together; of the scenario
+  double latency_s = 0;  // of all rounds together, in the scenario
   int rounds = 1;
-  double edge_s = 0;      // of the scenario: what goes over the busiest edge, on an idle link
-  bool by_turns = false;  // a round is an exchange with one other member
-  // What a byte of the payload occupies of the links: by destination, of forms other than rounds.
+  double edge_s = 0;      // in the scenario: time of the busiest edge on an idle link
+  bool by_turns = false;  // in each round, a member exchanges with one other member
+  // [destination] Bytes that each byte of payload occupies on the links, for forms other than
+  // rounds.
   std::map<int, double> occupied;
-  // By member: bytes of the scenario that its links carry in all rounds.
+  // [member] Bytes in the scenario that its links carry in all rounds.
   std::map<int, double> out;
   std::vector<int> in;  // members that send
 };
 
-// As they run where the scenario's times are divided so: steps that would be too short for a thread
-// to wake in between are joined, and then it runs in rounds. 0: it has none.
+// The number of rounds to execute if the scenario's times are divided by `times`. Steps too short
+// for a thread to wake between them are joined, and the collective then runs in rounds. 0: no
+// rounds.
 int executed_rounds(const CollectiveWork& work, double times);
 bool runs_on_numbers(const CollectiveWork& work, double times);
 
-// Of a Plan on a machine: which collective is run how.
+// Decides how each collective of a Plan runs on a machine.
 class CollectiveWorks {
  public:
-  // Keeps references.
+  // Keeps references to all arguments.
   CollectiveWorks(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
                   const std::vector<Calibration>& pool_calibrations, const LinkTable& links)
       : plan_(plan),
@@ -57,7 +59,7 @@ class CollectiveWorks {
         calibration_(calibration),
         pool_calibrations_(pool_calibrations) {}
 
-  // A collective task of a member of its class.
+  // The work of one member of the class in a collective task.
   CollectiveWork of(const Task& task, std::int32_t group, RankId rank) const;
 
  private:
@@ -71,8 +73,8 @@ class CollectiveWorks {
   const std::vector<Calibration>& pool_calibrations_;
 };
 
-// What this machine has to carry: the bytes of all messages, collectives and copies, and how fast
-// they are carried where every rank sends over the fastest link that it ever uses. Of the scenario.
+// What this machine has to carry, in units of the scenario: the bytes of all messages, collectives
+// and copies, and the rate if every rank sends over the fastest link that it ever uses.
 struct CarriedBytes {
   double total = 0;
   double peak_Bps = 0;

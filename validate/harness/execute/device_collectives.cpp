@@ -42,7 +42,7 @@ std::optional<CollectiveForm> device_form(const Task& task) {
 }
 
 void check_device_collectives(const Plan& plan) {
-  using Calls = std::vector<std::pair<std::int32_t, std::int32_t>>;  // group and sequence
+  using Calls = std::vector<std::pair<std::int32_t, std::int32_t>>;  // groups and sequences
   std::optional<Calls> first_calls;
   for (const RankClass& rank_class : plan.classes) {
     std::set<int> streams;

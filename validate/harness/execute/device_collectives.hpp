@@ -1,5 +1,5 @@
-// Collectives of all ranks of a Plan on the memory of their devices, through NCCL: at the speed of
-// this machine, not of the scenario's links.
+// Collectives of all ranks of a Plan on the memory of their devices, through NCCL. They run at this
+// machine's speed, not that of the scenario's links.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,22 @@
 
 namespace windtunnel {
 
-// In which form a task runs there; none: it has none, and goes over TCP.
+// The form of the task on devices; none: it goes over TCP.
 std::optional<CollectiveForm> device_form(const Task& task);
 
-// Throws Error where ranks could call them in different orders: they have one communicator, so one
-// stream in order has them all.
+// Throws Error if ranks could call collectives in different orders: all ranks have one
+// communicator, so all collectives must be in one ordered stream.
 void check_device_collectives(const Plan& plan);
 
 class DeviceCollectives {
  public:
-  // All ranks at once, which are joined by these sockets; they become its own. Throws Error on
-  // every rank where one has no device or no NCCL.
+  // All ranks call this at the same time. Takes over the sockets that connect them. Throws Error on
+  // every rank if one has no device or no NCCL.
   DeviceCollectives(int rank, const RankSockets& sockets);
   ~DeviceCollectives();
 
-  // Runs one, and whether its numbers are right. One thread of the rank.
+  // Runs a collective and returns whether its numbers are right. Only one thread of the rank may
+  // call it.
   bool run(const CollectiveNumbers& numbers);
 
  private:

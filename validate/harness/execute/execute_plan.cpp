@@ -161,8 +161,8 @@ class PlanExecution {
     return setup;
   }
 
-  // Of the tasks that have begun and not ended the one that waits for no other rank, if there is
-  // one, and began first.
+  // Among tasks that have begun and not ended, describes one that waits for no other rank if
+  // possible, and else the one that began first.
   std::string standing_at() const {
     std::string said = "no task has begun that has not ended";
     std::tuple<bool, double> least = {true, std::numeric_limits<double>::infinity()};
@@ -213,7 +213,7 @@ class PlanExecution {
   SharedMemory strangers_;               // [rank]
   std::vector<std::size_t> first_span_;  // [rank]
   std::unique_ptr<SharedMemory> spans_;
-  std::optional<ForkedRanks> device_ports_;  // over which ranks find each other for NCCL
+  std::optional<ForkedRanks> device_ports_;  // with which ranks find each other for NCCL
 };
 
 }  // namespace

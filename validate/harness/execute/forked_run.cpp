@@ -27,10 +27,11 @@ namespace {
 using WatchClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// Of the time between two looks so much counts as silence: beyond it the watcher did not run, and
-// those that it watches hardly did.
+// The longest time between two checks that counts as silence. In a longer one the watcher did not
+// run, and hardly did the processes.
 constexpr std::chrono::milliseconds kMostOfLook{50};
-constexpr std::chrono::seconds kFollowers{2};  // for the one that others lost to say why
+// Time for the process that the others lost to report its reason.
+constexpr std::chrono::seconds kFollowers{2};
 constexpr std::int64_t kBeforeStartNs = 30'000'000;
 
 struct Watched {
@@ -43,7 +44,7 @@ struct Watched {
 
 struct Fault {
   std::string words;
-  bool follows = false;  // from another's
+  bool follows = false;  // because of another process's fault
 };
 
 class ForkedRun {
@@ -121,7 +122,7 @@ class ForkedRun {
 
   std::string name(std::size_t i) const { return fmt::format("{} {}", noun_, i); }
 
-  // What is wrong with one of them.
+  // Returns a fault of one of the processes.
   std::optional<Fault> look() {
     const auto now = WatchClock::now();
     const auto passed = std::min<WatchClock::duration>(now - looked_, kMostOfLook);
@@ -138,7 +139,8 @@ class ForkedRun {
     return fault;
   }
 
-  // Of those that have ended since: of several, one that does not follow from another.
+  // A fault of processes that have ended since; of several, one that is not a consequence of
+  // another.
   std::optional<Fault> ended_fault() {
     std::optional<Fault> fault;
     for (std::size_t i = 0; i < watched_.size(); ++i) {
@@ -164,7 +166,7 @@ class ForkedRun {
         fmt::format("{} did not come: it still sets up after {:.4g} s", name(i), rules_.setup_s)};
   }
 
-  // That nobody gets on, though none of them means to rest.
+  // Reports that no process makes progress although none sleeps.
   std::optional<std::string> standstill() {
     std::uint64_t steps = 0;
     std::int64_t rest_until_ns = 0;
@@ -190,7 +192,8 @@ class ForkedRun {
     return fmt::format("{} ended without a word", name(i));
   }
 
-  // Those that lost their connection say so at once; the one that they lost it to has more to say.
+  // Processes that lost a connection report at once. This waits for the process that caused it,
+  // whose message says more.
   [[noreturn]] void end_all(Fault fault) {
     const auto until = WatchClock::now() + kFollowers;
     while (fault.follows && !all_ended() && WatchClock::now() < until) {
@@ -204,7 +207,7 @@ class ForkedRun {
   std::string noun_;
   const WatchRules& rules_;
   WatchClock::time_point began_, looked_;
-  std::uint64_t steps_ = 0;  // of all
+  std::uint64_t steps_ = 0;  // sum over all processes
   std::int64_t got_on_ns_ = 0;
   SharedMemory memory_;
   RunState* run_ = nullptr;
@@ -243,14 +246,15 @@ bool ForkedProcess::all_through(bool through) const {
 }
 
 void ForkedProcess::fail(const std::exception& error) const {
-  // Of several threads the first; a connection that others closed when all were through is none.
+  // Only the first of several threads reports. A connection that closes after all are through is
+  // not a fault.
   if (run_.through == run_.processes) _exit(0);
   if (!own_.failed.exchange(true)) {
     own_.follows = dynamic_cast<const ConnectionLost*>(&error) != nullptr;
     std::strncpy(own_.message, error.what(), sizeof own_.message - 1);
     _exit(1);
   }
-  for (;;) pause();  // the first one ends the process when it has said all
+  for (;;) pause();  // the first thread ends the process when its message is written
 }
 
 SignsOfLife::SignsOfLife(const ForkedProcess& process)

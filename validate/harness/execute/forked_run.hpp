@@ -1,5 +1,5 @@
-// Processes of one run and who watches over them: each has memory that all share, signs of life
-// included. One that dies, stops, or does not come is named within seconds, and then none is left.
+// Runs and watches the processes of an execution, which share memory for their state. A process
+// that dies, hangs or does not start is named within seconds, and then all are ended.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// Memory that processes forked later share, zero at first.
+// Memory shared with processes that are forked later; zero at first.
 class SharedMemory {
  public:
   explicit SharedMemory(std::size_t size_bytes);
@@ -27,38 +27,38 @@ class SharedMemory {
   std::size_t size_bytes_;
 };
 
-// What a process tells those that watch. All is zero at first, which is what it should be.
+// The state that a process shows to the watcher. Zero is the right initial value.
 struct ProcessState {
-  std::atomic<std::uint32_t> signs;           // counts up while it lives
-  std::atomic<std::uint32_t> steps;           // counts up as its work gets on
-  std::atomic<std::int64_t> sleeps_until_ns;  // CLOCK_MONOTONIC: till then it may well rest
+  std::atomic<std::uint32_t> signs;           // increases regularly while the process lives
+  std::atomic<std::uint32_t> steps;           // increases as its work progresses
+  std::atomic<std::int64_t> sleeps_until_ns;  // CLOCK_MONOTONIC: a rest until then is intended
   std::atomic<bool> here;                     // ready to start
   std::atomic<bool> through;
   std::atomic<bool> failed;   // `message` says why
-  std::atomic<bool> follows;  // from another's end
+  std::atomic<bool> follows;  // because of another's end
   char message[500];
 };
 
-// What is common to all.
+// State common to all processes.
 struct RunState {
   std::atomic<std::int32_t> processes;
   std::atomic<std::int32_t> through;
-  std::atomic<std::int64_t> start_ns;  // CLOCK_MONOTONIC; 0: not all are here
+  std::atomic<std::int64_t> start_ns;  // CLOCK_MONOTONIC; 0: not all are ready
 };
 
-// A process's own view of the run.
+// A process's access to the state of the run.
 class ForkedProcess {
  public:
   ForkedProcess(RunState& run, ProcessState& own) : run_(run), own_(own) {}
 
   void sign() const { own_.signs.fetch_add(1); }
-  void step() const { own_.steps.fetch_add(1); }  // its work has got on
+  void step() const { own_.steps.fetch_add(1); }  // records progress
   std::atomic<std::int64_t>* sleeps_until_ns() const { return &own_.sleeps_until_ns; }
-  // Returns when all will start, CLOCK_MONOTONIC.
+  // Returns the common start time, CLOCK_MONOTONIC.
   std::int64_t wait_for_start() const;
-  // `through`: this one is. Whether all are.
+  // `through` tells whether this process is done. Returns whether all are.
   bool all_through(bool through) const;
-  // Says why, and ends the process at once, whichever thread calls.
+  // Records the reason and ends the process at once, from any thread.
   [[noreturn]] void fail(const std::exception& error) const;
 
  private:
@@ -66,7 +66,7 @@ class ForkedProcess {
   ProcessState& own_;
 };
 
-// Signs for a process from a thread of its own, while it sets up and meets the others.
+// Gives signs of life from a separate thread, while a process sets up and connects to the others.
 class SignsOfLife {
  public:
   // `process` must outlive it.
@@ -77,19 +77,20 @@ class SignsOfLife {
 };
 
 struct WatchRules {
-  // A process that gives no sign for so long has stopped: it gives one twenty times a second. Time
-  // in which the watcher itself did not run does not count.
+  // A process without a sign for this long counts as stopped; signs come twenty times a second.
+  // Time in which the watcher itself did not run does not count.
   double silence_s = 3.5;
-  double setup_s = 120;  // to be ready to start: who is not by then never will be
-  // Of all together: so long without a step though none of them sleeps is a standstill.
+  double setup_s = 120;  // limit for getting ready
+  // If no process makes a step for this long although none sleeps, the run counts as stuck.
   double standstill_s = std::numeric_limits<double>::infinity();
-  std::function<std::string()> where = {};  // says at what they stand still
-  std::function<void()> at_start = {};      // in the calling process, when all are there
+  std::function<std::string()> where = {};  // describes where they are stuck
+  std::function<void()> at_start = {};      // called in the calling process when all are ready
 };
 
-// `body` runs in so many processes, each of which ends with it; the calling process only watches.
-// Throws Error (failed) when one fails: of several, the one that does not follow from another. No
-// other thread may run in the calling process. `noun`: what they are called, "rank".
+// Runs `body` in this many processes, each of which ends afterwards; the calling process only
+// watches. Throws Error (failed) if one fails; of several failures, one that is not a consequence
+// of another. The calling process must have no other thread. `noun` names the processes in
+// messages: "rank".
 void run_forked(int processes, const std::string& noun,
                 const std::function<void(int index, const ForkedProcess& process)>& body,
                 const WatchRules& rules = {});

@@ -16,8 +16,8 @@ namespace windtunnel {
 namespace {
 
 constexpr int kTimings = 15;
-constexpr double kTimedS = 10e-3;    // of each, at least
-constexpr double kStandstillS = 60;  // without a timing: a device that hangs
+constexpr double kTimedS = 10e-3;    // least time of each
+constexpr double kStandstillS = 60;  // without a timing: the device hangs
 
 std::size_t place_of(KernelRole role) {
   return static_cast<std::size_t>(role);
@@ -27,7 +27,7 @@ double seconds_since(std::int64_t begin_ns) {
   return static_cast<double>(RunClock::monotonic_ns() - begin_ns) * 1e-9;
 }
 
-// Of a run among as many as take long enough for the clock.
+// The time of one run, from a number of runs long enough for the clock.
 double timed_once(const std::function<void()>& work, const Device& device) {
   int runs = 0;
   const std::int64_t begin_ns = RunClock::monotonic_ns();
@@ -148,7 +148,7 @@ StreamKernels::StreamKernels(const PlanKernels& kernels) : kernels_(kernels) {
     runs_[role] =
         timed_work(kernels.works[role], SampleRole::fit, CacheState::warm, device(kernels.device))
             .prepare();
-    runs_[role]();  // what is made at the first call
+    runs_[role]();  // allocations are made at the first call
   }
   device(kernels.device).synchronize();
 }

@@ -1,8 +1,8 @@
-// Kernels that the computations of a Plan run in place of waits. A task says what its time is for
-// (Category), and so which kernel: a matrix product for passes, a step of Adam for the optimizer,
-// the compressor's own for compression; what else a task takes stays a wait. It runs so often as
-// the time at the scale has room for, by what one run was measured to take on this machine: how
-// much is done is set beforehand, how long it takes is measured.
+// Kernels that computations of a Plan run instead of waits. The category of a task decides the
+// kernel: a matrix product for passes, a step of Adam for the optimizer, the compressor's own
+// kernels for compression; other time stays a wait. The kernel runs as often as fits into the
+// scaled time, given a measurement of one run on this machine. The amount of work is thus fixed
+// beforehand, and its duration is measured.
 #pragma once
 
 #include <array>
@@ -21,37 +21,37 @@ namespace windtunnel {
 
 enum class KernelRole : std::uint8_t { product, update, compression };
 inline constexpr int kKernelRoles = 3;
-// None: it waits.
+// None: the category waits.
 std::optional<KernelRole> kernel_role(Category category);
 
 struct PlanKernels {
   DeviceKind device = DeviceKind::cpu;
   std::array<KernelSteps, kKernelRoles> works;  // [role]
-  std::array<double, kKernelRoles> run_s = {};  // real seconds of one run
+  std::array<double, kKernelRoles> run_s = {};  // [role] real seconds of one run
 
   struct Share {
     std::array<int, kKernelRoles> runs = {};  // [role]
     double waits_s = 0;                       // real
   };
-  // Of a task's cost, each second of which has so many real ones: the runs that fit into the parts
-  // of each role together. The rest are waits.
+  // Divides a task's cost, of which each second takes `real_per_s` real ones, into whole runs for
+  // each role and waits for the rest.
   Share share(std::span<const CostPart> cost, double real_per_s) const;
 };
 
-// What is run for a compressor of this name; "none" and unknown ones: as for int8.
+// The kernels for a compressor; for "none" and unknown names those of int8.
 std::array<KernelSteps, kKernelRoles> kernels_for(const std::string& compressor);
 
-// Times them in so many processes at once, as the plan will run them. Throws Error where the device
-// cannot run them, or where ranks would share a core or a device: their waits for each other are
-// in no plan. No other thread may run in the calling process.
+// Times the kernels in as many processes at once as the plan has ranks. Throws Error if the device
+// cannot run them, or if ranks would share a core or a device, because the plan does not contain
+// the resulting waits. The calling process must have no other thread.
 PlanKernels measured_kernels(DeviceKind device, int ranks, const std::string& compressor);
 
-// Of one stream of a rank: its own buffers. Starts using the device.
+// Kernels and buffers of one stream of a rank. Starts to use the device.
 class StreamKernels {
  public:
   explicit StreamKernels(const PlanKernels& kernels);
-  // What fits into the cost's time, by the measured one; returns the real seconds that are left to
-  // wait for. `step`: called after each run.
+  // Runs the kernels that fit into the cost's time, and returns the real seconds left to wait.
+  // Calls `step` after each run.
   double run(std::span<const CostPart> cost, double real_per_s,
              const std::function<void()>& step) const;
 
@@ -60,7 +60,7 @@ class StreamKernels {
   std::array<std::function<void()>, kKernelRoles> runs_;
 };
 
-// The rank's device, of those of this machine.
+// Selects the rank's device among those of this machine.
 void take_device(const PlanKernels& kernels, int rank);
 
 }  // namespace windtunnel

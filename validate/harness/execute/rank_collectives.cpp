@@ -1,5 +1,5 @@
 // The collectives of a RankRun: rounds over the edges of the simulated algorithm, or the algorithm
-// itself on real numbers, whose result is looked at.
+// itself on real numbers, whose result is checked.
 #include <algorithm>
 #include <cmath>
 
@@ -12,7 +12,7 @@
 
 namespace windtunnel {
 
-// The members of one group, in one collective, as the algorithms see them.
+// The members of a group in one collective, in the form that the algorithms use.
 class GroupPeers : public Peers {
  public:
   GroupPeers(RankRun& run, const CollectiveWork& work, TaskIndex task, double step_latency_s)
@@ -41,7 +41,7 @@ class GroupPeers : public Peers {
     return {memory.data(), size_bytes};
   }
 
-  // Returns when it has passed the links; `occupied` bytes of the scenario.
+  // Returns when the data has passed the links; it occupies `occupied` bytes of the scenario.
   double send(int to, double occupied, std::span<const std::byte> out) {
     const RankId other = work_.members[to];
     const auto route = run_.setup_.links->route(run_.own_rank(), other);
@@ -61,7 +61,7 @@ class GroupPeers : public Peers {
   }
 
  private:
-  // On a real network what occupies the links has to be there.
+  // On a real network, sends padding so that the real bytes match the occupied ones.
   void pad(RankId other, double occupied_bytes, std::size_t sent_bytes) {
     const auto whole = static_cast<std::size_t>(occupied_bytes);
     if (whole <= sent_bytes || other == run_.own_rank()) return;
@@ -95,7 +95,7 @@ void RankRun::run_collective(TaskIndex t) {
   transfer(t, false);
 }
 
-// Nothing starts before all are there.
+// Waits until all members are there.
 void RankRun::meet(const CollectiveWork& work, TaskIndex t) {
   GroupPeers peers(*this, work, t, 0);
   const int members = peers.ranks();
@@ -143,7 +143,7 @@ void RankRun::run_on_numbers(const CollectiveWork& work, CollectiveForm form, Ta
   numbers.members = work.members.size();
   numbers.own = static_cast<std::size_t>(work.rank);
   numbers.sequence = static_cast<std::size_t>(task(t).sequence);
-  // Whole floats for every member, so that parts are equal.
+  // A whole number of floats per member, so that parts are equal.
   numbers.part =
       std::max<std::size_t>(1, static_cast<std::size_t>(work.bytes / setup_.scale.bytes) /
                                    (numbers.members * sizeof(float)));

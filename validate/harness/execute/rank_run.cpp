@@ -11,13 +11,14 @@
 namespace windtunnel {
 namespace {
 
-// A rank says that it lives so often.
+// Interval of signs of life.
 constexpr std::int64_t kSignNs = 50'000'000;
-constexpr std::int64_t kTellAgainNs = 500'000;  // what the wire had no room for
-// Of a message, real seconds of the narrowest link: flows share links piece by piece.
+// Delay before repeating what the wire had no room for.
+constexpr std::int64_t kTellAgainNs = 500'000;
+// Real seconds of a piece on the narrowest link: flows share links piece by piece.
 constexpr double kPieceS = 1e-3;
 constexpr double kMostPieces = 64;
-constexpr double kPlainPiece = 32e3;  // real bytes, where no bucket holds them
+constexpr double kPlainPiece = 32e3;  // real bytes of a piece if no bucket limits them
 
 }  // namespace
 
@@ -195,7 +196,7 @@ void RankRun::transfer(TaskIndex t, bool message) {
     if (next->left <= 0) ways.erase(next);
   }
   if (end_s > from_s) clock_.sleep_until(end_s);
-  // No bucket says when it has passed a real network.
+  // No bucket tells when data has passed a real network.
   const bool real = message && peer_of(t) != own_rank() && task(t).bytes > 0 &&
                     setup_.links->route(own_rank(), peer_of(t)).empty();
   if (real) wire_.wait_until_sent(peer_of(t));

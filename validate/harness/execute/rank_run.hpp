@@ -1,6 +1,7 @@
-// One rank of a Plan, for real: a thread for each stream that computes or sends, and one that
-// receives for all. When a task starts is ruled as the engine rules it (models/plan/plan.hpp); what
-// a task does takes the time of this machine, waits of the scenario's length included.
+// Runs one rank of a Plan for real, with a thread for each stream that computes or sends, and one
+// thread that receives for all. Tasks start by the same rules as in the engine
+// (models/plan/plan.hpp). What a task does takes the time of this machine, including waits of the
+// scenario's length.
 #pragma once
 
 #include <condition_variable>
@@ -29,33 +30,33 @@
 
 namespace windtunnel {
 
-// What a rank knows before it starts.
+// The inputs of a rank.
 struct RankSetup {
   const Plan* plan = nullptr;
   const ClassTemplate* tasks_of = nullptr;
   std::int32_t rank_class = 0;
   std::int32_t member = 0;
-  std::vector<double> seconds;        // [task] plain time, on its node
-  std::vector<double> amount_factor;  // [task] of its flows, on its node
-  std::vector<CollectiveWork> works;  // [task]; of collectives
+  std::vector<double> seconds;        // [task] time without transfers, on its node
+  std::vector<double> amount_factor;  // [task] factor for its flows, on its node
+  std::vector<CollectiveWork> works;  // [task] for collectives
   const LinkClocks* links = nullptr;
   ExecutionScale scale;
-  // [stream], of those that compute; empty: computations are waits.
+  // [stream] for streams that compute; empty: computations are waits
   std::vector<std::unique_ptr<StreamKernels>> kernels;
-  DeviceCollectives* device = nullptr;  // collectives of all ranks; null: over TCP
+  DeviceCollectives* device = nullptr;  // for collectives of all ranks; null: over TCP
 };
 
 class RankRun {
  public:
-  // What a thread of the rank ends the process with. Does not return.
+  // Ends the process from any thread of the rank. Does not return.
   using Fail = std::function<void(const std::exception&)>;
 
-  // `spans`: [task], where the times are written. Keeps references.
+  // `spans`: [task] receives the times. Keeps references.
   RankRun(const RankSetup& setup, RankWire& wire, const RunClock& clock, Span* spans, Fail fail);
 
-  // Until all tasks have ended and `all_through` says that those of the others have, too: till then
-  // they may still be sent what they wait for. It is asked as often as signs of life are due
-  // (forked_run.hpp). `step` is called as the work gets on, by any thread.
+  // Runs until all tasks have ended and `all_through` says that those of the other ranks have ended
+  // too, because these may still send to this rank. `all_through` is called as often as signs of
+  // life are due (forked_run.hpp). Any thread calls `step` when work progresses.
   void run(const std::function<bool(bool through)>& all_through, const std::function<void()>& step);
 
  private:
@@ -65,7 +66,7 @@ class RankRun {
     std::vector<std::byte> buffer;  // of its collectives
     std::vector<std::byte> scratch;
   };
-  // What comes from another in a collective.
+  // Data from another member in a collective.
   struct Piece {
     double due_s = 0;
     std::vector<std::byte> bytes;
@@ -74,18 +75,18 @@ class RankRun {
   struct Event {
     double at_s = 0;
     TaskIndex task = 0;
-    bool arrival = false;  // else not_before_s has passed
+    bool arrival = false;  // otherwise it is due because not_before_s has passed
     bool operator<(const Event& other) const { return at_s > other.at_s; }
   };
-  // A message or a demand of a task, sent piece by piece.
+  // A message or a flow of a task, which is sent piece by piece.
   struct Way {
     std::vector<LinkId> route;
     double left = 0;   // units
     double piece = 0;  // units
     double max_rate = std::numeric_limits<double>::infinity();
-    double at_s = 0;  // when the next piece starts
+    double at_s = 0;  // start of the next piece
     bool message = false;
-    bool bytes = true;  // else seconds of cores
+    bool bytes = true;  // otherwise seconds of cores
   };
   using Lock = std::unique_lock<std::mutex>;
 
@@ -106,13 +107,13 @@ class RankRun {
   bool runs_on_device(const CollectiveWork& work) const;
   void run_on_numbers(const CollectiveWork& work, CollectiveForm form, TaskIndex t);
   bool run_on_tcp(const CollectiveNumbers& numbers, const CollectiveWork& work, TaskIndex t);
-  // All of the task's flows at once, and the message with them; returns when the last has passed.
+  // Runs all flows of the task and its message in parallel; returns when the last has passed.
   void transfer(TaskIndex t, bool message);
   std::vector<Way> ways_of(TaskIndex t, bool message) const;
   void send_piece(TaskIndex t, Way& way);
   void send_frame(RankId to, const FrameHead& head, std::span<const std::byte> payload);
 
-  // What the board asks for, with the lock held.
+  // Callbacks of the board, called with the lock held.
   friend class TaskBoard<RankRun>;
   void on_start(TaskRef receive) { spans_[receive.task].start_s = clock_.now_s(); }
   void on_posted(TaskRef receive);
@@ -136,17 +137,18 @@ class RankRun {
   Fail fail_;
   std::function<void()> step_;
   RankStore store_;
-  std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // by peer and tag
+  std::map<std::pair<RankId, std::int64_t>, TaskIndex> receive_of_, send_of_;  // [peer and tag]
 
-  std::mutex mutex_;               // over what follows
-  TaskBoard<RankRun> board_;       // of one rank
-  std::set<TaskIndex> receivers_;  // synchronous sends that may start: their receive is posted
+  std::mutex mutex_;          // protects the members below
+  TaskBoard<RankRun> board_;  // of one rank
+  // Synchronous sends that may start, because their receive is posted.
+  std::set<TaskIndex> receivers_;
   std::deque<StreamState> streams_;
   std::size_t left_ = 0;  // tasks that have not ended
   std::map<PieceKey, std::deque<Piece>> pieces_;
   std::priority_queue<Event> events_;
-  // Receives that are posted and whose synchronous sends are to be told: by the thread that
-  // receives, which may not wait for a reader.
+  // Posted receives whose synchronous sends must be notified. The receiving thread does this, and
+  // it may not block.
   std::deque<TaskIndex> notices_;
 };
 

@@ -14,7 +14,8 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 20;
-constexpr std::size_t kFileBytes = std::size_t{64} << 20;  // then it begins again
+// After that writing starts again at the beginning.
+constexpr std::size_t kFileBytes = std::size_t{64} << 20;
 
 }  // namespace
 

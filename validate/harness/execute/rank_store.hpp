@@ -1,5 +1,5 @@
-// The bytes that a rank copies, encodes and stores: memory of its own and a file without a name,
-// which is gone when the process is, however it ends.
+// The bytes that a rank copies, encodes and stores, in memory and in an unnamed file, which
+// disappears with the process.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ class RankStore {
   RankStore(const RankStore&) = delete;
   RankStore& operator=(const RankStore&) = delete;
 
-  // Copies, xors or writes so many bytes as the kind of task does. Throws Error (failed) where the
-  // disk refuses.
+  // Copies, xors or writes this many bytes, depending on the kind of task. Throws Error (failed) if
+  // the disk refuses.
   void work(TaskKind kind, std::size_t size_bytes);
 
  private:

@@ -61,7 +61,7 @@ void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) 
   const std::lock_guard lock(*send_[to]);
   std::array<iovec, 2> parts = {
       iovec{&head, sizeof head},
-      iovec{const_cast<std::byte*>(payload.data()), payload.size()}};  // sendmsg() reads only
+      iovec{const_cast<std::byte*>(payload.data()), payload.size()}};  // sendmsg() only reads
   std::size_t left = sizeof head + payload.size();
   while (left > 0) {
     msghdr message = {};
@@ -83,7 +83,7 @@ void RankWire::send(int to, FrameHead head, std::span<const std::byte> payload) 
 
 bool RankWire::send_at_once(int to, const FrameHead& head) {
   const std::unique_lock lock(*send_[to], std::try_to_lock);
-  // A socket that says it can be written has room for far more than a head.
+  // A socket that is writable has room for far more than a head.
   pollfd room = {sockets_[to], POLLOUT, 0};
   if (!lock || poll(&room, 1, 0) <= 0) return false;
   const ssize_t sent = ::send(sockets_[to], &head, sizeof head, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -104,7 +104,7 @@ void RankWire::wake() {
 }
 
 bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
-  // poll() passes over what is no descriptor.
+  // poll() ignores negative descriptors.
   std::vector<pollfd> waits = {{wake_, POLLIN, 0}, {met_.listener, POLLIN, 0}};
   std::vector<int> ranks = {-1, -1};
   for (std::size_t other = 0; other < sockets_.size(); ++other) {
@@ -134,7 +134,7 @@ bool RankWire::receive_until(std::int64_t until_ns, const OnFrame& on_frame) {
 }
 
 void RankWire::send_strangers_away() {
-  // More of them come to the next wait: they are not to hold up what others of the run send.
+  // Further ones wait for the next call, so that they do not delay the run's own data.
   for (int left = kStrangersAtOnce; left > 0; --left) {
     const int stranger = accept(met_.listener, nullptr, nullptr);
     if (stranger < 0) return;

@@ -1,7 +1,7 @@
-// What a rank sends to the others and gets from them: frames over one TCP connection for each pair.
-// Any thread of the rank may send; one, its event loop, receives, always, so that nobody waits for
-// a reader that itself waits. A frame says when its bytes have passed the scenario's links; nobody
-// may use them before. Strangers that come to its port are sent away and counted.
+// Sends and receives frames over one TCP connection per pair of ranks. Any thread of the rank may
+// send. One thread, its event loop, always receives, so that no sender waits for a reader that
+// itself waits. A frame states when its bytes have passed the scenario's links; they may not be
+// used before. Unknown processes that connect are rejected and counted.
 #pragma once
 
 #include <cstddef>
@@ -16,21 +16,23 @@
 
 namespace windtunnel {
 
-// What a rank's sockets hold each way, on the loopback; on a network with rates as little as keeps
-// it busy, so that a send ends about when its bytes have left.
+// Size of a socket's buffer in each direction: on the loopback, and on a rate-limited network,
+// where it is only large enough to keep the network busy, so that a send ends about when its bytes
+// have left.
 inline constexpr int kLoopbackBuffer = 1 << 20;
 inline constexpr int kNetworkBuffer = 1 << 19;
 
-// Beside groups of the Plan, which are numbered from 0.
+// Channels besides the groups of the Plan, which are numbered from 0.
 inline constexpr std::int32_t kMessageChannel = -1;  // pieces of a send
 inline constexpr std::int32_t kPaddingChannel = -3;  // bytes that only occupy the links
-inline constexpr std::int32_t kPostedChannel = -2;   // to a synchronous send: its receive is posted
+// Tells a synchronous send that its receive is posted.
+inline constexpr std::int32_t kPostedChannel = -2;
 
 struct FrameHead {
   std::int32_t channel = kMessageChannel;
-  std::int32_t sequence = 0;  // of a collective
-  std::int64_t tag = 0;       // of a message
-  double due_s = 0;           // of the scenario
+  std::int32_t sequence = 0;  // for a collective
+  std::int64_t tag = 0;       // for a message
+  double due_s = 0;           // in the scenario
   std::uint64_t size_bytes = 0;
   std::uint64_t last = 1;  // of the message
 };
@@ -39,22 +41,23 @@ class RankWire {
  public:
   using OnFrame = std::function<void(int from, const FrameHead& head, std::vector<std::byte>)>;
 
-  // `network`: it has rates of its own. Then what comes is acknowledged at once: TCP would wait
-  // 40 ms for something to send along, and a send ends when its bytes are acknowledged.
+  // `network`: the network limits rates itself. Data is then acknowledged at once; otherwise TCP
+  // would wait 40 ms for data to combine with, and a send ends when its bytes are acknowledged.
   RankWire(int rank, MetRanks met, bool network = false);
   ~RankWire();
   RankWire(const RankWire&) = delete;
   RankWire& operator=(const RankWire&) = delete;
 
   int rank() const { return rank_; }
-  // Throws Error (failed) when the connection breaks.
+  // Throws Error (failed) if the connection breaks.
   void send(int to, FrameHead head, std::span<const std::byte> payload);
-  // Without a wait, ever: false where it would take one, and nothing is sent. Of no payload.
+  // Sends a head without payload, without ever blocking: returns false if it would block, and sends
+  // nothing.
   bool send_at_once(int to, const FrameHead& head);
-  // Until the other side's system has all that was sent to it.
+  // Waits until the other side's system has received all that was sent to it.
   void wait_until_sent(int to) const;
-  // Waits for frames until the time on CLOCK_MONOTONIC, or until wake(), and hands over those that
-  // are complete. Whether any bytes came. Throws ConnectionLost when one of the others has left.
+  // Waits for frames until the time on CLOCK_MONOTONIC, or until wake(), and passes complete ones
+  // to `on_frame`. Returns whether any bytes came. Throws ConnectionLost if another rank has left.
   bool receive_until(std::int64_t until_ns, const OnFrame& on_frame);
   void wake();
   int strangers() const { return met_.strangers; }  // so far
@@ -62,7 +65,7 @@ class RankWire {
  private:
   struct Incoming {
     FrameHead head;
-    std::size_t head_bytes = 0;  // of `head` that are there
+    std::size_t head_bytes = 0;  // received bytes of `head`
     std::vector<std::byte> payload;
     std::size_t payload_bytes = 0;
   };

@@ -10,7 +10,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::int64_t kSecondNs = 1'000'000'000;
-// A sleeper on a virtual machine wakes so much late.
+// How late a sleeper wakes on a virtual machine.
 constexpr std::int64_t kSpinNs = 60'000;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The clock of an execution: seconds of the scenario, read off this machine's. All ranks have the
-// same, since they are processes of one machine.
+// The clock of an execution: seconds of the scenario, computed from this machine's clock. All ranks
+// have the same clock, because they are processes of one machine.
 #pragma once
 
 #include <atomic>
@@ -7,10 +7,9 @@
 
 namespace windtunnel {
 
-// The law by which a Plan shrinks to a machine: what takes T seconds in the scenario takes
-// T / times for real, and of B bytes B / bytes are carried. A link of R bytes per second is then
-// one of R * times / bytes: all that takes time shrinks alike, so the order of events stays. Below
-// 1 they stretch.
+// How a Plan is scaled to a machine: T seconds of the scenario take T / times real seconds, and B
+// bytes become B / bytes real bytes. A link of R bytes per second then becomes one of R * times /
+// bytes. All durations scale alike, so the order of events does not change. Values below 1 stretch.
 struct ExecutionScale {
   double times = 1;
   double bytes = 1;
@@ -18,8 +17,8 @@ struct ExecutionScale {
 
 class RunClock {
  public:
-  // `spins`: the last moments of a wait are spent awake, by who has a core of its own.
-  // `sleeps_until_ns`: the latest time that was slept until, for those that watch; none: null.
+  // `spins`: the process has a core of its own, so the last moments of a wait are spent spinning.
+  // `sleeps_until_ns` receives the latest time slept until, for the watcher; may be null.
   RunClock(std::int64_t start_ns, double times, bool spins,
            std::atomic<std::int64_t>* sleeps_until_ns = nullptr)
       : start_ns_(start_ns), times_(times), spins_(spins), sleeps_until_ns_(sleeps_until_ns) {}
@@ -37,7 +36,7 @@ class RunClock {
   std::atomic<std::int64_t>* sleeps_until_ns_;
 };
 
-// Threads that start after this, in this process, wake within microseconds of when they asked.
+// Makes threads of this process that start later wake within microseconds of the requested time.
 void wake_exactly();
 
 }  // namespace windtunnel

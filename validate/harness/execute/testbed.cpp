@@ -20,13 +20,13 @@
 namespace windtunnel {
 namespace {
 
-// A rate of payload needs so much more on the wire: TCP over IPv4 with time stamps carries 1448
-// bytes in an Ethernet frame of 1514.
+// Bytes on the wire per byte of payload: TCP over IPv4 with time stamps carries 1448 bytes in an
+// Ethernet frame of 1514.
 constexpr double kWirePerByte = 1514.0 / 1448;
-// What a port may send at once behind a pause (testbed_burst_bytes). Less than what passes while
-// the kernel's timer is late, and the rate is not reached; less than what TCP hands over at once,
-// and every frame takes a timer of its own: with two frames rings of eight nodes at 200 Mbit/s took
-// half as long again, on two cores.
+// The burst of a port after a pause (testbed_burst_bytes). If it is smaller than what passes while
+// the kernel's timer is late, the rate is not reached. If it is smaller than what TCP submits at
+// once, every frame needs a timer: with two frames, rings of eight nodes at 200 Mbit/s took half as
+// long again on two cores.
 constexpr double kBurstS = 2e-3;
 constexpr double kLeastBurst = 16e3;  // bytes
 
@@ -36,7 +36,7 @@ double wire_bps_of(double bps) {
 double burst_on_wire(double bps) {
   return std::max(kLeastBurst, wire_bps_of(bps) / 8 * kBurstS);
 }
-// Of the payload that a node sends in the scenario, bits of this machine per byte.
+// Real bits per byte of payload in the scenario.
 double real_bits(const ExecutionScale& scale) {
   return scale.times / scale.bytes * 8;
 }
@@ -48,7 +48,7 @@ double node_Bps_of(const Cluster& cluster) {
   throw Error(fmt::format("no testbed: {}", what), ExitCode::failed);
 }
 
-// What it says where it fails; empty: it went well.
+// The output of a failing script; empty on success.
 std::string fault_of_script(int space, const std::string& script) {
   std::array<int, 2> ends = {};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) return std::strerror(errno);
@@ -80,7 +80,7 @@ std::string fault_of_script(int space, const std::string& script) {
   return said.empty() ? "the shell says nothing" : said;
 }
 
-// A queue so deep that nothing is dropped: what is on its way is what sockets hold.
+// The queue is deep enough that nothing is dropped: sockets limit the data in transit.
 std::string shaped(const std::string& device, double bps) {
   return fmt::format("tc qdisc add dev {} root tbf rate {:.0f}bit burst {:.0f} limit 16mb\n",
                      device, wire_bps_of(bps), burst_on_wire(bps));

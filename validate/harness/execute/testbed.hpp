@@ -1,7 +1,7 @@
-// Nodes of a cluster as network namespaces of this machine: each has a port of its own to a bridge,
-// held to the rate of its NICs by the kernel (tc, tbf); bridges of pods have uplinks to a spine of
-// the fabric's oversubscription. Needs root, iproute2 and a kernel with namespaces, veth, bridges
-// and tbf. The namespaces have no name: they are gone when the processes in them are.
+// Emulates the nodes of a cluster by network namespaces of this machine. Each has a port to a
+// bridge, limited to the rate of its NICs by the kernel (tc, tbf); bridges of pods have uplinks to
+// a spine with the fabric's oversubscription. Needs root, iproute2 and a kernel with namespaces,
+// veth, bridges and tbf. The namespaces have no name and disappear with their processes.
 #pragma once
 
 #include <sys/types.h>
@@ -14,25 +14,25 @@
 
 namespace windtunnel {
 
-// Why there can be none on this machine, in a line; empty: there can.
+// Why this machine cannot have a testbed, in one line; empty: it can.
 std::string why_no_testbed();
 
-// Of the scenario, what the port of this node is held to, degraded as its NIC is.
+// The rate of the node's port in the scenario, degraded as its NIC is.
 double testbed_port_Bps(const Cluster& cluster, int node);
-// Bytes of the scenario that it lets pass at once behind a pause in which it could have sent as
-// many: of a message only the rest takes time.
+// Bytes of the scenario that the port sends at once after a pause long enough for them: only the
+// rest of a message takes time.
 double testbed_burst_bytes(const Cluster& cluster, int node, const ExecutionScale& scale);
 
 class Testbed {
  public:
-  // Links of the scenario's rates at the scale. Of a node with several NICs all are one port.
-  // Throws Error (failed) with what the tools say.
+  // Creates links with the scenario's rates at the scale. Several NICs of a node are one port.
+  // Throws Error (failed) with the tools' messages.
   Testbed(const Cluster& cluster, const ExecutionScale& scale);
   ~Testbed();
   Testbed(const Testbed&) = delete;
   Testbed& operator=(const Testbed&) = delete;
 
-  // The calling process is on this node from now on.
+  // Moves the calling process to this node.
   void enter(int node) const;
   std::string address(int node) const;  // of its port
 

@@ -12,7 +12,7 @@ pid_t fork_child() {
   const pid_t process = fork();
   if (process != 0) return process;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(1);  // it ended before the request
+  if (getppid() != parent) _exit(1);  // the parent ended before the request
   return 0;
 }
 

@@ -1,14 +1,14 @@
-// Processes that do not outlive the one that started them.
+// Child processes that do not outlive their parent.
 #pragma once
 
 #include <sys/types.h>
 
 namespace windtunnel {
 
-// As fork(). The child is killed when this process ends, however it does.
+// As fork(), but the child is killed when this process ends for any reason.
 pid_t fork_child();
-// Of the child: closes what it inherited but the standard streams and this one, so that nothing
-// stays open because it lives.
+// For the child: closes all inherited descriptors except the standard streams and this one, so that
+// its life keeps nothing else open.
 void keep_only(int descriptor);
 
 }  // namespace windtunnel

@@ -14,8 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// Of this machine since its start: containers of one host may have names of their own, and hosts
-// the same.
+// Identifies this machine's current boot: containers of one host may have different names, and
+// hosts may have equal ones.
 std::string host_name() {
   std::array<char, 256> name = {};
   gethostname(name.data(), name.size() - 1);
@@ -24,7 +24,7 @@ std::string host_name() {
   return boot.empty() ? name.data() : boot;
 }
 
-// Which this process may run on, a character each.
+// The cores on which this process may run, a character each.
 std::string core_names() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
@@ -36,7 +36,7 @@ std::string core_names() {
   return names;
 }
 
-// Launchers may have given each rank cores of its own, or all the same.
+// The most ranks per core. Launchers may give each rank cores of its own, or all ranks the same.
 int most_on_cores(const std::vector<std::string>& hosts, const std::vector<std::string>& cores) {
   std::map<std::string, std::pair<int, std::string>> of_host;  // ranks, and cores of any
   for (size_t rank = 0; rank < hosts.size(); ++rank) {
@@ -70,7 +70,7 @@ std::string receive_text(TcpGroup& group, int from) {
 
 }  // namespace
 
-// Through rank 0: they are short.
+// Goes through rank 0, because texts are short.
 std::vector<std::string> told_by_all(TcpGroup& group, const std::string& own) {
   std::vector<std::string> told(static_cast<size_t>(group.ranks()));
   if (group.rank() != 0) {
@@ -116,7 +116,7 @@ DeviceShare take_devices(TcpGroup& group, const Device& device) {
   share.local_rank = static_cast<int>(std::count(hosts.begin(), own, *own));
   share.local_ranks = static_cast<int>(std::count(hosts.begin(), hosts.end(), *own));
   agree(group, device.why_unusable());
-  // A launcher that gives each rank a device of its own shows it that one alone.
+  // If a launcher gives each rank a device, the rank sees only that device.
   share.index = share.local_rank % device.count();
   device.select(share.index);
   share.ranks_per_device = device.kind == DeviceKind::cpu

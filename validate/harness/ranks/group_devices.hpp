@@ -1,4 +1,4 @@
-// Which device each rank of a group works on: the ranks of a host take its devices in turn.
+// Assigns devices to the ranks of a group: the ranks of a host take its devices in turn.
 #pragma once
 
 #include <string>
@@ -9,28 +9,29 @@
 
 namespace windtunnel {
 
-// What every rank says, in their order.
+// The texts of all ranks, in rank order.
 std::vector<std::string> told_by_all(TcpGroup& group, const std::string& own);
 
-// Throws AgreedFault on every rank where any says what is wrong, with its rank; "": nothing. Before
-// steps in which the others would wait for the one that cannot take part.
+// Throws AgreedFault on every rank, with the rank at fault, if any rank has a fault ("": none). To
+// be called before steps in which others would wait for a rank that cannot take part.
 void agree(TcpGroup& group, const std::string& fault);
 
-// Of each rank how many share what it says with it, the most of them: ranks on one host, or on one
-// device.
+// The largest number of ranks with equal texts, which are those on one host or one device.
 int most_alike(const std::vector<std::string>& told);
 
 double least_of_all(TcpGroup& group, double own);
 
 struct DeviceShare {
-  int index = 0;             // of the device on its host that this rank took
-  int ranks_per_device = 1;  // the most in the group; more than 1: time-sliced. CPU: per core
+  int index = 0;  // of the device that this rank took, on its host
+  // The most in the group; if above 1, they share its time; CPU: per core.
+  int ranks_per_device = 1;
   int hosts = 1;
-  int local_rank = 0;  // among the ranks of its host, and how many these are
+  int local_rank = 0;  // index among the ranks of its host, and their number
   int local_ranks = 1;
 };
 
-// Called before anything runs on the device. Throws Error on every rank where one has none.
+// Must be called before anything runs on the device. Throws Error on every rank if one has no
+// device.
 DeviceShare take_devices(TcpGroup& group, const Device& device);
 
 struct UsableDevices {
@@ -38,7 +39,7 @@ struct UsableDevices {
   std::string why_none;
 };
 
-// Asked in a process of its own, so that this one can still fork others that use them.
+// Asks in a separate process, so that this one can still fork processes that use the devices.
 UsableDevices usable_devices(DeviceKind kind);
 
 }  // namespace windtunnel

@@ -14,17 +14,17 @@ namespace {
 cpu_set_t usable() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
-  // More cores than the set has room for: none is known, and nothing is pinned.
+  // If there are more cores than the set can hold, it stays empty and nothing is pinned.
   pthread_getaffinity_np(pthread_self(), sizeof cores, &cores);
   return cores;
 }
 
-// A system that refuses leaves a rank where it is: slower to settle, but not wrong.
+// If the system refuses, the rank is not pinned: noisier, but not wrong.
 void run_on(const cpu_set_t& cores) {
   pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
 }
 
-// "0,64" or "0-1": the first one.
+// The first number of "0,64" or "0-1".
 int first_thread_of_core(int thread) {
   std::ifstream file("/sys/devices/system/cpu/cpu" + std::to_string(thread) +
                      "/topology/thread_siblings_list");
@@ -32,8 +32,8 @@ int first_thread_of_core(int thread) {
   return file >> first ? first : thread;
 }
 
-// In the order in which ranks take them: a thread of each core before the second of any, which
-// would take turns with the first.
+// In the order in which ranks take them: one thread of each core first, because two threads of a
+// core share it.
 std::vector<int> threads_of(const cpu_set_t& usable) {
   std::vector<int> threads;
   std::set<int> cores;

@@ -1,16 +1,16 @@
-// Cores for ranks that stand for devices: each keeps one of its own, where there are enough. Left
-// to the scheduler, two ranks would share a core now and then while another idles, and a rank that
-// moves leaves its caches and, between sockets, its memory behind: noise that no device has.
+// Pins ranks that stand for devices to a core each, if there are enough cores. Otherwise the
+// scheduler would sometimes let two ranks share a core while another idles, and a rank that moves
+// loses its caches and, between sockets, its local memory: devices have no such noise.
 #pragma once
 
 #include <sched.h>
 
 namespace windtunnel {
 
-// That this process may run on.
+// The cores on which this process may run.
 int usable_cores();
 
-// While it lives, the calling thread and those it starts run on the core of that place.
+// While the object exists, the calling thread and threads that it starts run on the rank's core.
 class OwnCore {
  public:
   OwnCore(int rank, int ranks);

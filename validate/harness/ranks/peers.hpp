@@ -1,5 +1,5 @@
-// Ranks that talk to each other, as a collective sees them: all processes of a group, or the
-// members of one group of a Plan.
+// The ranks with which a collective communicates: all processes of a group, or the members of one
+// group of a Plan.
 #pragma once
 
 #include <cstddef>
@@ -13,11 +13,11 @@ class Peers {
 
   virtual int rank() const = 0;
   virtual int ranks() const = 0;
-  // Both at once; either may be empty. Throws Error when a connection breaks.
+  // Sends and receives at the same time; either may be empty. Throws Error if a connection breaks.
   virtual void exchange(int to, std::span<const std::byte> out, int from,
                         std::span<std::byte> in) = 0;
-  // Memory of the group's, for what is on its way; its content is gone with the next call. Fresh
-  // memory for each message would cost more than the message.
+  // Memory of the group for data in transit; the next call overwrites it. Allocating memory for
+  // each message would cost more than the message.
   virtual std::span<std::byte> scratch(std::size_t size_bytes) = 0;
 
   void send(int to, std::span<const std::byte> out) { exchange(to, out, to, {}); }

@@ -12,19 +12,19 @@ namespace windtunnel {
 namespace {
 
 constexpr int kLastPort = 65535;
-// Of torch's rendezvous, where no job's name tells another.
+// Port of torch's rendezvous, used if the job has no name.
 constexpr int kUsualPort = 29500;
-// Where ports derived from a job's name lie: below those that Linux gives to clients.
+// Range of ports derived from a job's name: below the ports that Linux gives to clients.
 constexpr int kFirstDerivedPort = 18000;
 constexpr std::uint32_t kDerivedPorts = 14000;
 
-// The variables of one launcher; of each list the first that is set counts.
+// The variables of one launcher; in each list the first that is set counts.
 struct Launcher {
   const char* rank;
   std::array<const char*, 2> ranks;
   std::array<const char*, 2> job;
 };
-// Innermost first: torchrun may be started by srun, and mpirun in a job of Slurm.
+// The innermost comes first: srun may start torchrun, and mpirun may run in a Slurm job.
 constexpr std::array<Launcher, 4> kLaunchers = {{
     {"RANK", {"WORLD_SIZE", nullptr}, {"TORCHELASTIC_RUN_ID", nullptr}},
     {"OMPI_COMM_WORLD_RANK",
@@ -66,7 +66,7 @@ class Variables {
   const Environment& environment_;
 };
 
-// A job's script itself runs once, whatever number of tasks it may start with srun.
+// A job's script itself runs once, although it may start many tasks with srun.
 bool in_job_script(const Variables& variables) {
   return variables.has("SLURM_JOB_ID") && !variables.has("SLURM_STEP_ID");
 }
@@ -74,7 +74,7 @@ bool in_job_script(const Variables& variables) {
 const Launcher* launcher_of(const Variables& variables) {
   for (const Launcher& launcher : kLaunchers) {
     if (!variables.has(launcher.rank)) continue;
-    // Names as common as RANK mean something else without the size.
+    // A name as common as RANK may mean something else if the size is not set.
     if (variables.first_of(launcher.ranks) == nullptr) continue;
     if (std::string_view(launcher.rank) == "SLURM_PROCID" && in_job_script(variables)) continue;
     return &launcher;
@@ -89,10 +89,10 @@ int port_of(const std::string& job) {
 
 struct Address {
   std::string host;
-  int port = 0;  // 0: not said
+  int port = 0;  // 0: not stated
 };
 
-// "host", "host:port", "[v6]:port"; two colons and no bracket: an address of version 6 alone.
+// Parses "host", "host:port", "[v6]:port"; several colons without brackets are an IPv6 address.
 Address parsed_address(const std::string& text, const char* what) {
   const size_t bracket = text.find(']');
   const size_t colon = text.find(':', bracket == std::string::npos ? 0 : bracket);

@@ -24,10 +24,10 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kForkedS = 60;  // within which forked ranks connect
+constexpr double kForkedS = 60;  // limit for forked ranks to connect
 
-// Where a rank listens, as rank 0 tells it; without an address: on the host of rank 0, by whatever
-// way the reader reached that.
+// Where a rank listens, as rank 0 tells it. Without an address it is rank 0's host, at the address
+// that the reader used.
 struct Listener {
   std::array<char, 46> address = {};
   std::int32_t port = 0;
@@ -38,8 +38,8 @@ Clock::time_point after(double seconds) {
          std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
-// One operation that `start` begins with the handler it is given; `part` is what it works on, and
-// is closed when the operation has not ended in time.
+// Runs one asynchronous operation that `start` begins with the given handler. Closes `part`, on
+// which it works, if it has not ended in time.
 template <typename Part, typename Start>
 boost::system::error_code ended_by(asio::io_context& context, Part& part, Clock::time_point until,
                                    const Start& start) {
@@ -82,7 +82,7 @@ boost::system::error_code accept(asio::io_context& context, tcp::acceptor& liste
                   [&](const auto& note) { listening.async_accept(socket, note); });
 }
 
-// Tries until it succeeds: who listens may have been started later.
+// Retries until it succeeds, because the listener may start later.
 boost::system::error_code connect(asio::io_context& context, tcp::socket& socket,
                                   const std::vector<tcp::endpoint>& endpoints,
                                   Clock::time_point until) {
@@ -113,7 +113,7 @@ struct Meeting {
   Clock::time_point until;
 };
 
-// Connects to the ranks below and waits for those above, each of which says who it is.
+// Connects to the ranks below and accepts those above, each of which identifies itself.
 MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context& context) {
   const auto own = static_cast<size_t>(meeting.rank);
   MetRanks met;
@@ -136,7 +136,7 @@ MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context
   return met;
 }
 
-// At every address of this host; `port` 0: any that is free.
+// Listens at every address of this host; `port` 0: any free port.
 tcp::acceptor listen_everywhere(asio::io_context& context, int port) {
   tcp::acceptor listening(context);
   boost::system::error_code fault;
@@ -174,8 +174,8 @@ std::string host_of(const tcp::socket& socket) {
   return fault ? "an unknown host" : peer.address().to_string();
 }
 
-// Rank 0's side of finding each other: who comes says who it is, and is told where all listen when
-// the last has come, or why there will be no group.
+// Rank 0's side of finding each other. Each rank identifies itself, and is told where all listen
+// when the last has come, or why there will be no group.
 class Reception {
  public:
   Reception(const RankPlace& place, std::uint64_t job, double timeout_s)
@@ -215,7 +215,7 @@ class Reception {
   }
 
   void receive(const Hello& hello, tcp::socket& socket) {
-    if (hello.job != job_) {  // it is theirs to fail
+    if (hello.job != job_) {  // the fault is in the other job
       tell(socket, fmt::format("at {}:{} listens rank 0 of another job; --coordinator HOST:PORT, "
                                "or MASTER_PORT, gives each job a port of its own",
                                place_.host, place_.port));
@@ -247,7 +247,7 @@ class Reception {
     guests_[rank] = std::move(socket);
   }
 
-  // An address of version 4 as itself: not all hosts have version 6.
+  // Converts a mapped IPv4 address to a plain one, because not all hosts have IPv6.
   static asio::ip::address plain(const asio::ip::address& address) {
     if (address.is_v4() || !address.to_v6().is_v4_mapped()) return address;
     return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6());
@@ -272,7 +272,7 @@ class Reception {
   double timeout_s_;
   Clock::time_point until_;
   asio::io_context context_;
-  std::vector<tcp::socket> guests_;  // by rank; its own is closed
+  std::vector<tcp::socket> guests_;  // [rank] the own one is closed
   std::vector<Listener> listeners_;
 };
 
@@ -296,7 +296,7 @@ std::vector<tcp::endpoint> resolved(asio::io_context& context, const RankPlace& 
   return endpoints;
 }
 
-// The side of the others: where each rank listens, by an address that this host can reach.
+// The other ranks' side: where each rank listens, at an address that this host can reach.
 std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& hello,
                                          double timeout_s) {
   asio::io_context context;
@@ -309,7 +309,7 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
                     place.host, place.port, timeout_s, fault.message()));
   }
   const asio::ip::address reached = socket.remote_endpoint().address();
-  // Rank 0 may have been started last, and its own wait ends first.
+  // Rank 0 may have started last; its own timeout comes first.
   const auto until = after(2 * timeout_s + kHelloS);
   fault = write_value(socket, hello);
   std::uint32_t length = 0;
@@ -354,7 +354,7 @@ void send_at_once(int descriptor) {
 }
 
 struct ForkedRanks::Ports {
-  // Of this run: who does not know it is a stranger, whatever he says.
+  // Identifies processes of this run; all others are rejected.
   std::uint64_t secret = run_secret();
   asio::io_context context;
   std::vector<tcp::acceptor> acceptors;
@@ -365,9 +365,10 @@ ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
     for (int rank = 0; rank < ranks; ++rank) {
       ports_->acceptors.emplace_back(ports_->context,
                                      tcp::endpoint(asio::ip::address_v4::loopback(), 0));
-      send_unpaced(ports_->acceptors.back().native_handle());  // and those that it accepts
+      // Also applies to accepted connections.
+      send_unpaced(ports_->acceptors.back().native_handle());
     }
-  } catch (const boost::system::system_error& error) {  // each takes a descriptor
+  } catch (const boost::system::system_error& error) {  // each port takes a descriptor
     throw Error(fmt::format("{} ranks cannot listen: {}; take fewer", ranks, error.what()),
                 ExitCode::failed);
   }
@@ -383,7 +384,7 @@ MetRanks ForkedRanks::connect(int rank) const {
   for (const tcp::acceptor& acceptor : ports_->acceptors) {
     meeting.listeners.push_back(acceptor.local_endpoint());
   }
-  // A context does not outlive a fork: each rank waits in one of its own.
+  // A context does not survive a fork, so each rank has one of its own.
   asio::io_context context;
   tcp::acceptor own(context, tcp::v4(),
                     dup(ports_->acceptors[static_cast<size_t>(rank)].native_handle()));
@@ -419,7 +420,7 @@ RankSockets find_ranks(const RankPlace& place, double timeout_s) {
   meeting.job = hello.job;
   if (place.rank == 0) {
     receive_ranks(place, hello, timeout_s);
-    meeting.listeners.resize(static_cast<size_t>(place.ranks));  // it connects to none
+    meeting.listeners.resize(static_cast<size_t>(place.ranks));  // rank 0 connects to none
   } else {
     meeting.listeners = ask_reception(place, hello, timeout_s);
   }

@@ -1,5 +1,5 @@
-// How the ranks of a group connect, each with each: forked ones over ports of the loopback that
-// were opened before the fork, launched ones through rank 0, which all know where to find.
+// Connects every two ranks of a group: forked ranks over loopback ports that were opened before the
+// fork, launched ranks through rank 0, whose place all know.
 #pragma once
 
 #include <cstdint>
@@ -12,32 +12,33 @@
 
 namespace windtunnel {
 
-// Descriptors of connected TCP sockets by rank, to be closed by whoever gets them; the own one -1.
+// [rank] Descriptors of connected TCP sockets, which the receiver must close; the own entry is -1.
 using RankSockets = std::vector<int>;
 
-// For sockets between processes of one machine, before they connect. A congestion control that
-// sends at a rate it has estimated (BBR, a common default) stays at half the rate for seconds once
-// a one-way message misled it, and what it has begun to pace stays paced under any other: after
-// each pause the first megabyte took 1 ms more. Where Linux lacks the other, the default stays.
+// Disables pacing; for sockets between processes of one machine, before they connect. A congestion
+// control that sends at an estimated rate (BBR, a common default) can stay at half the rate for
+// seconds after a misleading one-way message, and a connection that began with pacing keeps it:
+// after each pause the first megabyte took 1 ms longer. If Linux lacks the alternative, the default
+// stays.
 void send_unpaced(int descriptor);
-// Small messages, too.
+// Sends small messages without delay, too.
 void send_at_once(int descriptor);
 
-// Of those that knock at a rank so many are let in between two looks at who is there already.
+// How many connecting processes a rank accepts before it checks again which ranks are there.
 inline constexpr int kStrangersAtOnce = 16;
 
-// What a rank has when all are there.
+// The connections of a rank when all ranks are there.
 struct MetRanks {
   RankSockets sockets;
-  int listener = -1;  // where whoever comes now is a stranger; to be closed by whoever gets it
-  int strangers = 0;  // that came meanwhile: heard no further and sent away
+  int listener = -1;  // for unknown processes that connect later; the receiver must close it
+  int strangers = 0;  // rejected unknown processes so far
 };
 
 class ForkedRanks {
  public:
   explicit ForkedRanks(int ranks);
   ~ForkedRanks();
-  // Called by each rank after the fork.
+  // Each rank calls this after the fork.
   MetRanks connect(int rank) const;
 
  private:
@@ -45,19 +46,19 @@ class ForkedRanks {
   std::unique_ptr<Ports> ports_;
 };
 
-// Random: who does not know it is a stranger to the run.
+// A random number that identifies processes of the run.
 std::uint64_t run_secret();
 
 struct RankAddress {
-  std::string host;  // in digits
+  std::string host;  // numeric address
   int port = 0;
 };
-// Ranks that know where each listens, this one at its own address alone. Throws Error when they are
-// not all there in time.
+// Connects ranks that know each other's addresses; this one listens only at its own. Throws Error
+// if they are not all there in time.
 MetRanks meet_ranks(int rank, const std::vector<RankAddress>& addresses, std::uint64_t secret,
                     double timeout_s);
 
-// Throws Error when they are not all there in time, or do not belong together.
+// Throws Error if ranks are missing at the timeout, or do not belong together.
 RankSockets find_ranks(const RankPlace& place, double timeout_s);
 
 }  // namespace windtunnel

@@ -22,10 +22,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Milliseconds = std::chrono::milliseconds;
 
-// In which ranks that TCP tells of a failure have ended.
+// Time for ranks that notice a failure over TCP to end.
 constexpr std::chrono::seconds kGrace{5};
 
-// Its pipe has ended, and so has the process or does so now. Leaves it to be waited for.
+// Its pipe has ended, so the process has ended or is about to. The caller still has to wait for it.
 bool ended_well(const ForkedRank& rank) {
   siginfo_t info = {};
   while (waitid(P_PID, static_cast<id_t>(rank.process), &info, WEXITED | WNOWAIT) != 0) {
@@ -34,7 +34,8 @@ bool ended_well(const ForkedRank& rank) {
   return info.si_code == CLD_EXITED && info.si_status == 0;
 }
 
-// Removes the ranks whose pipes, behind the first of `waits`, have ended; whether one has failed.
+// Removes the ranks whose pipes (`waits` after the first) have ended; returns whether one has
+// failed.
 bool take_ended(const std::vector<pollfd>& waits, std::vector<ForkedRank>& ranks) {
   bool failed = false;
   for (std::size_t i = ranks.size(); i-- > 0;) {
@@ -45,7 +46,7 @@ bool take_ended(const std::vector<pollfd>& waits, std::vector<ForkedRank>& ranks
   return failed;
 }
 
-// -1: none; else rounded up, so that nothing is asked twice for the same millisecond.
+// -1: none; else rounded up, so that poll() does not return before that time.
 int milliseconds_to(const std::optional<Clock::time_point>& until) {
   if (!until) return -1;
   const auto left = std::chrono::ceil<Milliseconds>(*until - Clock::now());
@@ -58,7 +59,7 @@ RankWatch::RankWatch(std::vector<ForkedRank> ranks) : wake_(eventfd(0, EFD_CLOEX
   if (wake_ < 0) {
     throw Error(fmt::format("no watch over ranks: {}", std::strerror(errno)), ExitCode::failed);
   }
-  // A thread inherits which signals it takes.
+  // A thread inherits its signal mask.
   sigset_t all = {};
   sigset_t before = {};
   sigfillset(&all);
@@ -96,8 +97,8 @@ void RankWatch::fail() {
 }
 
 void RankWatch::watch(std::vector<ForkedRank> ranks) {
-  std::optional<Clock::time_point> until;  // since a failure
-  bool through = false;                    // rank 0
+  std::optional<Clock::time_point> until;  // deadline after a failure
+  bool through = false;                    // rank 0 is done
   while (!ranks.empty()) {
     std::vector<pollfd> waits = {{through ? -1 : wake_, POLLIN, 0}};
     for (const ForkedRank& rank : ranks) waits.push_back({rank.pipe, POLLIN, 0});

@@ -1,7 +1,7 @@
-// Forked ranks as rank 0 sees them. It may wait for one of them in what no broken connection ends,
-// a kernel of NCCL for one, and so may the others: a thread waits for their ends, and once a rank
-// has failed it calls the hooks that end such waits here, and ends the processes that have not
-// noticed by themselves a while later.
+// Rank 0's watch over forked ranks. Rank 0 or others may wait for a failed rank in a call that no
+// broken connection ends, such as a kernel of NCCL. A thread waits for the ranks to end; when one
+// fails, it calls the hooks that end such waits in rank 0 and, after a while, kills processes that
+// have not noticed.
 #pragma once
 
 #include <sys/types.h>
@@ -15,7 +15,7 @@
 
 namespace windtunnel {
 
-// Its process says in the pipe why it fails, and nothing where all went well.
+// The process writes to the pipe why it fails, and nothing on success.
 struct ForkedRank {
   pid_t process = 0;
   int pipe = -1;
@@ -23,16 +23,17 @@ struct ForkedRank {
 
 class RankWatch {
  public:
-  // Starts a thread: all ranks are forked. It takes no signals, which are the caller's.
+  // Starts a thread, so all ranks must have been forked. The thread blocks signals, which are for
+  // the caller.
   explicit RankWatch(std::vector<ForkedRank> ranks);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
 
-  // Rank 0 is through. Where it failed, returns when all have ended. The processes are left to be
-  // waited for, and their pipes to be read.
+  // Called when rank 0 is done. If rank 0 failed, returns when all ranks have ended. The caller
+  // still has to wait for the processes and read their pipes.
   void end(bool failed);
-  // By the watch, after a failure: its signal tells nothing.
+  // Whether the watch killed the process after a failure; its signal then has no meaning.
   bool killed(pid_t process) const;
 
  private:
@@ -42,17 +43,17 @@ class RankWatch {
   void watch(std::vector<ForkedRank> ranks);
   void fail();
 
-  int wake_ = -1;  // eventfd; written when rank 0 is through
+  int wake_ = -1;  // eventfd; written when rank 0 is done
   std::atomic<bool> rank_0_failed_ = false;
   std::mutex mutex_;  // held while hooks run
   Hooks hooks_;
   bool failed_ = false;
-  std::vector<pid_t> killed_;  // the thread's until it has ended
+  std::vector<pid_t> killed_;  // used by the thread until it ends
   std::thread thread_;
 };
 
-// `end` is called, on the watch's thread, when a rank fails; at once where one has. No more after
-// the hook is gone, which waits for a call that runs. Without a watch: never.
+// The watch's thread calls `end` when a rank fails, at once if one already has. Destroying the hook
+// waits for a running call and prevents later ones. Without a watch it is never called.
 class FailureHook {
  public:
   FailureHook(RankWatch* watch, std::function<void()> end);

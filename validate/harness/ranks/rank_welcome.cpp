@@ -19,19 +19,18 @@ using WelcomeClock = std::chrono::steady_clock;
 constexpr auto kHelloTime =
     std::chrono::duration_cast<WelcomeClock::duration>(std::chrono::duration<double>(kHelloS));
 
-// That are heard at once, beside as many as there are ranks: each takes a descriptor.
+// Unidentified connections at a time, in addition to the number of ranks; each takes a descriptor.
 constexpr size_t kMostStrangers = 64;
 
-// Who connects to a rank and has not yet said who it is.
+// A process that has connected and not yet identified itself.
 struct Guest {
   int socket = -1;
   Hello hello;
-  size_t heard = 0;  // bytes of `hello`
+  size_t heard = 0;  // received bytes of `hello`
   WelcomeClock::time_point until;
 };
 
-// The ranks above, which connect to this one, among strangers: nobody waits for one that says
-// nothing.
+// Accepts the ranks above this one among unknown processes, without waiting for silent ones.
 class Welcome {
  public:
   Welcome(const Hello& own, int listening, WelcomeClock::time_point until, MetRanks& met)
@@ -62,7 +61,7 @@ class Welcome {
   }
 
  private:
-  // One that knocks. Where too many have not said who they are, the one that has had most time to.
+  // Accepts a connection. If too many are unidentified, drops the oldest of these.
   bool let_in() {
     Guest guest;
     guest.socket = accept4(listening_, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -81,7 +80,7 @@ class Welcome {
     ++met_.strangers;
   }
 
-  // Has said enough, or nothing for too long.
+  // Whether it has identified itself, or has been silent for too long.
   bool is_settled(Guest& guest) {
     auto* const to = reinterpret_cast<std::byte*>(&guest.hello);
     const ssize_t count = recv(guest.socket, to + guest.heard, sizeof guest.hello - guest.heard, 0);

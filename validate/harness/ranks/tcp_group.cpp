@@ -28,17 +28,18 @@ using Clock = std::chrono::steady_clock;
 using asio::ip::tcp;
 
 constexpr int kFailed = 1;
-// A rank with a core of its own looks for what comes before it sleeps, as ranks of MPI and NCCL do:
-// on a virtual machine a sleeper takes 30 us to wake, which would be most of a short message.
+// A rank with a core of its own spins before it sleeps, as ranks of MPI and NCCL do: on a virtual
+// machine a sleeper takes 30 us to wake, most of the time of a short message.
 constexpr std::chrono::microseconds kLook{200};
-// Of a message, handed over at once: what one rank writes, the other reads while caches hold it.
-// The system's buffers hold several, of a size that does not depend on what was sent before.
+// Size of the pieces in which a message is written, so that one rank reads while caches still hold
+// what the other wrote. The system's buffers hold several pieces, and their size does not depend on
+// earlier traffic.
 constexpr std::size_t kPiece = std::size_t{128} << 10;
 constexpr int kBuffer = 1 << 20;
-constexpr std::size_t kLongestMessage = 500;  // of a rank that fails
+constexpr std::size_t kLongestMessage = 500;  // of the message of a failing rank
 
-// To a process of this machine, whichever of its addresses was taken. To other machines all is as
-// it is for other programs.
+// Tunes a connection between processes of this machine, at any of its addresses. Connections to
+// other machines keep the system's settings.
 void tune(tcp::socket& socket) {
   boost::system::error_code unknown;
   const auto peer = socket.remote_endpoint(unknown);
@@ -53,7 +54,7 @@ void tune(tcp::socket& socket) {
 struct TcpGroup::Connections {
   int rank = 0;
   asio::io_context context;
-  std::vector<tcp::socket> sockets;  // by rank; its own is closed
+  std::vector<tcp::socket> sockets;  // [rank] the own one is closed
   std::vector<std::byte> scratch;
   bool own_core = false;
   RankWatch* watch = nullptr;
@@ -65,7 +66,7 @@ struct TcpGroup::Connections {
     for (const int descriptor : descriptors) {
       tcp::socket& socket = sockets.emplace_back(context);
       if (descriptor < 0) continue;
-      // Which version of addresses it was opened for tells nothing once it is connected.
+      // The protocol version does not matter for a connected socket.
       socket.assign(tcp::v4(), descriptor);
       socket.set_option(tcp::no_delay(true));
       tune(socket);
@@ -138,7 +139,7 @@ std::span<std::byte> TcpGroup::scratch(std::size_t size_bytes) {
   return {memory.data(), size_bytes};
 }
 
-// To rank 0 and back.
+// A round trip to rank 0.
 void TcpGroup::barrier() {
   std::array<std::byte, 1> token = {};
   if (rank() != 0) {
@@ -155,7 +156,7 @@ namespace {
 // How a rank ended.
 struct Ending {
   bool failed = false;
-  bool follows = false;  // from another rank's fault
+  bool follows = false;  // because of another rank's fault
   std::string message = {};
   std::exception_ptr thrown = {};  // in this process
 };
@@ -163,13 +164,13 @@ struct Ending {
 constexpr char kOwn = 'o';
 constexpr char kFollows = 'f';
 
-// What the process says in a pipe before it ends: nothing where all went well.
+// Writes the ending to a pipe and ends the process; writes nothing on success.
 [[noreturn]] void end_child(int pipe, const Ending& ending) {
   if (!ending.failed) _exit(0);
   const std::string told =
       (ending.follows ? kFollows : kOwn) + ending.message.substr(0, kLongestMessage);
   const ssize_t written = write(pipe, told.data(), told.size());
-  // No destructors or buffers of the parent's.
+  // Avoids the parent's destructors and buffers.
   _exit(written < 0 ? kFailed + 1 : kFailed);
 }
 
@@ -215,7 +216,7 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
       TcpGroup group(std::make_unique<TcpGroup::Connections>(rank, met.sockets));
       group.connections_->watch = watch;
       body(group);
-      group.barrier();  // nobody leaves while another still sends
+      group.barrier();  // no rank leaves while another still sends
       return {};
     } catch (const AgreedFault& error) {
       return {true, true, error.what(), std::current_exception()};
@@ -225,13 +226,13 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
       return {true, false, error.what(), std::current_exception()};
     }
   };
-  // What is not written yet would be written once by each.
+  // Unwritten output would be written by each process.
   std::fflush(nullptr);
   std::vector<ForkedRank> children;
   for (int rank = 1; rank < ranks; ++rank) {
     std::array<int, 2> ends = {};
     if (pipe(ends.data()) != 0) refuse_process(rank, ranks);
-    // Where it waits for rank 0 on a device, no broken connection tells it that this is gone.
+    // If the child waits for rank 0 on a device, no broken connection tells it that rank 0 is gone.
     const pid_t process = fork_child();
     if (process < 0) refuse_process(rank, ranks);
     if (process == 0) {
@@ -244,12 +245,12 @@ void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body) {
   RankWatch watch(children);
   std::exception_ptr told = run(0, &watch).thrown;
   watch.end(told != nullptr);
-  bool own = false;  // of another rank
+  bool own = false;  // some other rank failed by itself
   for (size_t i = 0; i < children.size(); ++i) {
     const Ending ending = ended(children[i], watch.killed(children[i].process));
     if (!ending.failed || own) continue;
     own = !ending.follows;
-    // Rank 0's as it was thrown, unless another one's may have led to it.
+    // Prefers rank 0's original exception, unless another rank's fault may have caused it.
     if (!own && told != nullptr) continue;
     told = std::make_exception_ptr(
         Error(fmt::format("rank {}: {}", i + 1, ending.message), ExitCode::failed));

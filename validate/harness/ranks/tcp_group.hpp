@@ -1,6 +1,6 @@
-// Processes that are joined by TCP, each with each: forked from this one, over the loopback, or
-// started by a launcher on this and other hosts. What stands for GPUs and their network where there
-// are none, and hands out what NCCL needs to begin where there are some.
+// Processes connected by TCP, each with each: forked from this one over the loopback, or started by
+// a launcher on this and other hosts. They replace GPUs and their network where there are none, and
+// distribute what NCCL needs to start where there are GPUs.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace windtunnel {
 
-// What all ranks of a group throw alike, so that each knows that the others do.
+// Thrown by all ranks of a group together, so that each knows that the others throw it.
 class AgreedFault : public Error {
  public:
   using Error::Error;
 };
 
-// Follows from the fault of another rank, which has more to say.
+// A consequence of another rank's fault, whose message says more.
 class ConnectionLost : public Error {
  public:
   using Error::Error;
@@ -39,7 +39,7 @@ class TcpGroup : public Peers {
   int ranks() const override;
   void exchange(int to, std::span<const std::byte> out, int from, std::span<std::byte> in) override;
   void barrier();
-  // On rank 0 of forked ranks, for FailureHook; else nullptr.
+  // On rank 0 of forked ranks, for FailureHook; otherwise nullptr.
   RankWatch* watch() const;
   std::span<std::byte> scratch(std::size_t size_bytes) override;
 
@@ -53,17 +53,17 @@ class TcpGroup : public Peers {
   std::unique_ptr<Connections> connections_;
 };
 
-// Of processes that have met (rank_sockets.hpp), which are watched by others.
+// A group of processes that are already connected (rank_sockets.hpp) and that others watch.
 TcpGroup joined_group(int rank, const RankSockets& sockets);
 
-// `body` runs in every process, rank 0 being the calling one, and each other ends with it; no other
-// thread may run when they begin. Throws Error when one of them fails: its own message, on rank 0's
-// side, once all have ended or been ended.
+// Runs `body` in every process; rank 0 is the calling one, and the others end afterwards. The
+// calling process must have no other thread. If a rank fails, throws its message as Error on rank 0
+// once all have ended.
 void run_ranks(int ranks, const std::function<void(TcpGroup&)>& body);
 
-// `body` runs in the calling process, which is one of those that a launcher started. They find each
-// other where rank 0 listens. Throws Error when they are not all there in time, or do not belong
-// together: two jobs at one port, ranks that are told different sizes.
+// Runs `body` in the calling process, which a launcher started together with others. They connect
+// where rank 0 listens. Throws Error if ranks are missing at the timeout, or do not belong
+// together: two jobs at one port, or ranks with different sizes.
 void run_place(const RankPlace& place, double timeout_s,
                const std::function<void(TcpGroup&)>& body);
 

@@ -16,7 +16,7 @@ namespace {
 
 using Run = std::function<void()>;
 
-// Zeros stay zeros however often they are summed.
+// Zeros, which stay zero however often they are summed.
 std::shared_ptr<DeviceBuffer> zeros(const Device& device, std::size_t size_bytes) {
   auto buffer = std::make_shared<DeviceBuffer>(device, size_bytes);
   buffer->upload(std::vector<std::byte>(size_bytes));
@@ -27,7 +27,7 @@ std::size_t elements_of(double bytes) {
   return static_cast<std::size_t>(std::ceil(bytes / sizeof(float)));
 }
 
-// Of one rank, in whole values.
+// The whole number of values per rank.
 std::size_t part_elements(const KernelWork& work, const Collectives& collectives) {
   return elements_of(work.bytes / collectives.ranks());
 }
@@ -70,7 +70,7 @@ Run prepare_reduce_scatter(const KernelWork& work, const Device& device, Collect
   };
 }
 
-// In place, as the last step of a bucket's all-reduce: the own part stands where it belongs.
+// In place, like the last step of a bucket's all-reduce: the rank's part is already in position.
 Run prepare_all_gather(const KernelWork& work, const Device& device, Collectives& collectives) {
   const std::size_t part = part_elements(work, collectives) * sizeof(float);
   const auto all = zeros(device, part * static_cast<std::size_t>(collectives.ranks()));
@@ -91,8 +91,9 @@ Run prepare_broadcast(const KernelWork& work, const Device& device, Collectives&
 }
 
 struct Operation {
-  std::string_view chosen;     // by a library, which chooses the algorithm; empty: TCP alone has it
-  std::string_view algorithm;  // of TcpCollectives; empty: it is not timed over TCP
+  // Kind for a library that chooses the algorithm; empty: only over TCP.
+  std::string_view chosen;
+  std::string_view algorithm;  // in TcpCollectives; empty: not timed over TCP
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& collectives);
 };
 

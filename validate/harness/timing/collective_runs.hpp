@@ -1,6 +1,6 @@
-// One collective of models/calibration/kernel_work.hpp at a time, between ranks that all run it,
-// with buffers of its own. Kinds that name an algorithm are those of TcpCollectives; the others run
-// through whatever joins the ranks.
+// Prepares one collective of models/calibration/kernel_work.hpp, with buffers of its own, for ranks
+// that all run it. Kinds that name an algorithm use TcpCollectives; others use whatever connects
+// the ranks.
 #pragma once
 
 #include <functional>
@@ -12,10 +12,10 @@
 
 namespace windtunnel {
 
-// Empty where it can run, else why not; nullptr: a rank alone.
+// Empty if it can run, else why not; nullptr: a single rank.
 std::string why_no_collective(const KernelWork& work, const Collectives* collectives);
 
-// What it returns owns the buffers; `collectives` must outlive it.
+// The result owns the buffers; `collectives` must outlive it.
 std::function<void()> prepare_collective(const KernelWork& work, const Device& device,
                                          Collectives& collectives);
 

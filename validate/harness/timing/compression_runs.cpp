@@ -49,7 +49,7 @@ Run prepare_requantise(const KernelWork& work, const Device& device) {
   const Quantise& forms = quantise(device.kind);
   forms.encode(QuantisedForm::int8, x, n, codes, scales);
   device.synchronize();
-  // Alike: only the first is sure to be aligned as encoding asks.
+  // The parts are copies, because only the first is sure to have the alignment for encoding.
   for (std::size_t part = 1; part < whole(work.k); ++part) {
     device.copy(reinterpret_cast<std::byte*>(codes + part * size),
                 reinterpret_cast<const std::byte*>(codes), size);
@@ -80,7 +80,7 @@ Run prepare_sign_unpack(const KernelWork& work, const Device& device) {
   return [=, kept = buffers] { unpack(words, n, magnitude, x); };
 }
 
-// Of noise: as many votes for as against.
+// Votes on random signs, about half of them positive.
 Run prepare_vote(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);
@@ -141,7 +141,8 @@ Run prepare_top_k(const KernelWork& work, const Device& device) {
   return [=, kept = buffers, &select] { select.select(x, n, k, workspace, indices, values); };
 }
 
-// Of a normal law 1 % lies beyond 2.576 standard deviations, as much as the suite keeps.
+// In a normal distribution 1 % lies beyond 2.576 standard deviations, the share that the suite
+// keeps.
 Run prepare_threshold(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);
@@ -173,7 +174,7 @@ Run prepare_random(const KernelWork& work, const Device& device) {
   };
 }
 
-// Of gradients without a zero, as their bytes are counted.
+// Sketches gradients without zeros, for which the bytes are counted.
 template <bool kEstimate>
 Run prepare_sketch(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
@@ -211,7 +212,7 @@ Run prepare_low_rank(const KernelWork& work, const Device& device) {
   };
 }
 
-// The gradient from its factors.
+// Computes the gradient from its factors.
 Run prepare_expand(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   GemmWork product;
@@ -225,7 +226,7 @@ Run prepare_expand(const KernelWork& work, const Device& device) {
   return [run = gemm(device.kind).prepared(product), kept = buffers] { run(); };
 }
 
-// In place: what it finds the second time is orthonormal already, and takes as long.
+// In place: the second run finds orthonormal columns, and takes as long.
 Run prepare_orthonormal(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const auto m = static_cast<int>(work.m);

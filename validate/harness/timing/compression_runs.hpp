@@ -1,5 +1,5 @@
-// Compressors' kernels one at a time, by their names in models/calibration/kernel_work.hpp, on
-// gradients of a normal law.
+// Prepares one kernel of a compressor, by its name in models/calibration/kernel_work.hpp, on
+// normally distributed gradients.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-// nullptr: none of them.
+// nullptr: not a compressor's kernel.
 PrepareKernel find_compressor(std::string_view kernel);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// The matrix products that a job runs on a GPU: shapes to measure instead of a grid's.
+// The matrix products that a job runs on a GPU, to be measured instead of a grid of shapes.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace windtunnel {
 
-// Of linear layers and experts, all passes, each shape once; of experts one product of a batch.
+// From linear layers and experts in all passes, each shape once; for experts one product of a
+// batch.
 std::vector<KernelWork> job_products(const Job& job);
 
 }  // namespace windtunnel

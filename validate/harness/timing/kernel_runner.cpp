@@ -35,7 +35,7 @@ Run prepare_step(const std::vector<KernelWork>& works, const Device& device,
   return [=, &device] { device.run_beside(runs); };
 }
 
-// What is used between two runs on the same buffers: twice the last cache of a GPU, of a host more
+// Bytes used between two runs on the same buffers: twice the last cache of a GPU; on a host more
 // than a rank's share of it.
 constexpr double kHostBetween_bytes = 128e6;
 
@@ -74,8 +74,8 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device,
 double memory_bytes(const KernelSteps& steps) {
   double bytes = 0;
   for (const std::vector<KernelWork>& step : steps) {
-    // Sparse kernels move few bytes of the buffers that they stand on; a collective has one more
-    // than it counts, for what comes in.
+    // Sparse kernels move few bytes of their buffers; a collective has an additional buffer for
+    // incoming data.
     for (const KernelWork& work : step) {
       bytes += kernel_kind(work.kernel).bytes(work) + 2 * sizeof(float) * work.elements +
                (is_collective(work) ? work.bytes : 0);
@@ -88,7 +88,8 @@ TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache
                      const Device& device, Collectives* collectives) {
   return {steps, role, cache, [=, &device]() -> Run {
             if (cache == CacheState::warm) return prepare_steps(steps, device, collectives);
-            // Of small works, whose time is not of memory: as many as the first cache holds.
+            // For small works, whose time does not depend on memory: as many as fit into the
+            // first-level cache.
             constexpr double kMostCopies = 2000;
             const double times =
                 std::min(kMostCopies, 1 + bytes_between(device) / memory_bytes(steps));

@@ -1,5 +1,5 @@
-// Works by their names on a device: buffers with data like real ones, calls of kernels/, and
-// collectives where `collectives` joins the ranks that run the same works.
+// Prepares works by name on a device: buffers with realistic data, kernels, and collectives if
+// `collectives` connects ranks that run the same works.
 #pragma once
 
 #include <functional>
@@ -12,16 +12,16 @@
 
 namespace windtunnel {
 
-// Empty where the device has a form of each and the ranks are there, else what is missing.
+// Empty if the device can run each step and the ranks are there, else what is missing.
 std::string why_not_runnable(const KernelSteps& steps, const Device& device,
                              const Collectives* collectives = nullptr);
 
-// Of all buffers of the steps, which stand at once.
+// Memory of all buffers of the steps, which exist at the same time.
 double memory_bytes(const KernelSteps& steps);
 
-// Steps in turn, works of a step on streams (threads) of their own. Cold: each run on other
-// buffers, which come round after so many bytes that no cache holds them; to fill the caches with
-// something else would count what is written back of that. `collectives` must outlive it.
+// Steps run in sequence; works of a step run on streams (threads) of their own. Cold: each run uses
+// other buffers, which repeat after more bytes than any cache holds. (Filling the caches with other
+// data instead would include the time to write that back.) `collectives` must outlive the result.
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
                      const Device& device, Collectives* collectives = nullptr);
 

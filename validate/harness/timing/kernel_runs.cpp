@@ -23,7 +23,7 @@ namespace {
 using Run = std::function<void()>;
 constexpr std::size_t kFloat = sizeof(float);
 
-// Bytes that neither repeat nor compress, made once: filling is no part of what is timed.
+// Random bytes, made once, because filling is not part of the timing.
 const std::vector<std::byte>& noise() {
   static const std::vector<std::byte> bytes = [] {
     RandomStream random(1, RandomPurpose::measurement, 1);
@@ -34,7 +34,7 @@ const std::vector<std::byte>& noise() {
   return bytes;
 }
 
-// Gradients look like a normal law; a tile of them, repeated.
+// A tile of normally distributed values, like gradients; it is repeated.
 const std::vector<std::byte>& gradients() {
   static const std::vector<std::byte> bytes = [] {
     RandomStream random(1, RandomPurpose::measurement, 2);
@@ -57,7 +57,7 @@ DeviceBuffer filled(const Device& device, std::size_t size_bytes) {
   return buffer;
 }
 
-// Blocks of a code: sources first, then targets.
+// Blocks of a code: sources, then targets.
 struct Blocks {
   std::vector<DeviceBuffer> buffers;
   std::vector<const std::byte*> from;
@@ -100,7 +100,7 @@ Run prepare_encode(const KernelWork& work, const Device& device) {
                       device, false);
 }
 
-// The first m blocks are lost.
+// Recovers the first m blocks.
 Run prepare_decode(const KernelWork& work, const Device& device) {
   std::vector<int> lost(whole(work.m));
   std::iota(lost.begin(), lost.end(), 0);
@@ -206,7 +206,7 @@ Run prepare_adam(const KernelWork& work, const Device& device) {
   };
 }
 
-// A rate of zero: weights stay what they are, however often it runs.
+// With a learning rate of zero, weights do not change however often it runs.
 Run prepare_sgd(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const float* const gradient = buffers->floats(work.elements);
@@ -281,7 +281,7 @@ std::shared_ptr<RunBuffers> buffers_on(const Device& device) {
 }
 
 PrepareKernel find_kernel(const KernelWork& work, const Device& device) {
-  // A CPU has one memory.
+  // A CPU has only one memory.
   if (device.kind == DeviceKind::cpu && is_between_memories(work.kernel)) return nullptr;
   if (work.kernel == "gemm" && !gemm(device.kind).why_unusable(gemm_type(work.precision)).empty()) {
     return nullptr;

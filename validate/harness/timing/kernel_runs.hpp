@@ -1,4 +1,4 @@
-// One kernel of kernels/ at a time, by its name in models/calibration/kernel_work.hpp, with buffers
+// Prepares one kernel of kernels/, by its name in models/calibration/kernel_work.hpp, with buffers
 // and data of its own.
 #pragma once
 
@@ -12,29 +12,29 @@
 
 namespace windtunnel {
 
-// What it returns owns the buffers, and starts the kernel whenever it is called.
+// The result owns the buffers and starts the kernel whenever it is called.
 using PrepareKernel = std::function<void()> (*)(const KernelWork& work, const Device& device);
 
-// nullptr: the device has no form of it (for this type).
+// nullptr: the device does not have the kernel (for this type).
 PrepareKernel find_kernel(const KernelWork& work, const Device& device);
 
 inline std::size_t whole(double number) {
   return static_cast<std::size_t>(number);
 }
 
-// That a run keeps, by their place.
+// Buffers that a run keeps.
 class RunBuffers {
  public:
   explicit RunBuffers(const Device& device) : device_(device) {}
 
-  float* floats(double elements);  // of a normal law, as gradients look
+  float* floats(double elements);  // normally distributed, like gradients
   template <typename T>
   T* zeros(std::size_t count) {
     return reinterpret_cast<T*>(zero_bytes(count * sizeof(T)));
   }
-  // That neither repeat nor compress.
+  // Random bytes, which neither repeat nor compress.
   std::byte* bytes(double size, MemoryKind kind = MemoryKind::device);
-  // The tile, repeated.
+  // Repetitions of the tile.
   std::byte* tiled(const std::vector<std::byte>& tile, std::size_t size_bytes,
                    MemoryKind kind = MemoryKind::device);
 

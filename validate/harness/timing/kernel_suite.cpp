@@ -15,30 +15,30 @@
 namespace windtunnel {
 namespace {
 
-// Of bytes that a kernel moves, or of the fp32 buffer that it picks from. Works that judge lie
-// between, at sqrt(2) of a size.
+// Bytes that a kernel moves, or of the fp32 buffer that it selects from. Works for judging lie in
+// between, at sqrt(2) times a size.
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
-constexpr double kLarge = 8e6;  // from here on caches decide nothing more, and timings are long
+constexpr double kLarge = 8e6;  // from here on caches do not matter, and timings are long
 constexpr double kLargeStep = 4;
 constexpr double kMostOnHost = 128e6;
-// Of cold series, whose time is of the memory alone.
+// For cold series, which only depend on memory.
 constexpr double kSmallestCold = 256e3;
 constexpr double kLargestCold = 64e6;
 constexpr double kColdStep = 4;
 constexpr double kBetween = 1.4142135623730951;
-// Full buffers of collectives, whose time is of steps first and of bytes later.
+// Full buffers of collectives: small ones depend on steps, large ones on bytes.
 constexpr double kSmallestMessage = 64;
 constexpr double kLargestMessage = 64 << 20;
 constexpr double kMessageStep = 4;
-// Between these, protocols and pieces change and messages outgrow the caches.
+// Between these sizes protocols and pieces change, and messages outgrow the caches.
 constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
-constexpr double kParts = 2;      // that are summed
-constexpr double kSparse = 100;   // elements for each that is kept
-constexpr double kSketched = 20;  // elements for a column: three of them are 0.15 of the elements
+constexpr double kParts = 2;      // to be summed
+constexpr double kSparse = 100;   // elements per element that is kept
+constexpr double kSketched = 20;  // elements per column: three rows have 0.15 counters per element
 constexpr std::array<int, 3> kStreams = {2, 4, 8};
 constexpr std::array<std::array<int, 3>, 6> kThin = {{{256, 256, 4},
                                                       {512, 512, 4},
@@ -65,7 +65,7 @@ bool has(const KernelKind& kind, std::string_view size) {
   return std::ranges::find(kind.sizes, size) != kind.sizes.end();
 }
 
-// The shapes that a kernel's sizes stand for, one byte or element each: scaled from there.
+// The shapes of a kernel that are scaled to sizes, with one byte or element each.
 std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   KernelWork work;
   work.kernel = kind.name;
@@ -81,7 +81,7 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   }
   if (kind.family != KernelFamily::code) return {work};
   for (const auto& [k, m] : kCodes) {
-    // XOR has one block of parity, whatever m.
+    // XOR has one block of parity, for any m.
     if (kind.name == "xor" && !shapes.empty() && shapes.back().k == k) continue;
     work.k = k;
     work.m = kind.name == "xor" ? 1 : m;
@@ -90,11 +90,11 @@ std::vector<KernelWork> shapes_of(const KernelKind& kind) {
   return shapes;
 }
 
-// So large that it moves, or picks from, about so many bytes.
+// Scales the work so that it moves, or selects from, about this many bytes.
 KernelWork sized(KernelWork work, const KernelKind& kind, double bytes) {
   if (!has(kind, "elements")) {
     work.bytes = 1;
-    // Whole vectors: blocks of a real buffer start where the allocator puts them.
+    // Whole vectors, because blocks of a real buffer start where the allocator puts them.
     work.bytes = std::max(64.0, 64 * std::round(bytes / kind.bytes(work) / 64));
     return work;
   }
@@ -116,7 +116,7 @@ class Suite {
   Suite(const Device& device, double memory_bytes, Collectives* collectives)
       : device_(device), memory_bytes_(memory_bytes), collectives_(collectives) {}
 
-  // Between these ranks: the algorithm that stands for a library's own choice, or that choice.
+  // For these ranks: the algorithm itself, or the kind in which a library chooses it.
   std::string of_these(const std::string& algorithm, const std::string& choice) const {
     KernelWork work;
     work.kernel = algorithm;
@@ -125,7 +125,7 @@ class Suite {
     return why_not_runnable({{work}}, device_, collectives_).empty() ? algorithm : choice;
   }
   int ranks() const { return collectives_ == nullptr ? 1 : collectives_->ranks(); }
-  // Of sizes: as far as timings stay short on a host.
+  // The limit of sizes, such that timings on a host stay short.
   double most_bytes() const {
     return device_.kind == DeviceKind::cpu ? std::min(kMostOnHost, memory_bytes_ / 2)
                                            : memory_bytes_ / 2;
@@ -133,18 +133,18 @@ class Suite {
   void add(const KernelSteps& steps, SampleRole role, CacheState cache = CacheState::warm) {
     if (!why_not_runnable(steps, device_, collectives_).empty()) return;
     if (memory_bytes(steps) > memory_bytes_) return;
-    if (!added_.insert({to_text(steps), cache}).second) return;  // a job's shape is in the grid
+    if (!added_.insert({to_text(steps), cache}).second) return;  // a job's shape may be in the grid
     works_.push_back(timed_work(steps, role, cache, device_, collectives_));
   }
   void add(std::string_view steps, SampleRole role, CacheState cache = CacheState::warm) {
     add(parse_kernel_steps(steps), role, cache);
   }
-  // Once as it is in a loop, once as it is in a training step.
+  // Adds a work twice: as in a loop, and as in a training step.
   void add_both(std::string_view steps) {
     add(steps, SampleRole::fit);
     add(steps, SampleRole::fit, CacheState::cold);
   }
-  // A job's products are what was asked for: never left out.
+  // The user asked for a job's products, so they are never left out.
   std::vector<TimedWork> works(std::span<const KernelWork> products) && {
     const std::vector<int> tiers = tiers_of(works_);
     std::set<std::string> asked;
@@ -170,7 +170,7 @@ void add_sizes(const KernelKind& kind, Suite& suite) {
     for (double bytes = kSmallest; bytes <= suite.most_bytes();
          bytes *= bytes < kLarge ? steps : kLargeStep) {
       suite.add({{sized(shape, kind, bytes)}}, SampleRole::fit);
-      // Every fourth one between two sizes.
+      // After every fourth one, adds an intermediate size.
       if (++count % 4 == 0) {
         suite.add({{sized(shape, kind, bytes * kBetween)}}, SampleRole::judge);
       }
@@ -178,7 +178,7 @@ void add_sizes(const KernelKind& kind, Suite& suite) {
   }
 }
 
-// What a training step runs, on data that it has not touched since the last one.
+// Kernels of a training step, on data that was last used a step ago.
 void add_cold_sizes(const KernelKind& kind, Suite& suite) {
   if (kind.family == KernelFamily::code) return;
   for (const KernelWork& shape : shapes_of(kind)) {
@@ -206,8 +206,8 @@ void add_matrices(std::span<const KernelWork> products, Suite& suite) {
   }
 }
 
-// Streams beyond what the sizes of all kernels reach: where working sets outgrow the caches. No
-// copies, whose library writes large ones past the caches.
+// Streams larger than all other sizes, where working sets outgrow the caches. Copies are left out,
+// because their library bypasses the caches for large ones.
 void add_large_streams(Suite& suite) {
   constexpr double kLargest = 256e6;  // moved
   constexpr double kFine = 1.5;
@@ -239,7 +239,7 @@ void add_compositions(Suite& suite) {
   for (const int n : {256, 384, 512, 768}) {
     suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > copy bytes={1}", n, 4 * n * n),
               SampleRole::judge);
-    // Three layers of a backward pass, each with its bucket quantised.
+    // Three layers of a backward pass, each followed by quantising its bucket.
     suite.add(fmt::format("gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1} > "
                           "gemm type=fp32 m={0} n={0} k={0} > quantise-int8 elements={1}",
                           n, n * n),
@@ -247,7 +247,7 @@ void add_compositions(Suite& suite) {
   }
 }
 
-// In equal parts of whole values.
+// Rounds to equal parts of whole values.
 double in_parts(double bytes, int ranks) {
   const double parts = 4.0 * ranks;
   return parts * std::max(1.0, std::round(bytes / parts));
@@ -270,7 +270,7 @@ void add_collectives(Suite& suite) {
         suite.add({{work}}, SampleRole::judge);
       }
     }
-    // Of gradients, which a training step has just written.
+    // On gradients that a training step has just written.
     for (double bytes = kSmallestMessage; bytes <= kLargestMessage; bytes *= kMessageStep) {
       work.bytes = in_parts(bytes, suite.ranks());
       suite.add({{work}}, SampleRole::fit, CacheState::cold);

@@ -1,6 +1,6 @@
-// What a calibration measures: every kernel that the device has a form of, and every collective
-// that the ranks have, over its sizes, to fit on; and compositions and sizes between those, to
-// judge the fit by. What is left out where the time is short: suite_part.hpp.
+// The works that a calibration measures: every kernel of the device and every collective of the
+// ranks over a range of sizes, to fit on; and compositions and sizes in between, to judge the fit.
+// suite_part.hpp decides what is left out if time is short.
 #pragma once
 
 #include <span>
@@ -12,8 +12,9 @@
 
 namespace windtunnel {
 
-// None needs more than `memory_bytes` at a time. `collectives` joins the ranks that run it at once;
-// nullptr: one alone. `products`: of a job (job_products.hpp), beside those of a grid.
+// No work needs more than `memory_bytes` at a time. `collectives` connects the ranks that run a
+// work together; nullptr: a single rank. `products`: a job's (job_products.hpp), in addition to a
+// grid.
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
                                     Collectives* collectives = nullptr,
                                     std::span<const KernelWork> products = {});

@@ -18,20 +18,21 @@
 namespace windtunnel {
 namespace {
 
-constexpr size_t kPerAgain = 50;  // works for each that is measured again
+constexpr size_t kPerAgain = 50;  // one work in so many is measured again
 constexpr int kBlockTimings = 10;
-constexpr int kLeastTimings = 5;       // in a block of works so long that ten exceed their share
-constexpr size_t kLeastQuiet = 5;      // timings of a series without others on the device
-constexpr double kLateShare = 0.15;    // of the budget, for works that others disturbed and repeats
-constexpr double kFarOver = 1.2;       // the budget, by what is worth a warning
-constexpr int kMostTaintedBlocks = 5;  // in a row, of a series: then it is kept and says so
-// The last rank leaves a barrier some microseconds after the first, and a collective waits for it:
-// a small part of a timing that is longer.
+constexpr int kLeastTimings = 5;     // in a block, for works so long that ten exceed their share
+constexpr size_t kLeastQuiet = 5;    // undisturbed timings of a series
+constexpr double kLateShare = 0.15;  // share of the budget for disturbed works and repeats
+// Factor by which the budget is exceeded that deserves a warning.
+constexpr double kFarOver = 1.2;
+constexpr int kMostTaintedBlocks = 5;  // consecutive ones of a series; then it is kept and marked
+// The last rank leaves a barrier some microseconds after the first, and a collective waits for it.
+// In longer timings this is a small part.
 constexpr double kTeamTimings = 8;
-// Others come and go: they stay for half a millisecond or so (measured on shared virtual machines),
-// and with a share f of the time theirs, leave the device alone for that times (1 - f) / f. In a
-// longer timing they are, whether or not they are seen at its ends. Where f is small, a median
-// hardly moves.
+// Other tenants come and go. They stay for about half a millisecond (measured on shared virtual
+// machines); if they are there for a share f of the time, they leave the device alone for that
+// times (1 - f) / f. A longer timing includes them, whether or not they are seen at its ends. For
+// small f the median hardly changes.
 constexpr double kOthersStay_s = 0.5e-3;
 constexpr double kFewDisturbed = 0.05;
 
@@ -44,20 +45,20 @@ struct Running {
   const TimedWork* work = nullptr;
   double order = 0;
   double started_s = 0;
-  int inner = 0;                  // runs in a timing; 0: not known yet
-  double timing_s = 0;            // that it takes
-  std::vector<double> seconds;    // that nobody disturbed
-  std::vector<double> disturbed;  // the others
+  int inner = 0;                  // runs per timing; 0: not known yet
+  double timing_s = 0;            // duration of a timing
+  std::vector<double> seconds;    // undisturbed timings
+  std::vector<double> disturbed;  // disturbed timings
   DeviceState before, after;
   int tainted_in_a_row = 0;
-  bool late = false;  // comes again at the end, anew
+  bool late = false;  // starts again at the end
 
   bool measured() const { return !seconds.empty() || !disturbed.empty(); }
   double share_disturbed() const {
     return static_cast<double>(disturbed.size()) /
            static_cast<double>(disturbed.size() + seconds.size());
   }
-  // Enough of what nobody disturbed.
+  // Whether there are enough undisturbed timings.
   bool quiet() const {
     if (disturbed.empty()) return true;
     if (seconds.size() < kLeastQuiet) return false;
@@ -66,7 +67,7 @@ struct Running {
   }
 };
 
-// Timings that a series is told by, and the share of their time that others were beside them.
+// The timings that represent a series, and the share of their time in which others were active.
 struct CountedTimings {
   std::vector<double> seconds;
   double disturbed = 0;
@@ -87,9 +88,10 @@ CountedTimings counted_timings(const Running& running) {
   return {running.seconds, share_of_rest(share, share, longer)};
 }
 
-// Enough runs of what is prepared that a timing is no shorter than asked for.
+// Finds the number of runs for which a timing is at least as long as required.
 void find_inner_runs(Running& running, Team& team, double timing_s) {
-  constexpr double kClearly = 10;  // longer than asked for, even without what a first run costs
+  // Factor above the required time, to allow for the cost of a first run.
+  constexpr double kClearly = 10;
   const double first_s = team.time(1).seconds;  // first touch, lazy loading
   if (running.inner > 0) return;
   running.inner = 1;
@@ -103,7 +105,7 @@ void find_inner_runs(Running& running, Team& team, double timing_s) {
   }
 }
 
-// Seconds of a single run.
+// Timings in seconds of a single run.
 std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::State& state) {
   std::vector<Timing> timings;
   for ([[maybe_unused]] auto turn : state) {
@@ -114,7 +116,7 @@ std::vector<Timing> timed_block(const Running& running, Team& team, benchmark::S
   return timings;
 }
 
-// Google Benchmark prints what it ran; series are told by MeasureEvents.
+// Suppresses Google Benchmark's output; MeasureEvents report the series.
 class NoReporter : public benchmark::BenchmarkReporter {
  public:
   bool ReportContext(const Context& /*context*/) override { return true; }
@@ -129,7 +131,7 @@ class Measurement {
   MeasureProgress run(std::span<const TimedWork> works);
 
  private:
-  // Works that are not done yet.
+  // Returns the works that are not done yet.
   std::vector<Running> run_together(std::vector<Running> running, double until_s, bool last);
   void go_on(Running& running);
   void run_block(Running& running);
@@ -137,12 +139,12 @@ class Measurement {
   int block_timings(const Running& running) const;
   Running started(const TimedWork& work, double order) const;
   bool steady(const Running& running) const;
-  // Then waiting for a better moment is in vain.
+  // Whether waiting for a better moment is useless.
   bool mostly_disturbed() const {
-    constexpr int kKnown = 500;  // timings that tell
+    constexpr int kKnown = 500;  // timings needed to tell
     return progress_.timings > kKnown && 5 * progress_.disturbed > 4 * progress_.timings;
   }
-  // Whether there is time for each of what is not begun yet.
+  // [work] Whether there is time for the works that have not begun.
   std::vector<bool> within_budget(std::span<const TimedWork* const> pending);
   DeviceKind kind() const { return team_.device().kind; }
   double early_s() const { return (1 - kLateShare) * options_.budget_s; }  // for first times
@@ -157,7 +159,7 @@ class Measurement {
   MeasureProgress progress_;
   double effort_ = 0;  // of the works whose first blocks took first_blocks_s_
   double first_blocks_s_ = 0;
-  bool told_ = false;  // that even the least far exceeds the budget
+  bool told_ = false;  // the excess of even the least time was reported
 };
 
 Running Measurement::started(const TimedWork& work, double order) const {
@@ -228,7 +230,7 @@ void Measurement::run_block(Running& running) {
   }
 }
 
-// A block. What comes again begins anew, or where the budget is used up is left as it was.
+// Runs a block. A work that comes again starts anew, or stays as it was if the budget is used up.
 void Measurement::go_on(Running& running) {
   if (running.late) {
     if (elapsed_s() > options_.budget_s) return;
@@ -271,9 +273,9 @@ void Measurement::report(const Running& running) {
   ++progress_.done;
 }
 
-// Rounds of blocks until each is steady or the time is over. What has too few quiet timings then
-// is handed back, at `last` told as it is. Stopped, what is not told yet is lost: it is measured
-// anew when the run goes on.
+// Runs rounds of blocks until each work is steady or the time is over. Returns works with too few
+// undisturbed timings; with `last`, reports them as they are. If stopped, unreported series are
+// lost, and will be measured again when the run continues.
 std::vector<Running> Measurement::run_together(std::vector<Running> running, double until_s,
                                                bool last) {
   const auto over = [&](const Running& one) {
@@ -304,7 +306,7 @@ std::vector<Running> Measurement::run_together(std::vector<Running> running, dou
 
 std::vector<bool> Measurement::within_budget(std::span<const TimedWork* const> pending) {
   std::vector<bool> all(pending.size(), true);
-  if (effort_ == 0) return all;  // nothing tells yet
+  if (effort_ == 0) return all;  // nothing is known yet
   std::vector<PricedWork> priced;
   double all_s = elapsed_s();
   double least_s = all_s;
@@ -332,7 +334,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   const auto repeats_of = [&](size_t count) {
     return std::clamp<size_t>(count / kPerAgain, 1, together);
   };
-  // Of the time until `end_s`, what `part` of `whole` works may take.
+  // The time until `end_s` that `part` of `whole` works may take.
   const auto share_until = [&](size_t part, size_t whole, double end_s) {
     return elapsed_s() +
            static_cast<double>(part) / static_cast<double>(whole) * (end_s - elapsed_s());
@@ -357,7 +359,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
       }
     }
     pending = std::move(rest);
-    // Where works are left out, time that is left over is theirs: a block each.
+    // If works are left out, the time left over is for them: a block each.
     const double until_s =
         progress_.left_out > 0 ? 0 : share_until(running.size(), count, early_s());
     for (Running& one : run_together(std::move(running), until_s, false)) {
@@ -372,7 +374,7 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   const size_t rest = late.size() + again.size();
   const double late_until_s = share_until(late.size(), rest, options_.budget_s);
   run_together(std::move(late), late_until_s, true);
-  // As far from their first time as the run is long.
+  // Repeats are as far from the first measurement as the run is long.
   std::vector<Running> repeats;
   for (size_t i = 0; i < again.size(); ++i) {
     repeats.push_back(started(again[i], static_cast<double>(begun + i)));

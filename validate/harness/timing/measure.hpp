@@ -1,12 +1,12 @@
-// Times works on a device. They are taken in random order, some together in rounds of blocks, so
-// that whatever changes meanwhile (clocks, neighbours) spreads over all; a work is done when its
-// median is known to 1 % or its share of the budget is used up. Blocks beside which the device's
-// clock moved by more than 1 % or was held back are thrown away and taken again, and so are timings
-// beside which others took from the device; a work that has too few without comes again at the end,
-// unless they are there most of the time. Google Benchmark runs the blocks.
+// Times works on a device. Works run in random order, some together in alternating blocks, so that
+// changes during the run (clocks, neighbours) affect all of them. A work is done when its median is
+// known to 1 % or its share of the budget is used up. A block is discarded and repeated if the
+// device's clock moved by more than 1 % or was throttled meanwhile. Timings that others disturbed
+// are discarded, too; a work left with too few comes again at the end, unless the disturbance is
+// nearly permanent. Google Benchmark runs the blocks.
 //
-// Where not even a block of each fits into the budget, as those so far tell, the works of the
-// highest tiers are left out (suite_part.hpp); those of tier 0 are measured whatever it takes.
+// If not even one block of each work fits into the budget, judging by those so far, works of the
+// highest tiers are left out (suite_part.hpp); tier 0 is always measured.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +21,11 @@ namespace windtunnel {
 
 struct MeasureOptions {
   double budget_s = 180;
-  double half_width = 0.01;  // of the median's interval, relative
-  int least = 30;            // timings of a series, where the budget allows
+  double half_width = 0.01;  // relative half-width of the median's interval
+  int least = 30;            // timings per series, if the budget allows
   int most = 300;
-  int together = 24;        // works whose blocks alternate
-  double timing_s = 50e-6;  // of work at least in a timing; of ranks in a team 8 times that
+  int together = 24;        // number of works whose blocks alternate
+  double timing_s = 50e-6;  // least time of a timing; for a team of ranks 8 times as much
   int ranks_per_device = 1;
   std::uint64_t seed = 1;
   std::string date = {};  // YYYY-MM-DD
@@ -33,27 +33,27 @@ struct MeasureOptions {
 
 struct MeasureProgress {
   int done = 0;
-  int works = 0;        // that the budget suffices for
-  int left_out = 0;     // the others
-  double enough_s = 0;  // budget that is expected to suffice for all of them
+  int works = 0;        // that fit into the budget
+  int left_out = 0;     // the other works
+  double enough_s = 0;  // budget expected to suffice for all works
   int tainted = 0;      // blocks
   int timings = 0;
-  int disturbed = 0;  // of them
+  int disturbed = 0;  // disturbed timings
   double elapsed_s = 0;
 };
 
 struct MeasureEvents {
-  std::function<void(const Sample&)> measured;  // a series is complete
+  std::function<void(const Sample&)> measured;  // called when a series is complete
   std::function<void(const MeasureProgress&)> progress = [](const MeasureProgress&) {};
-  std::function<bool()> stopped = [] { return false; };  // asked after every block
-  // Once, as soon as it is known: what tier 0 alone is expected to take, when that is far more than
-  // the budget.
+  std::function<bool()> stopped = [] { return false; };  // checked after every block
+  // Called once, as soon as it is known, with the expected time of tier 0 if that far exceeds the
+  // budget.
   std::function<void(double)> exceeds = [](double /*least_s*/) {};
 };
 
-// By all ranks of the team at once. The first work, or the first ones of many, are measured again
-// at the end (SampleRole::again). Throws Error when the device cannot run kernels or has not the
-// memory, or another rank failed; what was `measured` before stays.
+// All ranks of the team call this together. The first work, or the first few of many, are measured
+// again at the end (SampleRole::again). Throws Error if the device cannot run kernels or lacks
+// memory, or if another rank failed; series reported by `measured` remain valid.
 MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
                         const MeasureEvents& events);
 

@@ -1,4 +1,4 @@
-// What a series of timings says: its median, how well that is known, and how far timings spread.
+// Summary of a series of timings: its median with an interval, and the spread of timings.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,14 @@ namespace windtunnel {
 
 struct SeriesSummary {
   double median_s = 0;
-  double low_s = 0, high_s = 0;  // of the median, 95 %, by the bootstrap (percentile method)
-  double p05_s = 0, p95_s = 0;   // of the timings
+  // 95 % interval of the median, by the bootstrap (percentile method).
+  double low_s = 0, high_s = 0;
+  double p05_s = 0, p95_s = 0;  // quantiles of the timings
 
   double half_width() const { return (high_s - low_s) / (2 * median_s); }
 };
 
-// Of one timing or more; the same seed, the same interval.
+// Needs at least one timing. The same seed gives the same interval.
 SeriesSummary summarise(std::vector<double> seconds, std::uint64_t seed);
 
 }  // namespace windtunnel

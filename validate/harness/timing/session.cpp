@@ -19,12 +19,12 @@ namespace {
 
 using Key = std::pair<std::string, CacheState>;
 
-// Rows that a writer completed. One that it was killed in may read as a row, of shorter numbers.
+// Complete rows only. A row in which the writer was killed could be read with truncated numbers.
 std::string_view whole_rows(std::string_view text) {
   return text.substr(0, text.rfind('\n') + 1);
 }
 
-// Of works that the file holds. Those of the drift check belong to the run that measured them.
+// Works in the file, without those of the drift check, which belong to the run that measured them.
 std::set<Key> measured_before(const Session& session, const Team& team) {
   std::set<Key> keys;
   if (!std::filesystem::exists(session.samples_path)) return keys;

@@ -1,5 +1,5 @@
-// A calibration's measuring, kept in a file as it goes: what is in the file is not measured again,
-// so that an interrupted run goes on where it was.
+// Measures for a calibration and stores results in a file at once. Works in the file are not
+// measured again, so an interrupted run can continue.
 #pragma once
 
 #include <span>
@@ -14,17 +14,17 @@ struct Session {
   MeasureOptions options;
   std::function<void(const MeasureProgress&)> progress;
   std::function<bool()> stopped;
-  std::function<void(double)> exceeds = [](double /*least_s*/) {};  // MeasureEvents has it
+  std::function<void(double)> exceeds = [](double /*least_s*/) {};  // as in MeasureEvents
 };
 
 struct SessionResult {
-  int kept = 0;  // of an earlier run
+  int kept = 0;  // from an earlier run
   MeasureProgress progress;
   bool complete = false;
 };
 
-// Appends each series as it is complete. Throws Error when the file holds samples of another
-// device, driver or number of ranks, or rows that are none: they would be mixed up.
+// Appends each series when it is complete. Throws Error if the file has samples of another device,
+// driver or number of ranks, or malformed rows: these would be mixed with the new ones.
 SessionResult run_session(std::span<const TimedWork> works, Team& team, const Session& session);
 
 }  // namespace windtunnel

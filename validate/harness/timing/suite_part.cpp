@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// What is told by its size alone among its like: a law's works, compositions of the same kernels.
+// Works of one kind differ only in size: a law's works, or compositions of the same kernels.
 std::string kind_of(const TimedWork& work) {
   const bool single = work.steps.size() == 1 && work.steps[0].size() == 1;
   std::string kind = work.role == SampleRole::fit ? "fit" : "judge";
@@ -22,7 +22,8 @@ std::string kind_of(const TimedWork& work) {
   return kind;
 }
 
-// Of `count` sizes in order: as many as a law needs evenly, with both ends; the others in turn.
+// Tiers for `count` sizes in order: as many as a law needs, evenly spaced with both ends; the
+// others alternate.
 std::vector<int> tiers_of_law(std::size_t count) {
   std::vector<int> tiers(count, -1);
   for (std::size_t i = 0; i < kLeastSizes; ++i) tiers[i * (count - 1) / (kLeastSizes - 1)] = 0;
@@ -59,8 +60,8 @@ std::vector<int> tiers_of(std::span<const TimedWork> works) {
 }
 
 double effort_of(const TimedWork& work, DeviceKind kind) {
-  constexpr double kCold = 2;  // more: buffers beyond the caches are made
-  // What takes as long as the smallest work. A GPU's buffers are filled over PCIe.
+  constexpr double kCold = 2;  // factor for cold series, which need buffers larger than the caches
+  // Work that takes as long as the smallest one. A GPU's buffers are filled over PCIe.
   const double kBytes = kind == DeviceKind::cpu ? 20e6 : 50e6;
   const double kFlops = kind == DeviceKind::cpu ? 30e6 : 50e9;
   double flops = 0;

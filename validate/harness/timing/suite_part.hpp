@@ -1,5 +1,5 @@
-// Which part of a suite is measured where there is not the time for all: first what laws cannot be
-// fitted without, then sizes between and works that judge.
+// Selects the part of a suite to measure if time is short: first works that the laws need, then
+// intermediate sizes and works for judging.
 #pragma once
 
 #include <span>
@@ -10,21 +10,21 @@
 
 namespace windtunnel {
 
-// TimedWork::tier of each. 0: of each law as many sizes as it needs, over its whole range. 1: every
-// second of its other sizes, and of the works of each kind that judge. 2: the rest.
+// [work] TimedWork::tier. 0: for each law as many sizes as it needs, over its whole range. 1: every
+// second one of its other sizes, and of each kind of judging works. 2: the rest.
 std::vector<int> tiers_of(std::span<const TimedWork> works);
 
-// How long a block of timings of it takes, with making its buffers: as a multiple of what the
-// smallest work takes. CPU: fitted on a host. CUDA: by the rates of data sheets (assumed).
+// The expected time of a block of timings, including its buffers, relative to that of the smallest
+// work. CPU: fitted on a host. CUDA: from the rates of data sheets (assumed).
 double effort_of(const TimedWork& work, DeviceKind kind);
 
 struct PricedWork {
   int tier = 0;
-  double seconds = 0;  // that measuring it once is expected to take
+  double seconds = 0;  // expected time to measure it once
 };
 
-// Whether each is measured: all of tier 0; then, tier by tier and in the order given, what the rest
-// of the time suffices for.
+// [work] Whether it is measured: all of tier 0; then, tier by tier and in the given order, as many
+// as fit into the rest of the time.
 std::vector<bool> affordable(std::span<const PricedWork> works, double time_s);
 
 }  // namespace windtunnel

@@ -13,14 +13,14 @@ namespace windtunnel {
 namespace {
 
 constexpr double kClockDrift = 0.01;
-constexpr double kStolenShare = 0.05;  // of a core, that a hypervisor gave to others
+constexpr double kStolenShare = 0.05;  // share of a core that a hypervisor gave to others
 
 bool moved(double before, double after) {
   return before > 0 && after > 0 && std::abs(after / before - 1) > kClockDrift;
 }
 
-// A block of `block_s`, beside which the device stood like that. The clock of a CPU is no sign: it
-// follows the load of all cores from one millisecond to the next.
+// Whether a block of `block_s` is unreliable, given the device's readings. The clock of a CPU is no
+// criterion: it follows the load of all cores within milliseconds.
 bool tainted(const Device& device, const DeviceReadings& before, const DeviceReadings& after,
              double block_s) {
   if (device.kind == DeviceKind::cpu) {
@@ -31,7 +31,7 @@ bool tainted(const Device& device, const DeviceReadings& before, const DeviceRea
          moved(before.memory_clock_Hz, after.memory_clock_Hz);
 }
 
-// A moment without others is waited for, not for long: they leave for parts of a millisecond.
+// Waits briefly for a moment without other tenants, who leave for parts of a millisecond.
 bool left_alone(const Device& device) {
   constexpr int kLooks = 200;
   for (int look = 0; look < kLooks; ++look) {
@@ -40,7 +40,7 @@ bool left_alone(const Device& device) {
   return false;
 }
 
-// Between ranks, which run the same program.
+// The bytes of a value, sent between ranks of the same program.
 template <typename Value>
 std::span<const std::byte> bytes_of(const Value& value) {
   return std::as_bytes(std::span<const Value, 1>(&value, 1));
@@ -59,7 +59,7 @@ std::string received_text(TcpGroup& group, std::size_t length) {
   return text;
 }
 
-// The same steps may be measured warm and cold.
+// The same steps may be measured both warm and cold.
 std::string name_of(const TimedWork& work) {
   return to_text(work.steps) + (work.cache == CacheState::cold ? " cold" : "");
 }
@@ -74,7 +74,7 @@ struct Team::Order {
   enum class Kind : std::int32_t { prepare, time, drop, end };
   Kind kind = Kind::end;
   std::int32_t times = 0;
-  std::uint64_t text_length = 0;  // of the work's name, which comes behind
+  std::uint64_t text_length = 0;  // of the work's name, which follows
 };
 
 void TeamMember::prepare(const TimedWork& work) {
@@ -107,7 +107,7 @@ Team::~Team() {
   try {
     tell({Order::Kind::end});
   } catch (const Error&) {
-    // Whose connection is broken has ended.
+    // The rank with a broken connection has ended.
   }
 }
 
@@ -145,7 +145,7 @@ BlockReadings Team::drop() {
   return block;
 }
 
-// One rank's side of a team.
+// The part of a team on another rank.
 class Follower {
  public:
   Follower(std::span<const TimedWork> works, const Device& device, TcpGroup& group)

@@ -1,8 +1,8 @@
-// Ranks that run the same works at the same time, as those of a training job do: they share memory,
-// caches and links, and a collective needs them all. Rank 0 measures; before each call it tells the
-// others, who make the same one on a device of their own, so that all make the same calls in the
-// same order. A timing starts behind a barrier and is that of the slowest rank: a step waits for
-// it. One rank alone tells nobody.
+// Ranks that run the same works at the same time, as ranks of a training job do: they share memory,
+// caches and links, and collectives need them all. Rank 0 measures. Before each call it notifies
+// the others, which make the same call on their own devices, so that all calls are in the same
+// order. A timing starts after a barrier and is that of the slowest rank, because a step waits for
+// it. A single rank notifies no one.
 #pragma once
 
 #include <functional>
@@ -16,29 +16,29 @@
 
 namespace windtunnel {
 
-double now_s();  // of a clock that never goes back
+double now_s();  // from a monotonic clock
 
-// Of so many runs of a work, on the slowest rank.
+// The time of several runs of a work on the slowest rank.
 struct Timing {
   double seconds = 0;
-  bool disturbed = false;  // others took from the device of some rank when it began or ended
+  bool disturbed = false;  // others used a rank's device when it began or ended
 };
 
-// Rank 0's device before and after a block of timings, and whether any rank's clock moved, was held
-// back, or a hypervisor took much of its time.
+// Rank 0's device before and after a block of timings, and whether any rank's clock moved or was
+// throttled, or a hypervisor took much of its time.
 struct BlockReadings {
   DeviceReadings before, after;
   bool tainted = false;
 };
 
-// One rank's device, and the work that is prepared on it.
+// One rank's device with the prepared work.
 class TeamMember {
  public:
   explicit TeamMember(const Device& device) : device_(device) {}
 
   const Device& device() const { return device_; }
   void prepare(const TimedWork& work);
-  Timing time(int times, TcpGroup* group) const;  // behind a barrier, where there is a group
+  Timing time(int times, TcpGroup* group) const;  // after a barrier if there is a group
   BlockReadings drop();
 
  private:
@@ -50,17 +50,17 @@ class TeamMember {
 
 class Team {
  public:
-  // On rank 0; the others follow(). Without `group`: alone.
+  // For rank 0; the others call follow(). Without `group`: a single rank.
   explicit Team(const Device& device, TcpGroup* group = nullptr);
-  ~Team();  // ends the others
+  ~Team();  // ends the other ranks
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
   const Device& device() const { return own_.device(); }
   int ranks() const { return group_ == nullptr ? 1 : group_->ranks(); }
 
-  // Of one block. Throw Error when a connection breaks: then another rank has failed, and says why
-  // where it was started.
+  // The calls of one block. Throw Error if a connection breaks: another rank has then failed, and
+  // reports the reason where it was started.
   void prepare(const TimedWork& work);
   Timing time(int times);
   BlockReadings drop();
@@ -74,10 +74,10 @@ class Team {
   TcpGroup* group_;
 };
 
-// On every other rank: makes the calls of rank 0's Team until that ends, with the works of that
-// name. From now on the process ignores SIGINT and SIGTERM: a terminal sends them to all ranks at
-// once, and it is rank 0 that decides when it is over; a rank 0 that dies ends this by its broken
-// connection. What fails here is thrown, which breaks the connections to all others.
+// On every other rank: makes the same calls as rank 0's Team until that ends, finding works by
+// name. From now on the process ignores SIGINT and SIGTERM, because a terminal sends them to all
+// ranks and rank 0 decides when to end; if rank 0 dies, the broken connection ends this. A fault
+// here is thrown, which breaks the connections to all others.
 void follow(std::span<const TimedWork> works, const Device& device, TcpGroup& group);
 
 }  // namespace windtunnel

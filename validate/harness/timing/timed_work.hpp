@@ -1,4 +1,4 @@
-// What is measured: a work, why, and how it is made to run.
+// A work to be measured, its purpose, and how to run it.
 #pragma once
 
 #include <functional>
@@ -11,9 +11,9 @@ struct TimedWork {
   KernelSteps steps;
   SampleRole role = SampleRole::fit;
   CacheState cache = CacheState::warm;
-  // Makes the buffers; what it returns owns them and runs the work once (starts it, on a device).
+  // Creates the buffers. The result owns them, and runs the work once (on a device: starts it).
   std::function<std::function<void()>()> prepare = {};
-  int tier = 0;  // 0: always measured; where time is short, the highest are left out first
+  int tier = 0;  // 0: always measured; if time is short, the highest tiers are left out first
 };
 
 }  // namespace windtunnel

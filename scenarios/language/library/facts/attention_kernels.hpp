@@ -17,10 +17,10 @@ struct AttentionKernelEntry {
 };
 const std::vector<AttentionKernelEntry>& attention_kernels();
 
-// Null where GPUs of this kind do not have the kernel.
+// Null if GPUs of this kind do not have the kernel.
 std::shared_ptr<const AttentionSpeeds> attention_speeds(std::string_view kernel,
                                                         std::string_view gpu);
-// Names of the kernels that they have.
+// Names of the kernels that the GPU has.
 std::vector<std::string> attention_kernels_on(std::string_view gpu);
 
 }  // namespace windtunnel

@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// What the steps of a log look like.
+// The pattern in the step times of a log.
 enum class StepPattern { steady, phase, trend, bursts, jitter, periodic };
 const std::vector<std::string>& step_pattern_names();
 std::string_view name_of(StepPattern pattern);
@@ -26,9 +26,9 @@ struct Cause {
   Overrides set;  // with {x}, {rest}, {period}, {length}
   std::optional<Strength> strength;
   std::vector<StepPattern> patterns;
-  bool shows_as_input = false;  // what it adds is in the log's timer of samples
+  bool shows_as_input = false;  // its extra time appears in the log's timer of samples
   double prior = 1;
-  std::vector<std::pair<std::string, std::string>> look_at;  // by software; "any" last
+  std::vector<std::pair<std::string, std::string>> look_at;  // by software; "any" is last
   std::string tells, source;
 
   bool makes(StepPattern pattern) const;
@@ -36,7 +36,7 @@ struct Cause {
 
 const std::vector<Cause>& causes();
 
-// The setting to look at in a software; empty `software`: it is not known.
+// The setting to look at in a software; empty if `software` is not known.
 const std::string& setting_of(const Cause& cause, std::string_view software);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What makes collectives slower than the law of their machine says, in ways that a user can mend:
-// scenarios/library/collective_causes.yaml, which says how an entry is read.
+// Faults that a user can fix and that make collectives slower than the law of their machine:
+// scenarios/library/collective_causes.yaml, which explains its entries.
 #pragma once
 
 #include <optional>
@@ -15,19 +15,19 @@ namespace windtunnel {
 
 struct CollectiveCause {
   std::string name, says, look_at, source;
-  std::optional<bool> across;     // nodes; none: any group
-  std::vector<double> strengths;  // empty: by the node's NICs
+  std::optional<bool> across;     // whether the group spans nodes; none: either
+  std::vector<double> strengths;  // empty: by the number of NICs of a node
   std::string strength;           // in words, with "{}" in place of the number
-  // Constants that the cause changes: each is multiplied by the strength to the power given.
+  // Constants that the cause changes, each multiplied by strength^exponent (second).
   std::vector<std::pair<Parameter InterconnectLaw::*, double>> law;
   std::vector<std::pair<Parameter NodeSpec::*, double>> node;
-  CollectiveChoice choice;  // forced
+  CollectiveChoice choice;  // forced by the cause
   bool without_nvls = false;
 };
 
 const std::vector<CollectiveCause>& collective_causes();
 
-// The strengths to try on nodes with so many NICs.
+// The strengths to try on nodes with `nics` NICs.
 std::vector<double> strengths_of(const CollectiveCause& cause, int nics);
 
 }  // namespace windtunnel

@@ -1,5 +1,5 @@
-// What measured rows call GPUs, and the machine of the library that stands for each:
-// scenarios/library/gpu_names.yaml, which says how a text is read.
+// Names of GPUs in measured rows, and the machine of the library for each:
+// scenarios/library/gpu_names.yaml, which says how a text is matched.
 #pragma once
 
 #include <string>
@@ -8,17 +8,19 @@ namespace windtunnel {
 
 struct GpuName {
   std::string name;          // "a10040"
-  std::string kind;          // "a100", with which the names of its kind in the library begin
+  std::string kind;          // "a100": the prefix of its kind's names in the library
   std::string node;          // of the library
-  std::string calibration;   // the same
+  std::string calibration;   // of the library
   double nvlink_Bps = 0;     // 0: the node's
-  std::string instead = {};  // what is assumed where the library lacks the GPU; empty: it has it
+  std::string instead = {};  // what stands in for a GPU that the library lacks; empty: it has the
+                             // GPU
 };
 
-// Throws Error where the text names none; without `stand_ins` also where the library lacks it.
+// Throws Error if the text names no GPU; without `stand_ins` also if the library lacks the GPU.
 const GpuName& gpu_named(const std::string& text, bool stand_ins);
 
-// Whether it is what the library takes for some kind of GPU, and not what was fitted elsewhere.
+// Whether the library uses this calibration by default for some kind of GPU; false for special
+// fits.
 bool stands_for_a_gpu(const std::string& calibration);
 
 }  // namespace windtunnel

@@ -23,7 +23,7 @@ int micro_batches_of(const Job& job) {
   return microbatches(job.layout, job.batch);
 }
 
-// Micro-batches that pass through a chunk together.
+// Micro-batches that pass through a chunk as one group.
 int group_of(const Job& job) {
   return job.schedule.group > 0 ? job.schedule.group : job.layout.pp;
 }
@@ -35,7 +35,7 @@ int even_layers_of(const Job& job) {
 struct JobNumber {
   std::string_view name;
   double (*of)(const Job& job);
-  bool of_schedule = false;  // schedules of one layout and micro-batch may differ in it
+  bool of_schedule = false;  // may differ between schedules of one layout and micro-batch
 };
 
 // The size of each axis.
@@ -71,7 +71,7 @@ constexpr std::array kOtherNumbers = {
               }},
     JobNumber{"even_layers", [](const Job& job) -> double { return even_layers_of(job); }},
     JobNumber{"heads", [](const Job& job) -> double { return job.model.heads; }},
-    // Latent attention makes keys and values for each head.
+    // Latent attention has keys and values for each head.
     JobNumber{"kv_heads",
               [](const Job& job) -> double {
                 return job.model.latent.kv_rank > 0 ? job.model.heads : job.model.kv_heads;
@@ -81,7 +81,7 @@ constexpr std::array kOtherNumbers = {
     JobNumber{"moe_layers", [](const Job& job) -> double { return job.model.moe_layers(); }},
     JobNumber{"kv_rank", [](const Job& job) -> double { return job.model.latent.kv_rank; }},
     JobNumber{"window", [](const Job& job) -> double { return job.model.window; }},
-    // Layers that are not alike, in the letters of model.hybrid_override_pattern.
+    // The letters of model.hybrid_override_pattern: layers of several kinds.
     JobNumber{
         "pattern_layers",
         [](const Job& job) -> double { return static_cast<double>(job.model.pattern.size()); }},
@@ -94,7 +94,7 @@ constexpr std::array kOtherNumbers = {
               [](const Job& job) -> double { return job.software.gradient_bytes; }},
     JobNumber{"reduce_bytes", [](const Job& job) -> double { return job.software.reduce_bytes; }},
 };
-// Numbers that conditions may name.
+// All numbers that conditions may name.
 constexpr auto kJobNumbers = [] {
   std::array<JobNumber, kAxisNumbers.size() + kOtherNumbers.size()> all{};
   std::ranges::copy(kOtherNumbers, std::ranges::copy(kAxisNumbers, all.begin()).out);
@@ -145,7 +145,7 @@ std::optional<double> literal(std::string_view text) {
   return number;
 }
 
-// Throws Error where nothing of that name is asked here.
+// Throws Error if conditions cannot name the quantity here.
 void check_quantity(const DocumentNode& node, const ConditionNames& names) {
   std::vector<std::string> known;
   for (const std::string_view each : names.columns) known.push_back(std::string(kRow).append(each));

@@ -31,7 +31,7 @@ int count(const DocumentNode& map, const char* key) {
   return whole(require(map, key), key);
 }
 
-// Ascending, and as many as the rows keep.
+// The errors must ascend, and their number must match the rows.
 std::vector<double> errors_of(const DocumentNode& map) {
   const DocumentNode& list = require(map, "errors");
   std::vector<double> errors;

@@ -1,5 +1,5 @@
-// The training runs that predictions were held against: scenarios/library/measured_runs.yaml, which
-// `windtunnel validate runs --measured FILE` writes.
+// The training runs that predictions were compared with: scenarios/library/measured_runs.yaml,
+// which `windtunnel validate runs --measured FILE` writes.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 namespace windtunnel {
 
 const std::vector<MeasuredRuns>& measured_runs();
-// Throws Error with location: a key is missing, or errors are negative, do not ascend or are not as
-// many as the rows keep (kept_errors()).
+// Throws Error with location: a key is missing, or the errors are negative, not ascending, or of
+// the wrong number (kept_errors()).
 std::vector<MeasuredRuns> read_measured_runs(const DocumentNode& document);
 
-// How far the predicted step of a job may be off: what its calibration says, or, where that one
-// stands for a kind of GPU and measured runs were off further, what they say. `without`: a family
-// whose publisher's runs tell nothing; so the interval is judged that a user gets, whose job is of
-// none.
+// The error of the predicted step of a job: that of its calibration or, if the calibration is the
+// default of a kind of GPU and measured runs were further off, that of the runs. `without` excludes
+// runs of one publisher's families: a family is judged by the interval that a user would get, whose
+// job belongs to no family.
 struct StepError {
   Parameter error;
   Familiarity familiarity = {};  // empty where the calibration decides alone
 };
 StepError step_error(const Job& job, std::string_view without = {});
 
-// As the library has them.
+// In the format of the library's file.
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);
 
 }  // namespace windtunnel

@@ -16,14 +16,14 @@
 namespace windtunnel {
 namespace {
 
-// The same models by two forms of their names. With the points of numbers "opt-1.3b" is not
-// "opt-13b"; without them "qwen2_5_7b" is "qwen2.5-7b".
+// The library's models under two forms of their names. With decimal points, "opt-1.3b" differs from
+// "opt-13b"; without them, "qwen2_5_7b" equals "qwen2.5-7b".
 struct ModelNames {
   std::map<std::string, const TransformerSpec*> dotted;
-  std::map<std::string, const TransformerSpec*> plain;  // null: the names of two models
+  std::map<std::string, const TransformerSpec*> plain;  // null: two models share the name
 };
 
-// As plain_name, with the points between digits.
+// plain_name() that keeps points between digits.
 std::string dotted_name(std::string_view text) {
   const auto digit = [&](std::size_t at) {
     return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;

@@ -1,4 +1,4 @@
-// What measured rows call models, and the model of the library that each is:
+// Names of models in measured rows, and the library's model for each:
 // scenarios/library/model_names.yaml, and the library's own names.
 #pragma once
 
@@ -8,9 +8,9 @@
 
 namespace windtunnel {
 
-// The longest name that stands somewhere in the text, whatever is between its letters and digits.
-// Where two differ by the point of a number, the text's own points decide. Throws Error where the
-// text names none.
+// Finds the longest name that occurs in the text, ignoring all characters except letters and
+// digits. If two names differ only in a decimal point, the points in the text decide. Throws Error
+// if the text names no model.
 const TransformerSpec& model_named(const std::string& text);
 
 }  // namespace windtunnel

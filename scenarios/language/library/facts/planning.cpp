@@ -53,7 +53,7 @@ const DocumentEntry& entry_named(const DocumentNode& map, std::string_view name)
   return *found;
 }
 
-// The entry of the longest name that the GPU's begins with, else "other".
+// The entry of the longest name that `gpu` begins with, else "other".
 const DocumentEntry& entry_of_gpu(const DocumentNode& map, std::string_view gpu) {
   const DocumentEntry* found = nullptr;
   for (const DocumentEntry& entry : map.entries) {
@@ -144,7 +144,7 @@ const Parameter& failure_rate_error() {
     const double mean = std::accumulate(logs.begin(), logs.end(), 0.0) / clusters;
     double squares = 0;
     for (const double log : logs) squares += (log - mean) * (log - mean);
-    // Two clusters differ by sqrt(2) times what one differs from the mean of all.
+    // The difference between two clusters has sqrt(2) times the deviation of one from the mean.
     const double deviation = std::sqrt(2 * squares / (clusters - 1));
     return error_told_by(deviation, static_cast<int>(logs.size()) - 1,
                          fmt::format("{} clusters that published a rate", logs.size()));

@@ -1,4 +1,4 @@
-// What `windtunnel plan` takes where its user says nothing: scenarios/library/planning.yaml.
+// Defaults of `windtunnel plan`: scenarios/library/planning.yaml.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace windtunnel {
 
-// Tokens of an optimizer step that models of so many parameters were trained with.
+// Tokens of an optimizer step that published models with this many parameters used.
 const Parameter& usual_batch_tokens(double parameters);
 
-// A training of few tokens has smaller ones.
+// Limits that make the batch smaller if a training has few tokens.
 struct FewSteps {
-  Parameter steps;       // that it has where batches can be so small
+  Parameter steps;       // least number of steps, as long as the batch can shrink
   Parameter fewest;      // sequences of a batch
-  Parameter told_below;  // steps
+  Parameter told_below;  // the user is told if there are fewer steps
 };
 const FewSteps& few_steps();
 // The usual sequence length of most of pre-training.
@@ -25,23 +25,24 @@ const Parameter& usual_sequence();
 // Share of a GPU's memory that a plan leaves free.
 const Parameter& usual_headroom();
 
-// What is assumed of a GPU: the longest name that its own begins with ("a100-80" is an "a100").
+// The assumed price: that of the longest name that `gpu` begins with ("a100-80" is an "a100").
 const Parameter& usual_price_usd_per_gpu_h(std::string_view gpu);
 
-// Parts of a scenario as text, and where they come from.
+// A part of a scenario as text, with its source.
 struct UsualPart {
-  std::string name;  // of a stack of snapshots; else empty
+  std::string name;  // of a stack of snapshots; otherwise empty
   std::string text;  // in YAML's flow style
   std::string source;
 };
-bool is_rack(const NodeSpec& node);              // of so many GPUs that it is one (NVL72)
-UsualPart usual_failures(const NodeSpec& node);  // `failures`, of nodes of any number of GPUs
-// How far the rate of another cluster lies from such a one, which is one cluster's: log standard
-// deviation of the ratio of two clusters' rates, sqrt(2) times that of the clusters that published
-// theirs, and as uncertain as so few leave it.
+bool is_rack(const NodeSpec& node);              // whether a node has so many GPUs that it is a
+                                                 // rack (NVL72)
+UsualPart usual_failures(const NodeSpec& node);  // `failures`, scaled to the GPUs of a node
+// How far the failure rate of another cluster may lie from usual_failures(), which is that of one
+// cluster: the log standard deviation of the ratio of two clusters' rates. It is sqrt(2) times that
+// of the clusters that published a rate, widened for their small number.
 const Parameter& failure_rate_error();
-const UsualPart& usual_recovery();                // `recovery`, but for spares
-UsualPart usual_storage(int gpus);                // `cluster.storage` of a cluster of so many
+const UsualPart& usual_recovery();                // `recovery`, without spares
+UsualPart usual_storage(int gpus);                // `cluster.storage` for this many GPUs
 const std::vector<UsualPart>& usual_snapshots();  // stacks of tiers, the simplest first
 
 }  // namespace windtunnel

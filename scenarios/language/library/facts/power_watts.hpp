@@ -14,14 +14,14 @@ struct GpuWatts {
   Parameter peak_W;
   Parameter idle_W;
 };
-// Nothing where no watts of such a GPU are known.
+// Nothing if the watts of this GPU are not known.
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
-// Watts of a node besides its GPUs: its own number, or one for each of its GPUs.
+// Watts of a node without its GPUs: its own number, or a number per GPU.
 Parameter rest_watts_of(const NodeSpec& node);
-// The switch of the fabric's transport whose ports are the narrowest that take a NIC of the
-// cluster, or the widest that there is.
+// The switch for the fabric's transport with the narrowest ports that take a NIC of the cluster, or
+// else the widest ports.
 NetworkKit network_kit_of(const Cluster& cluster);
-// The measured rows by which the watts of a node were fitted.
+// The measured rows that the watts of a node were fitted on.
 std::vector<FittedOn> watts_fitted_on();
 
 }  // namespace windtunnel

@@ -44,7 +44,7 @@ std::vector<Sharding> shardings_in(const DocumentNode& map, const std::string& k
   return shardings;
 }
 
-// The part of a job that rows of the field table are bound to; null: none that a software chooses.
+// The part of a job that rows of the field table set; null if a software cannot choose it.
 void* part_of(Job& job, const void* type) {
   const std::pair<const void*, void*> parts[] = {
       {&kTypeTag<Job>, &job},
@@ -61,13 +61,13 @@ void* part_of(Job& job, const void* type) {
   return nullptr;
 }
 
-// Bound to no member: it may be a list.
+// This key is not bound to a member, because it may be a list.
 constexpr std::string_view kRecomputed = "recompute.modules";
 // The one size of a model that its training decides: modules that predict further tokens may be
-// left out, and weights are published without them.
+// left out, and weights are also published without them.
 constexpr std::string_view kTokensAhead = "model.mtp_layers";
 
-// Sets a member of a part that copies of the job share: each change makes a part of its own.
+// Sets a member of a part that copies of the job share. The job gets a changed copy of the part.
 template <class Part>
 void set_shared(const Value& value, std::shared_ptr<const Part>& shared) {
   Part part = shared != nullptr ? *shared : Part{};
@@ -91,7 +91,7 @@ void set_key(const Value& value, Job& job) {
 bool can_set(const Value& value) {
   Job job;
   const void* type = value.field->binding.target;
-  // Rows of other axes and of islands have the same type.
+  // Compressors of other axes and of islands have the same type.
   if (type == &kTypeTag<CompressorChoice>) return value.key.starts_with("communication.compressor");
   const bool of_model = type == &kTypeTag<TransformerSpec> || type == &kTypeTag<MixtureOfExperts>;
   const bool size_of_model =
@@ -100,7 +100,7 @@ bool can_set(const Value& value) {
          (part_of(job, type) != nullptr && !size_of_model);
 }
 
-// The checked values of a key, of which there is one but for a form with parts.
+// The checked values of a key: one, or several if the value is a map.
 std::vector<Value> checked_values(const DocumentEntry& entry) {
   if (find_field(entry.key) == nullptr) {
     throw Error(entry.where, fmt::format("a scenario has no key '{}'", entry.key));
@@ -135,8 +135,8 @@ void put(const std::string& key, const std::string& value, Overrides& set) {
   }
 }
 
-// What the key is that nothing sets: its default, or what a new job has there. Nothing for a key of
-// the model, which is then the model's own.
+// The key's value if nothing sets it: its default, or that of a new job. Nothing for a key of the
+// model, because the model has its own value.
 std::optional<Value> unset_value(const Value& set) {
   const std::string& text = set.field->default_text;
   if (!text.empty()) {
@@ -157,7 +157,7 @@ std::optional<Value> unset_value(const Value& set) {
   return value;
 }
 
-// What the keys are that conditions decide, where no condition holds.
+// The values of keys that conditions decide, for when no condition holds.
 std::vector<Value> defaults_of(const std::vector<SoftwareChoice>& choices) {
   std::vector<Value> defaults;
   for (const SoftwareChoice& choice : choices) {
@@ -170,7 +170,7 @@ std::vector<Value> defaults_of(const std::vector<SoftwareChoice>& choices) {
   return defaults;
 }
 
-// What an entry leaves out is that of its base.
+// An entry inherits what it leaves out from its base.
 Framework read_framework(const DocumentEntry& entry, const std::vector<Framework>& before,
                          const std::vector<SoftwareRule>& rules) {
   const DocumentNode& map = entry.value;
@@ -226,7 +226,7 @@ bool breaks(const SoftwareRule& rule, const Job& job) {
   return holds(rule.when, {}, job) && !holds({}, rule.any, job);
 }
 
-// What is not in the lists of the entry.
+// What the job uses and the entry does not list.
 std::vector<BrokenRule> unlisted(const Framework& framework, const Job& job) {
   std::vector<BrokenRule> faults;
   const auto listed = [](const auto& list, const auto& item) {

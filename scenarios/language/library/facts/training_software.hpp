@@ -1,6 +1,6 @@
-// Training software by its name and release: on which GPUs it runs, what it makes of a job, what it
-// can do and what it refuses, which scenarios/library/software.yaml says as data, with conditions
-// over named quantities of a job; nothing here knows a software by its name.
+// Training software by name and release: the GPUs it runs on, the settings it implies, what it
+// supports and what it refuses. scenarios/library/software.yaml has this as data, with conditions
+// over named quantities of a job; no code here depends on a particular software.
 #pragma once
 
 #include <functional>
@@ -20,7 +20,7 @@
 
 namespace windtunnel {
 
-// Where all conditions of `when` hold, one of `any` has to.
+// If all of `when` hold, one of `any` must hold, or the software refuses the job.
 struct SoftwareRule {
   std::string name;
   std::vector<JobCondition> when, any;
@@ -29,15 +29,15 @@ struct SoftwareRule {
   std::string source;   // public place that documents or enforces it
 };
 
-// What a software makes of a job, or a row says of it, where all of `when` hold and one of `any`.
+// Keys that a software (or a row's source) sets if all of `when` hold and one of `any`.
 struct SoftwareChoice {
   std::vector<JobCondition> when, any;
   Overrides set;                    // keys of a scenario
-  std::vector<Value> values;        // the same, checked
-  std::string entry;                // of software.yaml or sources.yaml, that makes it
+  std::vector<Value> values;        // `set`, checked
+  std::string entry;                // of software.yaml or sources.yaml that makes the choice
   std::string source;               // public place that documents it
   std::vector<FittedOn> fitted_on;  // rows that one of its numbers was fitted on
-  // Only a row's source has these: numbers in the place of the calibration's, and what is added to
+  // Only a row's source has these: numbers that replace those of the calibration, and a suffix for
   // the calibration's name.
   std::string calibration;
   std::vector<std::pair<Parameter Calibration::*, Parameter>> numbers;
@@ -48,16 +48,16 @@ struct SoftwareChoice {
 struct Framework {
   std::string name;
   std::string help;
-  std::string base;                    // the entry that it starts from; empty: none
-  std::vector<std::string> gpus;       // how their names begin; empty: it runs on every one
-  std::vector<std::string> schedules;  // that it runs; empty: every one that is known
-  std::vector<Sharding> sharding;      // of its training state
+  std::string base;                    // the entry that this one extends; empty: none
+  std::vector<std::string> gpus;       // prefixes of names; empty: it runs on every GPU
+  std::vector<std::string> schedules;  // supported; empty: every known one
+  std::vector<Sharding> sharding;      // supported for its training state
   std::vector<Sharding> sharding_in_pipelines;
-  Overrides set;                        // what it makes of every scenario
-  std::vector<SoftwareChoice> choices;  // all that it makes, the base's first; a later one wins
-  std::vector<Value> defaults;          // the keys that a condition decides, as nothing sets them
+  Overrides set;                        // in every scenario
+  std::vector<SoftwareChoice> choices;  // the base's first; a later one wins
+  std::vector<Value> defaults;          // values of the keys that conditions decide, if none holds
   std::vector<SoftwareRule> rules;
-  Origin origin = Origin::published;  // of its numbers, as `source`
+  Origin origin = Origin::published;  // of its numbers; the text is `source`
   std::string source;
 
   bool runs_on(std::string_view gpu) const;
@@ -65,24 +65,24 @@ struct Framework {
 const std::vector<Framework>& frameworks();
 const Framework& find_framework(std::string_view name);  // throws Error with the nearest name
 
-// The first that names this GPU. Throws Error where none does.
+// The first software that names this GPU. Throws Error if none does.
 const Framework& usual_framework(std::string_view gpu);
-// Throws Error at --framework if it does not run on the GPU, and names those that do.
+// Throws Error at --framework that names suitable software if this one does not run on the GPU.
 void check_runs_on(const Framework& framework, std::string_view gpu);
 
-// Reads one that nothing conditions: the map at `set`. Throws Error as read_choices() does.
+// Reads an unconditional choice, the map at `set`. Throws Error as read_choices() does.
 SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
                            const std::string& source);
 
-// Reads the list at a key. A choice that names no source has that of its entry. Throws Error with
-// location: keys that are no choice of a software's, values that a scenario would not take, rows of
-// a fit without a source, and what read_conditions() throws. Where a row is asked too
-// (names.columns), a choice may have numbers of the calibration.
+// Reads the list at a key. A choice without a source takes its entry's. Throws Error with location:
+// keys that a software cannot choose, values that a scenario would not take, rows of a fit without
+// a source, and what read_conditions() throws. If conditions may name columns (names.columns), a
+// choice may also replace numbers of the calibration.
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
                                          const std::string& source,
                                          const ConditionNames& names = {});
 
-// Keys that somebody stated, which a choice leaves as they are.
+// Tells the keys that the user stated; a choice does not change them.
 using StatedKeys = std::function<bool(std::string_view key)>;
 
 // A key that a choice set.
@@ -92,33 +92,32 @@ struct ChosenKey {
 
   friend bool operator==(const ChosenKey&, const ChosenKey&) = default;
 };
-// Makes the choices of a job, one after the other, each seeing what those before it made of it.
-// Returns the keys that it set, each with the last choice that did.
+// Applies the choices to a job one after the other; each sees the effect of those before it.
+// Returns the keys that were set, each with the last choice that set it.
 std::vector<ChosenKey> choose(const std::vector<SoftwareChoice>& choices, const StatedKeys& stated,
                               Job& job, const RowWords& row = {});
 
-// Where it is documented what the entry, and not one that it starts from, chooses for the key; of
-// several choices the last, which wins.
+// The source of what the entry itself, not its base, chooses for the key; if several choices set
+// the key, the source of the last one, which wins.
 const std::string& source_of(const Framework& framework, std::string_view key);
 
-// Whether the value of a scenario that names the software is the software's choice.
+// Whether the value comes from the software that the scenario names.
 bool is_chosen(const Framework& framework, const ResolvedValue& value);
 
-// Makes the choices of a job whose layout has changed since they were made: every key that a
-// condition decides is first as if nothing set it. Returns those keys that it set.
+// Applies the choices again after a change of the layout: resets every key that a condition
+// decides, and returns the keys that are set now.
 std::vector<ChosenKey> choose_again(const Framework& framework, const StatedKeys& stated, Job& job);
 
 // A rule of a software that a job breaks.
 struct BrokenRule {
-  std::string what;  // the rule's name, or the list and what of the job does not stand in it
+  std::string what;  // the rule's name, or the list and the item that is missing in it
   std::string text;  // reason and way out
 };
 // The job's layout has passed check_layout().
 std::vector<BrokenRule> broken_rules(const Framework& framework, const Job& job);
 
-// Whether the software refuses nothing of `changed` that it does not refuse of `job` too, whatever
-// the numbers in its reasons, so that the change may be advised. True where no software is named
-// (null).
+// Whether the software accepts the change from `job` to `changed`: it breaks no rule that `job`
+// does not break too, whatever the numbers in the reasons. Always true if `software` is null.
 bool takes_as_well(const Framework* software, const Job& changed, const Job& job);
 
 // broken_rules() as notes on a scenario that names its software.
