@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// A message has lines of its own; a place does not, whatever the file is called.
+// Messages may have several lines; places may not, whatever a file is called.
 constexpr std::string_view kOfMessages = "\n\t";
 
 std::string in_small_letters(std::string_view text) {
@@ -18,7 +18,7 @@ std::string in_small_letters(std::string_view text) {
   return small;
 }
 
-// What stands before the message.
+// The place, in front of the message.
 std::string place_text(const Location& where) {
   if (where.file.empty()) return "";
   const std::string file = printable(where.file);
@@ -41,7 +41,7 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The length of the longest word that both have, words being what stands between dashes.
+// The length of the longest word that both names contain; words are separated by dashes.
 size_t shared_word(std::string_view a, std::string_view b) {
   const auto word_at = [](std::string_view text, size_t at) {
     return text.substr(at, std::min(text.find('-', at), text.size()) - at);
@@ -74,7 +74,7 @@ void fail_check(const char* condition, const char* file, int line, const std::st
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  // A name that has all of it as a word is meant: 'h100' is rather dgx-h100 than gh200.
+  // Prefers a name that contains it as a whole word: for 'h100', dgx-h100 and not gh200.
   const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {
     return shared_word(name, candidate) == name.size();
   });
@@ -88,8 +88,8 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   for (const std::string& candidate : known) {
     const size_t distance =
         edit_distance(name, candidate) + edit_distance(small, in_small_letters(candidate));
-    // Of equals the one that what was typed begins: "qwen2.5-32" is rather 32b than 3b. Then the
-    // one that shares the longest word: "dgx-h800" is rather hgx-h800 than dgx-h100.
+    // Among equals, prefers the name that begins with the typed text: for "qwen2.5-32", 32b and not
+    // 3b. Then the name that shares the longest word: for "dgx-h800", hgx-h800 and not dgx-h100.
     const auto likeness = [&](const std::string& one) {
       return std::pair(one.starts_with(name), shared_word(name, one));
     };

@@ -13,7 +13,7 @@ struct Character {
   size_t bytes = 1;
 };
 
-// The character of UTF-8 that the text starts with; nothing where it starts with none.
+// The UTF-8 character at the start of the text; empty if there is none.
 std::optional<Character> first_character(std::string_view text) {
   const auto byte = [&](size_t at) { return static_cast<unsigned char>(text[at]); };
   const unsigned char first = byte(0);
@@ -29,14 +29,14 @@ std::optional<Character> first_character(std::string_view text) {
     if ((byte(i) & 0xc0) != 0x80) return {};
     code = code << 6 | (byte(i) & 0x3f);
   }
-  // Nor what a shorter form says, half of a pair of UTF-16, or more than Unicode has.
+  // Rejects overlong forms, halves of a UTF-16 pair, and values beyond Unicode.
   const bool is_shorter = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
   if (is_shorter || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return {};
   return Character{code, bytes};
 }
 
-// C0, DEL and C1, which terminals obey; and what is not seen, breaks a line or turns the direction
-// of writing, so that a message does not read as it stands.
+// C0, DEL and C1, which terminals interpret, and characters that are invisible, break a line or
+// change the writing direction, so that a message would not read as it is written.
 bool is_control(char32_t code) {
   constexpr char32_t kByteOrderMark = 0xfeff;
   return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x200b && code <= 0x200f) ||
@@ -44,7 +44,7 @@ bool is_control(char32_t code) {
          code == kByteOrderMark;
 }
 
-// Of at most so many characters; "..." then stands for the rest.
+// At most `longest` characters, with "..." for the rest.
 std::string shown(std::string_view text, std::string_view kept, size_t longest) {
   std::string result;
   size_t length = 0;

@@ -28,7 +28,8 @@ double median(std::vector<double> values) {
 }
 
 double normal_spread(std::vector<double> distances) {
-  constexpr double kNormal75 = 0.6744897501960817;  // half of a normal law lie this near
+  // half of a normal law is within this distance of its mean
+  constexpr double kNormal75 = 0.6744897501960817;
   return median(std::move(distances)) / kNormal75;
 }
 

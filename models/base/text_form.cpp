@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// A value whose three digits would be "1000" is written in the next scale: 999.6 MB is 1.00 GB.
+// A value that would be rounded to "1000" is written in the next scale: 999.6 MB is 1.00 GB.
 constexpr double kRoundsUp = 0.9995;
 
 constexpr std::array kDurations{TextScale{0, 1e-9, "ns"},

@@ -45,15 +45,15 @@ constexpr std::array kDimensions{
 struct Unit {
   std::string_view name;
   Dimension dimension;
-  // One of it is `many` / `parts` base units: whole numbers, so that equal quantities of different
-  // units come out as the same double.
+  // One unit is `many` / `parts` base units, both integers, so that equal quantities in different
+  // units give the same double.
   std::int64_t many;
   bool printed = true;  // a candidate of format_quantity; the others are second spellings
   std::int64_t parts = 1;
   double factor() const { return static_cast<double>(many) / static_cast<double>(parts); }
 };
 
-// Per dimension in ascending order. The longer spelling of a unit is a row of its own.
+// Ascending within each dimension. The longer spelling of a unit is a separate row.
 constexpr std::array kUnits{
     Unit{"K", Dimension::count, 1000},
     Unit{"k", Dimension::count, 1000, false},

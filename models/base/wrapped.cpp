@@ -21,7 +21,7 @@ size_t bytes_of(std::string_view text, size_t count) {
   return at;
 }
 
-// "70 B", "10.0 %", "5 min": the blank at `blank` stands between a number and its unit.
+// Whether the blank at `blank` is between a number and its unit: "70 B", "10.0 %", "5 min".
 bool divides_quantity(std::string_view text, size_t blank) {
   const std::string_view before = text.substr(0, blank);
   const std::string_view number = before.substr(before.rfind(' ') + 1);
@@ -38,8 +38,8 @@ bool divides_quantity(std::string_view text, size_t blank) {
   return is_unit_name(unit);
 }
 
-// Where a line of at most `width` characters ends: before a blank, else behind what separates the
-// parts of a name or a path, else anywhere.
+// Where a line of at most `width` characters ends: before a blank, else after a separator in a name
+// or a path, else anywhere.
 size_t line_end(std::string_view text, size_t width) {
   const size_t most = bytes_of(text, width);
   if (most == text.size()) return most;
@@ -58,8 +58,8 @@ constexpr size_t kFurtherIndent = 2;
 constexpr std::string_view kCommand = "windtunnel ";
 constexpr std::string_view kOption = " --";
 
-// Where the text begins that goes on below itself: behind a label and two blanks, if one stands in
-// the left half, else behind the blanks at the front.
+// The column where the wrapped text begins: after a label and two blanks in the left half, else
+// after leading blanks.
 size_t text_begin(std::string_view line, size_t width) {
   const size_t first = std::min(line.find_first_not_of(' '), line.size());
   const size_t gap = line.find("  ", first);

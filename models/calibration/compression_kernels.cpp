@@ -9,7 +9,7 @@ Parameter assumed(double value, double low, double high, const char* source) {
   return {value, low, high, Origin::assumed, source};
 }
 
-// One pass whose accesses follow each other is as fast as any other such kernel.
+// One pass with sequential accesses is as fast as any other such kernel.
 Parameter streaming() {
   return assumed(1, 0.8, 1, "one pass over its bytes, as other element-wise kernels");
 }

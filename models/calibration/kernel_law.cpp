@@ -18,8 +18,8 @@ constexpr std::string_view kCold = " cold";  // at the end of a key
 // by this factor (one standard deviation; assumed).
 constexpr double kCacheShare = 1.25;
 
-// What steps in turn differ by from their laws in turn, beyond what is known of: standard deviation
-// of the log of 136 compositions (four calibrations of a virtual machine with two cores, measured).
+// Unexplained difference between consecutive steps and their laws: standard deviation of the log
+// over 136 compositions (four calibrations of a virtual machine with two cores, measured).
 constexpr double kTurnsDiffer = 0.06;
 
 const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheState cache) {
@@ -49,7 +49,7 @@ struct CacheEdge {
     return windtunnel::byte_s(stream->curve, std::min(bytes, stream->most));
   }
   static constexpr double kClearly = 3;  // standard deviations
-  // From 0, all where it was at `known` bytes, to 1, all in memory.
+  // From 0, when the data is where it was at `known` bytes, to 1, when all of it is in memory.
   double outgrown(double working_set, double known) const {
     if (stream == nullptr || working_set <= known) return 0;
     const double all_s = byte_s(stream->most) - byte_s(known);
@@ -89,7 +89,7 @@ std::string law_key(const KernelWork& work, CacheState cache) {
   for (const std::string_view size : kind.sizes) {
     const bool scales =
         size == "elements" || size == "bytes" || (!has_forms && size != "type" && size != "ranks");
-    // What a requantised sum has of parts is no size: it moves with the bytes.
+    // The number of parts in a requantised sum is not a size: it scales with the bytes.
     if (scales) continue;
     const size_t at = text.find(fmt::format(" {}=", size));
     key += text.substr(at, text.find(' ', at + 1) - at);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeastSpreadOfRuns = 0.01;  // between two runs of a program
 
-// Standard deviation of the log of its median, beside what runs differ by.
+// Standard deviation of the log of its median, apart from differences between runs.
 double spread_of(const Sample& sample) {
   return (sample.high_s - sample.low_s) / (4 * sample.median_s);
 }
@@ -135,8 +135,8 @@ std::vector<Repeat> repeats_of(const std::vector<Sample>& samples) {
   return repeats;
 }
 
-// By those that had nobody beside them, where these are more than a few; else by all, as they were
-// alone.
+// Uses the repeats without disturbance if there are more than a few; otherwise all of them,
+// corrected for it.
 double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) {
   constexpr size_t kFew = 4;
   std::vector<double> quiet;
@@ -147,8 +147,8 @@ double run_spread(const std::vector<Repeat>& repeats, const Slowdown& slowdown) 
   }
   const std::vector<double>& changes = quiet.size() < kFew ? all : quiet;
   if (changes.empty()) return kLeastSpreadOfRuns;
-  // Of the difference of two that both vary. Of many, by the median: one that changed for a reason
-  // of its own would widen the intervals of all.
+  // Standard deviation of the difference of two runs. With many repeats by the median, because a
+  // single one that changed for a special reason would widen all intervals.
   constexpr size_t kMany = 8;
   double squares = 0;
   for (const double change : changes) squares += change * change;
@@ -170,7 +170,7 @@ std::map<std::string, Samples> by_key_of(const std::vector<Sample>& samples) {
   return by_key;
 }
 
-// What others cost, each log with its variance.
+// The slowdown by others, as logs with variances.
 struct Slowdowns {
   std::vector<double> logs;
   double variance = 0;  // of all
@@ -183,8 +183,8 @@ struct Slowdowns {
 
 constexpr double kMuch = 0.3;  // a smaller share tells little
 
-// Adds how much longer works of sizes that were measured beside others took than the law of works
-// that were measured alone, within its sizes.
+// Adds by how much disturbed works took longer than the law of undisturbed works, within the law's
+// range of sizes.
 void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdowns) {
   Samples quiet;
   Samples beside;
@@ -202,7 +202,7 @@ void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdow
   }
 }
 
-// What is `known`, and what the logs say, each by how sure it is.
+// Combines `known` with the logs, each weighted by its certainty.
 Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
   const double kHalfOfCore = std::numbers::ln2;  // no fair core gives a thread less
   if (slowdowns.logs.empty()) return known;

@@ -12,8 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// Elements of a token with one scale, where the method has no blocks of its own: DeepSeek-V3's
-// tiles of 1 x 128 (arXiv 2412.19437, section 3.3.2).
+// Elements of a token with a common scale if the method has no blocks: DeepSeek-V3's tiles of 1 x
+// 128 (arXiv 2412.19437, section 3.3.2).
 constexpr double kTile = 128;
 
 std::vector<std::string_view> names_of_codecs() {

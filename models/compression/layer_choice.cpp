@@ -30,12 +30,13 @@ double harmonic(double x) {
   return std::log(x) + kEuler + 1 / (2 * x) - 1 / (12 * x * x);
 }
 
-// What is lost of a sum of squares that fall as 1/i when the first `kept` of `all` are kept.
+// The share of a sum of squares, falling as 1/i, that is lost when the first `kept` of `all` are
+// kept.
 double tail_share(double kept, double all) {
   return kept >= all ? 0 : 1 - harmonic(kept) / harmonic(all);
 }
 
-// What a base does to a layer with a number; error relative to the layer.
+// The effect of a base with a parameter on a layer; the error is relative to the layer.
 struct Base {
   std::span<const double> numbers;
   double usual;
@@ -88,7 +89,7 @@ std::vector<TensorShape> merged(std::span<const TensorShape> tensors) {
   return layers;
 }
 
-// Layers that choose alike. `measured` null: by the assumed errors.
+// Layers with equal choices. `measured` null: errors are assumed.
 struct Chooser {
   TensorShape layer;
   const LayerErrors* measured = nullptr;

@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// The matrices that travel as factors, and what of the buffer does not.
+// The matrices that are sent as factors, and the rest of the buffer, which is not.
 struct LowRank {
   struct Matrix {
     double n = 0, m = 0, r = 0, count = 1;
@@ -45,7 +45,7 @@ struct LowRank {
   }
 
  private:
-  // Equal shapes are one entry: fewer ops of as many kernels.
+  // Equal shapes become one entry: fewer ops with the same number of kernels.
   void add(const Matrix& matrix) {
     const auto same = std::ranges::find_if(matrices, [&](const Matrix& other) {
       return other.n == matrix.n && other.m == matrix.m && other.r == matrix.r;
@@ -135,7 +135,7 @@ Recipe power_sgd(PowerSgd form, std::span<const double> ranks, const CompressorC
   recipe.steps.push_back(all_reduce_step(std::move(first), buffer.left_bytes));
   recipe.steps.push_back(all_reduce_step(std::move(second), buffer.right_bytes));
   recipe.steps.push_back(last_step(std::move(decode)));
-  recipe.state_bytes += buffer.right_bytes;  // Q, where the next step begins
+  recipe.state_bytes += buffer.right_bytes;  // Q, from which the next step starts
   recipe.buffer_bytes += buffer.left_bytes;
   return recipe;
 }
@@ -175,7 +175,7 @@ Recipe acp_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShap
     const double n = matrix.n;
     const double m = matrix.m;
     const double r = matrix.r;
-    // The average factor; products with either one have as many FLOPs and bytes.
+    // The average factor; products with either one have the same FLOPs and bytes.
     encode.push_back(orthonormalise((n + m) / 2, r, matrix.count, b));
     encode.push_back(low_rank_product(kProject, n, r, m, matrix, b));
     if (keeps_error) {

@@ -13,8 +13,8 @@ bool by_distances(RobustRule rule) {
   return rule == RobustRule::krum || rule == RobustRule::multi_krum || rule == RobustRule::flag;
 }
 
-// Products of all pairs of n gradients: 2 n^2 FLOPs an element, from which the distances follow.
-// One kernel that cuts the long side into pieces, or a GPU's processors would have nothing to do.
+// Products of all pairs of n gradients: 2 n^2 FLOPs per element, from which the distances follow.
+// One kernel that splits the long side, since otherwise most of the GPU would be idle.
 Op gram(double n, double elements, double element_bytes) {
   constexpr double kPiece = 16384;
   const double pieces = std::max(1.0, elements / kPiece);
@@ -29,7 +29,7 @@ Op eigenvectors(double n, double times) {
   return product("eigenvectors", n, n, n, 4.5 * times, 4);
 }
 
-// What `elements` coordinates of n gradients become, once it is known which to trust.
+// Combines `elements` coordinates of n gradients once it is known which to trust.
 Op combined(const RobustAggregation& own, double n, double elements, double element_bytes) {
   const double used = own.rule == RobustRule::krum         ? 1
                       : own.rule == RobustRule::multi_krum ? n - own.faulty
@@ -57,7 +57,7 @@ std::vector<Op> kernels_of(const RobustAggregation& own, double n, double elemen
     add_weights(own, n, kernels);
     kernels.push_back(combined(own, n, elements, element_bytes));
   } else if (own.rule == RobustRule::monna) {
-    // The distance of all to one's own, and the mean of the nearest.
+    // Distances of all to the own gradient, and the mean of the nearest.
     kernels.push_back(pass("distances", read));
     kernels.push_back(pass("combine", (n - own.faulty + 1) * elements * element_bytes));
   } else {

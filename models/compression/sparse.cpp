@@ -1,5 +1,5 @@
-// k = density * N elements of the gradient, with their indices where receivers cannot know them: a
-// pair has b + 4 bytes (8 in fp32).
+// k = density * N elements of the gradient are sent, with their indices if receivers cannot know
+// them: a pair has b + 4 bytes (8 in fp32).
 #include <algorithm>
 #include <cmath>
 #include <numeric>

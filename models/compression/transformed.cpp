@@ -15,9 +15,9 @@ Op sketch_pass(double bytes, std::string_view kernel) {
 
 }  // namespace
 
-// S2 Reducer (Ge et al. 2021, arXiv 2110.02140): what is not zero goes into a count-sketch of
-// density * N counters, which are summed; a bitmap says where (a sum by OR: MPI and Gloo have it,
-// NCCL has not); medians are read at its set bits.
+// S2 Reducer (Ge et al. 2021, arXiv 2110.02140): nonzero elements go into a count-sketch of density
+// * N counters, which are summed. A bitmap records their positions (combined by OR, which MPI and
+// Gloo support and NCCL does not); medians are read at its set bits.
 Recipe s2_reducer_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                          const ReducingGroup& group, double b) {
   constexpr double kHashes = 3;
@@ -38,10 +38,11 @@ Recipe s2_reducer_recipe(const CompressorChoice& choice, std::span<const TensorS
   return recipe;
 }
 
-// DeMo (Peng et al. 2024, arXiv 2411.19870): the fast part of the momentum, the largest
+// DeMo (Peng et al. 2024, arXiv 2411.19870) sends the fast part of the momentum: the largest
 // coefficients of cosine transforms of s x s chunks; the rest stays in the momentum. A transform is
-// two products with an s x s matrix, 4s FLOPs an element; three of them: forward, back of what is
-// sent to take it off the momentum, back of the sum, whose signs are the update.
+// two products with an s x s matrix, 4s FLOPs per element. There are three: forward, the inverse of
+// the sent part to subtract it from the momentum, and the inverse of the sum, whose signs are the
+// update.
 Recipe demo_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                    const ReducingGroup& group, double /*b*/) {
   const double n = elements_of(tensors);

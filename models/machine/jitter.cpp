@@ -12,8 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// Laws with states: 1, and `slowdown` with probability `share`, whose neighbours in time correlate
-// by `memory`.
+// Laws with two states: factor 1, and `slowdown` with probability `share`; consecutive draws have
+// correlation `memory`.
 struct TwoFactors {
   double share = 0;
   double slowdown = 1;
@@ -47,7 +47,7 @@ double expected_most(double n, int trials, double share) {
   return most;
 }
 
-// The factor of one draw that a share of them lies below, of the laws without states.
+// The quantile of one draw, for laws without states.
 Quantile quantile_of(const Jitter& jitter) {
   if (jitter.exponential > 0) {
     return [mean = jitter.exponential](double /*below*/, double above) {
@@ -92,13 +92,13 @@ double averaged(double draws, double memory) {
   return (1 + memory) / (1 - memory) / draws;
 }
 
-// The number of independent draws that carry as much information.
+// The number of independent draws with the same information.
 double free_draws(double draws, double memory) {
   return std::min(draws, 1 / averaged(draws, memory));
 }
 
-// Moments of the k-th smallest of n factors in two states, whose bad one has a tail: by the number
-// that are bad.
+// Moments of the k-th smallest of n factors in two states, the bad one with a tail: conditional on
+// the number of bad ones.
 Moments order_of_states(const TwoFactors& law, double tail, double n, double k) {
   double mean = 0;
   double square = 0;
@@ -238,9 +238,9 @@ ExpectedFactors expected_factors(const Jitter& jitter, double units, double grou
     const Moments group = slowest_moments(jitter, units);
     if (draws <= 1) return {group.mean, slowest_moments(jitter, units * groups).mean};
     if (!std::isfinite(factor_moments(jitter).variance)) {
-      // The one largest of all draws makes the difference (the principle of a single big jump:
-      // Foss, Korshunov and Zachary, An Introduction to Heavy-Tailed and Subexponential
-      // Distributions, 2013, section 3.1).
+      // The single largest draw dominates (the principle of a single big jump: Foss, Korshunov and
+      // Zachary, An Introduction to Heavy-Tailed and Subexponential Distributions, 2013, section
+      // 3.1).
       const double largest = slowest_moments(jitter, units * groups * draws).mean;
       return {group.mean, group.mean + std::max(0.0, largest - group.mean) / draws};
     }
@@ -251,7 +251,7 @@ ExpectedFactors expected_factors(const Jitter& jitter, double units, double grou
   }
   const TwoFactors law = two_factors(jitter);
   const double share = 1 - std::pow(1 - law.share, units);
-  // Draws that correlate say as much as so many independent ones: the variance of the mean of an
+  // Number of independent draws equivalent to correlated ones: by the variance of the mean of an
   // autoregressive series.
   const double free = draws * (1 - law.memory) / (1 + law.memory);
   const int trials = std::max(1, static_cast<int>(std::lround(std::min(draws, free))));

@@ -61,7 +61,7 @@ void check_exchange(const Plan& plan, std::int32_t c, TaskIndex t) {
   }
 }
 
-// Messages and collectives, and where they may stand.
+// Checks messages and collectives, and the streams they are on.
 void check_communication(const Plan& plan, std::int32_t c, TaskIndex t) {
   const RankClass& owner = plan.classes[c];
   const Task& task = owner.tasks[t];

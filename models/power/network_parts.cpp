@@ -11,7 +11,7 @@ double whole(double count) {
   return std::ceil(count - 1e-9);
 }
 
-// Switches with ends below and uplinks, of which each of the `tops` has its share.
+// Switches with ends below and uplinks, which are divided among the `tops`.
 struct Unit {
   NetworkParts parts;
   double tops = 0;
@@ -22,8 +22,7 @@ class TreeParts {
   TreeParts(const FabricSpec& fabric, int ports) : fabric_(fabric), k_(ports) {}
 
   // Counts `times` equal units with `ends` ports below and `ups` above; between two tiers of a unit
-  // run as many cables as it has ends. Units stand beside each other and share switches that one
-  // alone would not fill.
+  // there are as many cables as it has ends. Units share switches that one alone would not fill.
   Unit units(double ends, double ups, double times) const {
     if (ends + ups <= k_) {
       const double switches = whole(times / std::floor(k_ / (ends + ups)));

@@ -194,7 +194,7 @@ void set_capacity(const std::vector<double>& at_s, const std::vector<int>& nodes
 double operational_time_s(double at_s, double to_s, double day_amplitude) {
   if (day_amplitude == 0) return to_s - at_s;
   constexpr double kOmega = 2 * std::numbers::pi / kDay_s;
-  // cos a - cos b as a product: no cancellation where the times are close.
+  // cos a - cos b as a product, to avoid cancellation if the times are close.
   return to_s - at_s +
          2 * day_amplitude / kOmega * std::sin(kOmega * std::fmod((at_s + to_s) / 2, kDay_s)) *
              std::sin(kOmega * (to_s - at_s) / 2);
@@ -207,7 +207,7 @@ double wall_time_s(double at_s, double operational_s, double day_amplitude) {
   double low_s = at_s + std::max(0.0, operational_s - reach_s);
   double high_s = at_s + operational_s + reach_s;
   double guess_s = at_s + operational_s;
-  // Newton's steps; where one leaves the bracket, which it tightens, it is halved instead. Both
+  // Newton's steps, or bisection if one would leave the bracket, which each step tightens. Both
   // stop at the resolution of a double.
   for (int i = 0; i < 200; ++i) {
     const double error_s = operational_time_s(at_s, guess_s, day_amplitude) - operational_s;
@@ -288,8 +288,8 @@ double ArrivalStream::gap_s() {
   return random_.exponential(mean_gap_s_);
 }
 
-// A random moment lies in a gap with a probability in proportion to the gap's length, and anywhere
-// in it (Cox, Renewal Theory, 1962, section 5.1).
+// A random moment is in a gap with probability proportional to the gap's length, uniformly
+// distributed in it (Cox, Renewal Theory, 1962, section 5.1).
 double ArrivalStream::empirical_residual_s() {
   const std::vector<double>& gaps_s = class_->gaps_s;
   const double total_s = sum_of(gaps_s);
@@ -301,7 +301,7 @@ double ArrivalStream::empirical_residual_s() {
     if (left_s < 0) return gap_s * random_.uniform() * empirical_scale_;
     longest_s = std::max(longest_s, gap_s);
   }
-  return longest_s * random_.uniform() * empirical_scale_;  // rounding let all of them pass
+  return longest_s * random_.uniform() * empirical_scale_;  // reached only by rounding
 }
 
 }  // namespace windtunnel

@@ -71,7 +71,8 @@ FittedValue scaled(const FittedValue& fitted, double factor) {
   return {fitted.value * factor, fitted.low * factor, fitted.high * factor};
 }
 
-// Of the counts in sqrt(n) windows of time: faults that come in bursts vary more than Poisson's.
+// Dispersion of the counts in sqrt(n) windows of time: bursts of faults vary more than a Poisson
+// process.
 double dispersion_of(const FaultLog& log, double from_s, double span_s) {
   const auto faults = static_cast<double>(log.faults.size());
   const int windows = std::clamp(static_cast<int>(std::lround(std::sqrt(faults))), 3, 30);
@@ -116,7 +117,7 @@ FittedValue weibull_shape(const std::vector<double>& gaps_s) {
   return profile_interval(log_likelihood, crossing(score, kLeast, kMost), kLeast, kMost);
 }
 
-// Nodes with so many faults in so much time up.
+// Nodes with the same number of faults and time up.
 struct NodeGroup {
   double faults = 0;
   double up_s = 0;
@@ -174,7 +175,7 @@ class FrailtyLikelihood {
     return result;
   }
 
-  // Of value(), by the variance; 0: its limit.
+  // Derivative of value() by the variance; 0: its limit.
   double slope(double variance) const {
     const double best = rate(variance);
     double result = 0;
@@ -201,7 +202,7 @@ class FrailtyLikelihood {
 
 FittedValue frailty_of(const FrailtyLikelihood& likelihood) {
   constexpr double kLeast = 1e-3;
-  constexpr double kMost = 100;  // three faults of two nodes prove no more
+  constexpr double kMost = 100;  // two nodes with three faults cannot show more
   const auto log_likelihood = [&](double variance) { return likelihood.value(variance); };
   const auto falling = [&](double variance) { return -likelihood.slope(variance); };
   const bool alike = likelihood.slope(0) <= 0 || falling(kLeast) > 0;
@@ -241,7 +242,7 @@ std::vector<double> shares_by_size(const std::vector<FaultEvent>& events) {
   return shares;
 }
 
-// The sample's median; its interval from the order statistics, whose ranks are binomial.
+// The sample's median; its interval follows from order statistics, whose ranks are binomial.
 FittedValue median_of(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto count = static_cast<double>(values.size());
@@ -283,7 +284,7 @@ double first_s(const FaultLog& log) {
 }
 
 struct DownTime {
-  double all_s = 0;  // of all nodes together
+  double all_s = 0;  // total over nodes
   int most = 0;
   std::map<int, double> of_node_s;  // by number
 };
@@ -295,7 +296,8 @@ DownTime down_time(const FaultLog& log, double until_s) {
   std::vector<std::pair<double, int>> changes;
   int unknown = -1;
   for (const NodeFault& fault : log.faults) {
-    const int node = fault.node >= 0 ? fault.node : unknown--;  // one of its own
+    // unknown nodes count as separate ones
+    const int node = fault.node >= 0 ? fault.node : unknown--;
     const double end_s = std::min(fault.start_s + fault.repair_s, until_s);
     const auto [last, first_fault] = back_s.try_emplace(node, -1);
     const double start_s = std::max(fault.start_s, last->second);
@@ -312,7 +314,7 @@ DownTime down_time(const FaultLog& log, double until_s) {
   return result;
 }
 
-// By number of faults and time down; nodes that are not known are none of them.
+// By number of faults and time down; excludes unknown nodes.
 std::vector<NodeGroup> node_groups(const FaultLog& log, const FaultFit& fit, const DownTime& down) {
   std::map<int, double> faults;
   for (const NodeFault& fault : log.faults) {

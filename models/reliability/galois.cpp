@@ -71,7 +71,7 @@ GaloisMatrix inverse(const GaloisMatrix& square) {
   return result;
 }
 
-// Of block i as a sum of data blocks.
+// Coefficient of block i as a sum of data blocks.
 std::uint8_t generator(const GaloisMatrix& parity, int block, int column) {
   if (block < parity.columns) return block == column ? 1 : 0;
   return parity.at(block - parity.columns, column);

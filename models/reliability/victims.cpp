@@ -120,7 +120,7 @@ void Victims::take_any(std::size_t size, std::vector<int>& hit) {
     }
     return;
   }
-  // Those hit stand aside, so that none is drawn twice.
+  // Hit slots are set aside, so that none is drawn twice.
   std::vector<double> aside{hazard(hit.front())};
   put(hit.front(), 0);
   while (hit.size() < size && tree_[1] > 0) {

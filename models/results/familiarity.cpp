@@ -35,7 +35,7 @@ int product_bits(Precision precision) {
   }
 }
 
-// From most alike to all.
+// From most similar to all runs.
 enum class Likeness { gpu, bits, experts, any };
 
 bool is_alike(const RunTraits& one, const RunTraits& other, Likeness likeness) {
@@ -111,7 +111,7 @@ class Errors {
     }
   }
 
-  // That hold this share of all.
+  // The quantile that holds this share of the weights.
   double quantile(double share) {
     std::ranges::sort(weights_);
     double all = 0;

@@ -35,8 +35,8 @@ class PathFinder {
       path.push_back({rank.rank, rank.rank_class, at.second, span.start_s, span.end_s});
     }
     std::ranges::reverse(path);
-    // What a member waited for the last one at a collective is not on the path, and neither is the
-    // idle time of a receive that was posted early.
+    // The wait of a member at a collective is not on the path, and neither is the idle time of a
+    // receive that was posted early.
     double end_s = 0;
     for (PathStep& step : path) {
       step.start_s = std::max(step.start_s, end_s);
@@ -113,7 +113,7 @@ class PathFinder {
     return best;
   }
 
-  // A collective waits for its last member: go on from whatever that member did before it.
+  // A collective waits for its last member: the path continues with what that member did before.
   Place last_arrival(const Place& at, const RankClass& owner, const Task& task, std::int32_t member,
                      Place best) {
     const Group& group = plan_.groups[owner.groups[task.group_slot][member]];
@@ -122,7 +122,7 @@ class PathFinder {
     std::int32_t seen = -1;
     for (const RankId rank : group.members) {
       const std::int32_t other = timeline_.recorded_as[rank];
-      if (other == seen) continue;  // folded members stand together
+      if (other == seen) continue;  // folded members are the same rank
       seen = other;
       const auto found =
           collectives_.find({timeline_.ranks[other].rank_class, rendezvous, task.sequence});
@@ -195,8 +195,8 @@ bool is_inner_collective(const Task& task) {
           task.category == Category::ep);
 }
 
-// When a rank runs its passes. A collective whose time is known counts with that time alone, as
-// before it the rank waits for others.
+// When a rank runs its passes. A collective with known time counts only for that time, since before
+// it the rank waits for others.
 std::vector<Span> spans_of_passes(const RankClass& owner, const RankTimeline& rank, int iteration) {
   std::vector<Span> spans;
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
@@ -393,8 +393,8 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
 
 void add_stragglers(IterationReport& report, const StragglerReport& stragglers) {
   const double added_s = stragglers.step_s.mean - report.time_s;
-  // Less than nothing is waited for where the workers that count are faster than the mean one: then
-  // their passes are the shorter.
+  // Negative waiting occurs if the workers that count are faster than the mean: then their passes
+  // are shorter.
   const double apart_s = added_s - stragglers.passes_s - stragglers.exchange_s;
   const double waits_s = std::max(0.0, apart_s);
   const double longer_passes_s = stragglers.passes_s + std::min(0.0, apart_s);
@@ -447,7 +447,7 @@ IterationReport iteration_report(const Job& job, const HardwareFlops& hardware_f
 
   double charged_until_s = begin_s;
   for (const PathStep& step : path) {
-    // What runs beside the step before it on the path is counted from that one's end on.
+    // Overlap with the previous step on the path counts only from that step's end on.
     if (step.end_s <= charged_until_s) continue;
     if (step.start_s >= end_s) break;
     const double start_s = std::max(step.start_s, charged_until_s);

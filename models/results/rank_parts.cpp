@@ -10,14 +10,13 @@
 namespace windtunnel {
 namespace {
 
-// A task whose span is more than waiting. A receive is not: nothing records when its message began
-// to arrive.
+// Whether a task's span is more than waiting. A receive's is not: when its message began to arrive
+// is not recorded.
 bool occupies(const Task& task) {
   return task.kind != TaskKind::recv && task.category != Category::snapshot;
 }
 
-// Adds what a task has of the time: by its cost's parts, as far as they reach, and the rest to its
-// own category.
+// Adds a task's time: by the parts of its cost, as far as they reach, and the rest to its category.
 void add_seconds(const Task& task, double span_s, double seconds, RankParts& parts) {
   const double planned_s = total_seconds(task.cost);
   const double whole_s = std::max(span_s, planned_s);
@@ -53,7 +52,7 @@ std::vector<Moment> moments_of(const std::vector<Task>& tasks, const RankTimelin
 RankParts parts_of(const RankClass& owner, const RankTimeline& rank, const Span& window) {
   RankParts parts;
   parts.rank = owner.name.empty() ? "rank " + std::to_string(rank.rank) : owner.name;
-  std::set<std::pair<bool, TaskIndex>> running;  // kernels stand first
+  std::set<std::pair<bool, TaskIndex>> running;  // kernels sort first
   double until_s = window.start_s;
   const auto advance = [&](double to_s) {
     const double seconds = to_s - until_s;

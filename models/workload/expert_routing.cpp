@@ -58,7 +58,7 @@ double choices(int all, int some) {
   return std::exp(std::lgamma(all + 1) - std::lgamma(some + 1) - std::lgamma(all - some + 1));
 }
 
-// Which groups of experts lie on a place, where each place has an equal run of experts.
+// Which groups of experts are on a place, if each place has an equal run of consecutive experts.
 struct GroupsOnPlace {
   int whole = 0;
   std::vector<double> parts;  // shares of the others, two at most
@@ -79,7 +79,7 @@ GroupsOnPlace groups_on(int groups, int places, int place) {
   return on;
 }
 
-// The likelihood that no expert of a token stands on the place.
+// The probability that no expert of a token is on the place.
 double missed_by_all(const MixtureOfExperts& moe, const GroupsOnPlace& on) {
   const int chosen = moe.groups_per_token;
   const int parts = static_cast<int>(on.parts.size());

@@ -133,7 +133,7 @@ void NetworkBuilder::elementwise(const std::string& name, LayerKind kind, double
   layer.output = shape_.elements();
   layer.input = kind == LayerKind::add ? 2 * layer.output : layer.output;
   layer.kept = layer.output;
-  // In place: what stands there was counted by the layer before.
+  // In place: the memory was counted by the layer before.
   if (kind == LayerKind::relu || kind == LayerKind::add) layer.kept = 0;
   layers_.push_back(layer);
 }

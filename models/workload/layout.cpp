@@ -23,8 +23,8 @@ void check_positive(std::string_view key, int value) {
   if (value < 1) throw Error::of_key(key, "is {}; it must be at least 1", value);
 }
 
-// Throws unless the divisor divides each value that a key has. `divisor_text`: what a message calls
-// the divisor, where its key alone does not say it.
+// Throws unless the divisor divides the value of each key. `divisor_text`: the divisor's name in
+// messages, if its key alone is not clear.
 void check_divides(std::initializer_list<std::string_view> keys, int divisor, const char* what,
                    int value, std::string_view divisor_text = "") {
   if (value % divisor == 0) return;
@@ -132,7 +132,7 @@ void check_ulysses(const Layout& layout) {
   check_divides({"layout.ulysses", "layout.cp"}, layout.ulysses, "layout.cp", layout.cp);
 }
 
-// Checks a sequence of frames: what its layers attend to, and what of it cp divides.
+// Checks a sequence of frames: what its layers attend to, and which dimension cp divides.
 void check_frames(const TransformerSpec& model, const Layout& layout, const Batch& batch) {
   if (model.frames == 0) {
     if (layout.context != ContextForm::dsp) return;
@@ -232,14 +232,14 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   }
 }
 
-// `master`: weights are gathered from the fp32 copy where nothing narrows them first.
+// `master`: weights are gathered from the fp32 copy if nothing reduces their bits first.
 void check_bits(const char* key, int bits, bool master) {
   if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
   throw Error::of_key(key, "is {}; an element is sent with 4, 6, 8{}", bits,
                       master ? ", 16 or 32 bits" : " or 16 bits");
 }
 
-// What only ZeRO-3 has.
+// Keys that only ZeRO-3 has.
 struct ShardKey {
   const char* name;
   int Layout::*value;

@@ -14,10 +14,10 @@ constexpr auto kP = ScanSide::width;
 constexpr auto kN = ScanSide::state;
 constexpr auto kStateAndHalf = ScanSide::state_and_half;
 
-// Mamba-2 as Megatron-LM trains it with the Triton kernels of mamba_ssm (arXiv 2405.21060, section
-// 6). What crosses chunks is a state in fp32; within one C B^T takes the place of attention's
-// scores. The backward pass has kept the projection's output alone and makes convolution, states
-// and C B^T again. Kernels read what heads of a group share once, out of the L2 cache.
+// Mamba-2 as trained by Megatron-LM with the Triton kernels of mamba_ssm (arXiv 2405.21060, section
+// 6). Chunks pass on a state in fp32; within a chunk C B^T replaces attention's scores. Only the
+// projection's output is kept for the backward pass, which recomputes convolution, states and C
+// B^T. Kernels read data shared by the heads of a group once, through the L2 cache.
 constexpr std::array kMambaForward = {
     ScanKernel{.name = "convolution", .convolved = 2},
     ScanKernel{.name = "step sizes", .heads = 1, .heads32 = 2},
@@ -57,7 +57,7 @@ constexpr ScanKernel named(std::string_view name, ScanKernel kernel) {
   kernel.name = name;
   return kernel;
 }
-// Gradients: of gate and scan's output; of the states, back through the chunks; of the input (with
+// Gradients: of gate and scan output; of the states, back through the chunks; of the input (with
 // that of the step sizes); of B and C by the states and by C B^T; of the decays; of the
 // convolution.
 constexpr std::array kMambaBackward = {
@@ -86,12 +86,12 @@ constexpr std::array kMambaBackward = {
     ScanKernel{.name = "convolution", .convolved = 3},
 };
 
-// The gated delta rule in chunks of 64 tokens (arXiv 2412.06464, section 3.3; the products are
-// those of github.com/fla-org/flash-linear-attention, fla/ops/gated_delta_rule/chunk.py): within a
-// chunk the inverse of a triangle of K K^T makes of keys and values W and U, whose difference to
-// what the state holds is written to it. Queries and keys are normalised and repeated for the heads
-// of a group. Kept are normalised queries and keys, what the convolution gave, and the inverses;
-// W, U and the states are made again.
+// The gated delta rule in chunks of 64 tokens (arXiv 2412.06464, section 3.3; products as in
+// github.com/fla-org/flash-linear-attention, fla/ops/gated_delta_rule/chunk.py): within a chunk the
+// inverse of a triangle of K K^T maps keys and values to W and U; the difference between U and the
+// state's prediction is written to the state. Queries and keys are normalised and repeated for the
+// heads of a group. Kept are normalised queries and keys, the convolution's output, and the
+// inverses; W, U and the states are recomputed.
 constexpr ScanKernel kKeyProducts = {
     .name = "key products", .m = kQ, .n = kQ, .k = kN, .keys = 1, .triangles32 = 1};
 constexpr ScanKernel kInverse = {
@@ -167,9 +167,9 @@ constexpr std::array kGatedDeltaBackward =
     delta_backward(kWrittenKeys, kDeltaScores, {.name = "key norms", .shared = 2, .keys = 4},
                    {.name = "decays", .heads = 4, .heads32 = 4});
 
-// Kimi Delta Attention: the same products with decays in fp32 for each number of a key (arXiv
-// 2510.26692, section 3; fla/ops/kda/chunk.py), which the kernels within a chunk read beside the
-// keys.
+// Kimi Delta Attention: the same products with an fp32 decay for each key element (arXiv
+// 2510.26692, section 3; fla/ops/kda/chunk.py), which the kernels within a chunk read together with
+// the keys.
 constexpr std::array kKimiDeltaForward = {
     ScanKernel{.name = "convolution", .convolved = 2},
     ScanKernel{.name = "decays", .keys = 1, .heads = 2, .keys32 = 2, .heads32 = 2},

@@ -77,7 +77,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   parameters.back() += norm_parameters(model) + model.encoder_parameters();
   parameters.back() += model.mtp_layers *
                        (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
-  // Its tokens are embedded where the modules are, by a copy of the matrix.
+  // Its tokens are embedded on the modules' stage, with a copy of the matrix.
   if (model.mtp_layers > 0 && !model.tied_embeddings && layout.pp > 1) parameters.back() += matrix;
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;
@@ -154,7 +154,7 @@ class StageParts {
   std::vector<LayerPart> parts_;
 };
 
-// What maps a sequence to its embedding in place of the matrix of a vocabulary.
+// Parameters that map a sequence to its embedding, instead of a vocabulary matrix.
 double embedder_parameters(const TransformerSpec& model, const Training& training) {
   if (!is_contrastive(&training)) return 0;
   const double width = training.loss.width > 0 ? training.loss.width : model.hidden;

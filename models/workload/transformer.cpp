@@ -34,7 +34,7 @@ double mlp_biases(const TransformerSpec& model) {
   return model.biases ? model.up_width() + model.hidden : 0;
 }
 
-// Before and behind all experts of a layer.
+// Matrices before and after all experts of a layer.
 double expert_width_parameters(const TransformerSpec& model) {
   return 2.0 * model.hidden * model.moe.latent_width;
 }
@@ -212,9 +212,9 @@ double TransformerSpec::active_parameters() const {
 
 namespace {
 
-// Two operations per weight and token. QK^T and PV over the whole square, linear attention's of a
-// block, and a state that is written and read; the indexer's scores of all tokens, after which
-// attention reads latent vectors.
+// Two operations per weight and token. Counts QK^T and PV over the whole square; for linear
+// attention those of a block, and a state that is written and read; with an indexer its scores of
+// all tokens, after which attention reads latent vectors.
 void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCount count,
                          LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;

@@ -87,9 +87,9 @@ struct LinearModel {
   }
 };
 
-// Not a library's: the loops of Ceres 2.1 and of Eigen's LevenbergMarquardt around the same model
-// evaluate three to five times as many points, each of which predicts all rows, and take more code
-// to be told of weights, priors and points that cannot be evaluated.
+// Not from a library: the loops of Ceres 2.1 and of Eigen's LevenbergMarquardt around the same
+// model evaluate three to five times as many points, each of which predicts all rows, and need more
+// code to handle weights, priors and points that cannot be evaluated.
 class Search {
  public:
   explicit Search(const FitProblem& problem)
@@ -122,7 +122,8 @@ class Search {
     return std::min(kStepOfPrior * problem_.prior[parameter].sd, kWidestStep);
   }
 
-  // Residuals [of `parameters`][row] so many steps of differences away, of the rows in `wanted`.
+  // Residuals [of `parameters`][row] after moving each parameter by this many difference steps, for
+  // the rows in `wanted`.
   std::vector<std::vector<double>> residuals_beside(const std::vector<size_t>& parameters,
                                                     double steps,
                                                     const std::vector<Rows>& wanted) const {
@@ -134,8 +135,8 @@ class Search {
     return problem_.beside ? problem_.beside(points, wanted) : problem_.residuals(points);
   }
 
-  // [row][of `parameters`] Derivatives of the rows in `wanted` [of `parameters`][row]: central
-  // ones, to one side where the other cannot be evaluated, and 0 where neither can.
+  // [row][of `parameters`] Derivatives for the rows in `wanted` [of `parameters`][row]: central
+  // differences, one-sided if one point cannot be evaluated, and 0 if neither can.
   MatrixXd derivatives(const std::vector<size_t>& parameters,
                        const std::vector<Rows>& wanted) const {
     const auto below = residuals_beside(parameters, -1, wanted);
@@ -276,9 +277,9 @@ class Search {
     return trial;
   }
 
-  // What a trial tells of the derivatives. Those that were taken where the search stands are not to
-  // blame for a step that leads nowhere; and a short step tells of the corners of the model, not of
-  // its slope, so that the last derivatives are such as were taken.
+  // Updates derivatives from a trial. Derivatives computed at the current point are not the cause
+  // of a step that leads nowhere; and a short step shows corners of the model rather than its
+  // slope. In both cases the last computed derivatives are kept.
   void learn(const Trial& trial, double size, bool downhill, const VectorXd& metric) {
     for (Eigen::Index row = 0; row < rows_; ++row) {
       if (taken_here_[static_cast<size_t>(row)] && !downhill) continue;

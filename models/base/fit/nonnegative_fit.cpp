@@ -20,7 +20,7 @@ Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b
   return all;
 }
 
-// The column whose use would lower the sum most; -1: none would.
+// The column that would reduce the sum most if used; -1: none would.
 Index steepest(const Eigen::VectorXd& gradient, const std::vector<Index>& used, double tolerance) {
   Index best = -1;
   double most = tolerance;
@@ -33,7 +33,8 @@ Index steepest(const Eigen::VectorXd& gradient, const std::vector<Index>& used, 
   return best;
 }
 
-// As far towards `target` as nothing gets negative; drops from `used` what reaches 0.
+// Moves towards `target` as far as nothing becomes negative; drops columns that reach 0 from
+// `used`.
 void step_towards(const Eigen::VectorXd& target, Eigen::VectorXd& x, std::vector<Index>& used) {
   double share = 1;
   for (const Index j : used) {

@@ -27,8 +27,8 @@ Rows rows_of(const Job& job, const SequenceSlice& slice) {
   return rows;
 }
 
-// Of one element of a GEMM's input that is kept for the weight gradient. Transformer Engine keeps
-// it in the precision of the GEMM, with the scales of its blocks.
+// Bytes of one element of a GEMM's input that is kept for the weight gradient. Transformer Engine
+// keeps it in the precision of the GEMM, with the scales of its blocks.
 double kept_input_bytes(const Job& job) {
   if (!job.software.scaled_copies) return bytes_of(job.precision);
   switch (job.precision) {
@@ -43,7 +43,7 @@ double kept_input_bytes(const Job& job) {
   }
 }
 
-// What attention keeps beside its input and output: the saved softmax, its dropout mask and
+// What attention keeps in addition to its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
 double score_bytes(const Job& job, const SequenceSlice& slice) {
   const double e = bytes_of(job.precision);
@@ -57,12 +57,12 @@ double score_bytes(const Job& job, const SequenceSlice& slice) {
          attended_keys(job.model, job.batch.sequence);
 }
 
-// Of keys, and of values, as attention reads them without latent ones.
+// Width of keys, and of values, as attention reads them without latent attention.
 double kept_kv_width(const Job& job) {
   return job.software.repeated_keys ? job.model.q_width() : job.model.kv_width();
 }
 
-// Of keys and values as attention reads them.
+// Bytes of keys and values as attention reads them.
 double key_value_bytes(const Job& job, double rows) {
   const TransformerSpec& model = job.model;
   const double width =
@@ -85,7 +85,7 @@ double qkv_bytes(const Job& job, const Rows& rows) {
               rows.full * (2.0 * model.q_width() + model.context_width()) / tp);
 }
 
-// What Ulysses keeps beside that: copied key heads, and attention's output before it is exchanged.
+// What Ulysses keeps in addition: copied key heads, and attention's output before it is exchanged.
 double exchanged_bytes(const Job& job, const Rows& rows) {
   const TransformerSpec& model = job.model;
   const int ulysses = job.layout.ulysses_ranks();
@@ -100,13 +100,13 @@ double exchanged_bytes(const Job& job, const Rows& rows) {
 struct Mlp {
   double up = 0;            // output of the first matrix
   double product = 0;       // input of the second one
-  double kept = 0;          // both, and what the software keeps beside them
+  double kept = 0;          // both, and further tensors that the software keeps
   double kept_product = 0;  // of that, for the second one's weights
 };
 
-// Tensors wait for the host to free them where it runs ahead of the GPU. In a pipeline of two it
-// waits for the peer after each forward, and is ahead only where kernels (here the MLP's
-// activation, so many bytes) take longer than their launch.
+// Whether tensors wait for the host to free them because the host runs ahead of the GPU. In a
+// pipeline of two stages it waits for the peer after each forward, and runs ahead only if kernels
+// (here the MLP's activation with `kernel_bytes`) take longer than their launch.
 bool holds_tensors(const Job& job, double kernel_bytes) {
   if (!job.software.held_tensors || job.layout.tp == 1) return false;
   const double kernel_s = kernel_bytes / job.cluster.node.gpu.memory_Bps.value;
@@ -126,14 +126,15 @@ Mlp mlp_bytes(const Job& job, double rows, double width, bool fused = false) {
   // Kernels of bounds keep their input, and write another tensor, which the activation keeps.
   const bool joined = job.software.fusion == Fusion::compiled || fused;
   if (gated && job.model.clamped_activation && !joined) mlp.kept += mlp.up;
-  // The gate's activation is a tensor of its own unless it is fused with the product.
+  // The gate's activation is a separate tensor unless it is fused with the product.
   if (gated && job.software.fusion == Fusion::none) mlp.kept += e * rows * width;
   if (holds_tensors(job, mlp.up + mlp.product)) mlp.kept += mlp.up;
   return mlp;
 }
 
-// Of a mixture of experts, beside the norm's output: the router's scores in fp32, before and after
-// the softmax; every expert's input and output, as often as tokens are sent; the shared experts.
+// What a mixture of experts keeps, in addition to the norm's output: the router's scores in fp32,
+// before and after the softmax; every expert's input and output, once per routed token; the shared
+// experts.
 struct Experts {
   Mlp mlp;
   Mlp shared;
@@ -157,7 +158,7 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   experts.inputs = kept_input_bytes(job) * sent * job.model.expert_width();
   experts.outputs = bytes_of(job.precision) * sent * job.model.expert_width();
   if (job.software.kept_expert_outputs) experts.kept_outputs = experts.outputs;
-  // What is copied for them, and what they add up to.
+  // The copies made for them, and their sum.
   experts.inputs += bytes_of(job.precision) * own * moe.latent_width;
   const double summed = kept_input_bytes(job) * own * moe.latent_width;
   experts.outputs += summed;
@@ -166,7 +167,8 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   return experts;
 }
 
-// What a layer's passes write, each for the backward pass unless it is recomputed or spared.
+// Tensors written by a layer's passes, each kept for the backward pass unless it is recomputed or
+// spared.
 struct LayerTensors {
   Rows rows;
   double input = 0;        // of the layer; of either norm
@@ -182,7 +184,7 @@ struct LayerTensors {
   double halves = 2;     // norms
   double workspace = 0;  // of the backward pass of a Mamba layer
   Mlp mlp;
-  bool tiled = false;  // of the MLP the tensors are those of a tile, and nothing of them is kept
+  bool tiled = false;  // the MLP's tensors are those of one tile, and none is kept
   Experts experts;
 
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
@@ -194,8 +196,8 @@ struct LayerTensors {
   double kept_routed() const { return experts.inputs + experts.kept_outputs + experts.router; }
 };
 
-// Of a Mamba layer the projection's output; what it gives to its gate; the norm's output, which the
-// matrix back reads; and what its form keeps.
+// Tensors of a Mamba layer: the projection's output; the input of its gate; the norm's output,
+// which the output matrix reads; and those that its form keeps.
 void set_mamba(const Job& job, LayerTensors& at) {
   const MambaMixer& mamba = job.model.mamba;
   const double rows = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -267,8 +269,8 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
   return at;
 }
 
-// Inputs of products whose weights are frozen: of what a layer would keep, that it does not. Norms,
-// attention, activations and the router's weights need theirs to pass gradients on.
+// Inputs of products with frozen weights, which need not be kept. Norms, attention, activations and
+// the router's weights need their inputs to pass gradients on.
 struct Spared {
   double norms = 0;    // outputs of
   double context = 0;  // fused attention's own backward pass reads it
@@ -299,8 +301,8 @@ Spared spared_inputs(const Job& job, Block block, const LayerTensors& at) {
   return spared;
 }
 
-// x A of every adapter, whose gradient of B reads it; with dropout the mask, and where A is trained
-// what it left of x; DoRA's magnitudes read their outputs.
+// x A of every adapter, needed for the gradient of B; with dropout its mask and, if A is trained,
+// the remaining x; DoRA's magnitudes need their outputs.
 double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   if (!part_training(job.training.get()).adapter) return 0;
   const Adapter& adapter = job.training->adapter;
@@ -337,7 +339,7 @@ double for_weights(const Job& job, const LayerTensors& at, const Spared& spared,
   return bytes + std::max(0.0, inputs - spared.sum() - (at.fused ? context : 0));
 }
 
-// What the modules of Job::recompute drop, of what a layer would keep.
+// Bytes of a layer's kept tensors that the modules of Job::recompute drop.
 double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const Spared& spared) {
   using enum RecomputeModule;
   const Recompute& again = job.recompute;
@@ -355,7 +357,7 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   return dropped + (routed && again.has(mlp_act) ? shared.kept_product : 0);
 }
 
-// torchtitan's "op": products in order, q k v projection, gate up down, of which the first of each
+// torchtitan's "op": of the products in order (q k v projection, gate up down) the first of each
 // pair is kept.
 double kept_of_every_other(const Job& job, const LayerTensors& at) {
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -390,7 +392,7 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
   // that and one of the widest weights.
   const double gathered =
       layout.mesh_side() > 1 ? at.input + e * h * model.up_width() / layout.tp : e * rows.full * h;
-  // The buffers that gathers and scatters go through, one each way, stay.
+  // The buffers of gathers and scatters, one in each direction, stay allocated.
   const double through = job.software.held_tensors && layout.tp > 1 ? 2 * gathered : 0;
   if (!part_training(job.training.get()).backward) return forward_alone(at, through + gathered);
   bytes.transient =
@@ -421,12 +423,11 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice) {
 
 namespace {
 
-// Of the loss over all of a rank's sequences, beside what a micro-batch of them keeps: their own
-// embeddings of both sides and the gradients of these, in fp32, and
-//   whole: all others', and for either direction the similarities and their softmax;
-//   tiled: all others' with gradients, and tiles;
-//   ring: for either direction those that are there and those that arrive, with gradients, and
-//     tiles.
+// The loss over all of a rank's sequences, apart from what a micro-batch keeps: its own embeddings
+// of both sides and their gradients, in fp32, and
+// whole: all other embeddings, and for each direction the similarities and their softmax;
+// tiled: all other embeddings with gradients, and tiles;
+// ring: for each direction the current and the arriving embeddings, with gradients, and tiles.
 // One micro-batch is embedded at a time, and once more for its backward pass (GradCache: Gao et al.
 // 2021, arXiv 2101.06983).
 LayerActivations contrastive_activations(const Job& job, const Rows& rows) {

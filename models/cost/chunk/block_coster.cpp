@@ -20,8 +20,9 @@ bool is_fused_attention(const Op& op) {
   return op.kind == OpKind::attention_forward || op.kind == OpKind::attention_backward;
 }
 
-// As model_flops() counts: the whole square of queries and keys, of which fused attention computes
-// the half that a causal mask leaves, and the products of a slice what lies before its end.
+// FLOPs in the convention of model_flops(): the whole square of queries and keys, although fused
+// attention computes only the half that a causal mask leaves; for a slice, the products up to its
+// end.
 double convention_flops(const Op& op, const Job& job, Block block, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   if (has_mamba(block) && op.kind == OpKind::attention_gemm) {
@@ -206,14 +207,14 @@ void BlockCoster::add_shard_copies(const LayerParameters& parameters, bool gathe
            parameters.experts / expert_shards(layout, ranks, Sharding::zero3);
   };
   const ShardRanks ranks = shard_ranks(layout);
-  // Own shard cast, and placed by the collective; all of them copied out.
+  // The own shard is cast and placed by the collective; all shards are copied out.
   const Op gather{
       .name = "gather copies",
       .bytes = own(ranks.weights) * (kShard + weight + 2 * weight) + count * 2 * weight};
   add_op(gather, Category::forward, cost.forward);
   if (!goes_back()) return;
   if (gathered_back) add_op(gather, Category::backward, cost.backward_input);
-  if (job_.training) return;  // what is trained of it is little
+  if (job_.training) return;  // few of its parameters are trained
   const Op reduction{.name = "reduction copies",
                      .bytes = count * (weight + reduced) + own(ranks.gradients) * 2 * reduced};
   add_op(reduction, Category::backward, cost.backward_weight);
@@ -232,8 +233,8 @@ void BlockCoster::add_host(const PassOps& ops, const std::vector<Op>& recomputed
   const double input_s = wait_s(input);
   const double weight_s = wait_s(weight);
   input.insert(input.end(), weight.begin(), weight.end());
-  // The host runs ahead from one half of the backward pass into the other, so both wait for less
-  // than each would by itself; where a schedule takes them apart, each keeps its share.
+  // The host runs ahead from one half of the backward pass into the other, so both together wait
+  // less than each would separately; if a schedule separates them, each keeps its share.
   const double kept = input_s + weight_s > 0 ? wait_s(input) / (input_s + weight_s) : 0;
   const Origin origin = job_.calibration.host_launch_s.origin;
   add_cost(cost.forward, Category::host, origin, wait_s(forward));
@@ -267,8 +268,8 @@ std::vector<Launched> BlockCoster::launched(
   return all;
 }
 
-// The host launches a collective that kernels cover as well, so that a faster GPU, which covers
-// less of it, adds no launch.
+// The host also launches collectives that kernels cover, so that a faster GPU, which covers less,
+// adds no launch.
 void BlockCoster::add_launched(const std::vector<CostPart>& parts,
                                const std::vector<InnerRound>& rounds, double spare_s,
                                std::vector<Launched>& launched) const {

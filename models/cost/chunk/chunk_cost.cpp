@@ -29,7 +29,7 @@ void add_block(ChunkCost& chunk, const BlockCost& block, double times) {
   chunk.masked_flops += times * block.masked_flops;
 }
 
-// What the ends of a chunk add to its layers.
+// Costs at the ends of a chunk, in addition to its layers.
 void add_ends(ChunkCost& chunk, const BlockCost& first, const BlockCost& last) {
   add_costs(chunk.forward, last.forward_end, 1);
   add_costs(chunk.backward_input, first.backward_end, 1);
@@ -48,8 +48,8 @@ Job at_part(const Job& job, int part) {
   return at_part(job, part_training(job.training.get(), part, job.model.layers));
 }
 
-// A dense layer, or one with experts, by what is trained of it: any of them, or where each has
-// loads of its own this one.
+// A dense layer, or one with experts, and how it is trained: any such layer, or if layers have
+// different loads, this one.
 struct LayerForm {
   Block block = Block::layer;
   int layer = kAny;  // of those with experts
@@ -106,7 +106,7 @@ void add_layers(ChunkCost& chunk, const LayerForm& kind, int count, bool recompu
       std::max(chunk.transient_bytes, bytes.transient - (recomputes_ahead ? bytes.recomputed : 0));
 }
 
-// Layers of one kind, of which a share recomputes.
+// Layers of one kind, a share of which recomputes.
 struct SharedKind {
   LayerForm recomputing;
   LayerForm keeping;  // the same where nothing is recomputed
@@ -156,7 +156,7 @@ std::vector<StageLayers> stage_layers(const Job& job) {
   return stages;
 }
 
-// What crosses the cuts before and behind a stage.
+// Messages that cross the cuts before and after a stage.
 struct Crossings {
   bool receives = false;
   bool sends = false;
@@ -175,7 +175,7 @@ Crossings crossings(const Job& job, const std::vector<StageLayers>& layers, std:
   return {receives, sends, sends && passes(stage + 1), receives && passes(stage)};
 }
 
-// The products at the cuts; backward those of the gradients.
+// The products at the cuts; in the backward pass those of the gradients.
 void add_cuts(const Job& job, const BoundaryRecipe& cut, const Crossings& at, ChunkCost& chunk) {
   const auto add = [&](const std::vector<Op>& ops, std::vector<CostPart>& parts) {
     for (const Op& op : ops) {
@@ -216,7 +216,8 @@ double recompute_share_of(const ChunkUnit& unit, std::size_t stage) {
   return unit.recompute_shares.empty() ? 1 : unit.recompute_shares[stage];
 }
 
-// What fused models hold, send and compute together; their kernels' seconds are counted already.
+// Multiplies what fused models hold, send and compute together; the seconds of their kernels are
+// already totals.
 void multiply_amounts(ChunkCost& chunk, int fused) {
   for (double ChunkCost::*amount :
        {&ChunkCost::parameters, &ChunkCost::expert_parameters, &ChunkCost::frozen_parameters,
@@ -251,7 +252,8 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
   }
 }
 
-// The kind of this layer of the model; where each layer has loads of its own, any kind serves.
+// The kind of this layer of the model, if layers have different loads; otherwise any kind of the
+// same form.
 std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   const Block block = job.model.block_of(layer);
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);
@@ -263,7 +265,7 @@ std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int la
   return 0;
 }
 
-// That keeps its activations.
+// The form without recomputation.
 const LayerForm& form_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   return kinds[kind_of(job, kinds, layer)].keeping;
 }
@@ -285,7 +287,7 @@ std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>&
 }
 
 // Moves a share of the layers' activations off the GPU between forward and backward. Some layers
-// still hold theirs for a moment: the one that a pass works on, and those whose copy is under way.
+// still occupy it briefly: the one that a pass works on, and those being copied.
 void offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
   const std::vector<double> shares = offloaded_shares(offload, static_cast<int>(kept.size()));
   for (std::size_t layer = 0; layer < kept.size(); ++layer) kept[layer] *= shares[layer];
@@ -327,7 +329,7 @@ void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, Chunk
   }
 }
 
-// With the weights moved one way along a random direction and the other.
+// With the weights moved along a random direction, and in the opposite one.
 void run_twice(ChunkCost& chunk) {
   for (CostPart& part : chunk.forward) part.seconds *= 2;
   chunk.hardware_flops *= 2;
@@ -415,7 +417,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    // What arrives forward comes before all layers, what arrives backward behind them.
+    // Gathering of forward input precedes all layers, of backward input follows them.
     const Crossings at = crossings(job, layers, stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, at.receives, false).rounds);
     for (const SharedKind& kind : kinds) {
@@ -439,14 +441,14 @@ bool updates_16_bit(const Job& job) {
   return job.software.pure_16_bit && is_mixed(job.precision);
 }
 
-// HBM bytes of a parameter in a step of Adam, and those of them for each moment.
+// HBM bytes per parameter in a step of Adam, and the part of them for each moment.
 double step_bytes(const Job& job) {
   if (updates_16_bit(job)) return 2 + 2 * 2 + moments(Optimizer::adam) * 2 * 2;
   return job.calibration.optimizer_bytes.value;
 }
 
-// An instruction takes the time of a multiplication and an addition in fp32. A measured kernel's
-// law has it, and where numbers have 32 bit memory is the bound.
+// An instruction takes the time of an fp32 multiply-add. A measured kernel's law includes it, and
+// with 32-bit numbers memory is the limit.
 double arithmetic_s(const Op& step, double parameters, const Job& job) {
   const double flops = job.cluster.node.gpu.fp32_flops.value;
   const bool adam = job.software.optimizer == Optimizer::adam;
@@ -460,7 +462,7 @@ double moment_bytes(const Job& job) {
 }
 
 // The same random direction is drawn again in each pass over the weights: one way, the other, back,
-// and the update, which what replicas exchange brings (one_byte_recipe()), where there are any.
+// and for the update, whose scale the replicas exchange (one_byte_recipe()) if there are any.
 std::vector<CostPart> perturbation_cost(double parameters, const Job& job) {
   const bool alone = job.layout.dp * job.layout.cp == 1;
   const double weight_bytes = is_mixed(job.precision) ? 2 : 4;
@@ -482,7 +484,7 @@ std::vector<CostPart> update_cost(double parameters, const Job& job) {
   step.name = "optimizer";
   step.kind = OpKind::memory;
   step.bytes = parameters * std::max(0.0, step_bytes(job) - missing * moment_bytes(job));
-  // Momentum has no kernel of its own.
+  // Momentum has no measured kernel.
   if (job.software.optimizer == Optimizer::adam) step.kernel = "adam";
   if (job.software.optimizer == Optimizer::sgd) step.kernel = "sgd";
   // A memory-bound op does not depend on the precision.

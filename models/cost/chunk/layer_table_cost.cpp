@@ -47,14 +47,14 @@ ActivationRule rule_of(const Job& job, std::size_t layer) {
   return layer < offload.layers.size() ? offload.layers[layer] : ActivationRule::keep;
 }
 
-// What a layer of the table takes part in. It is a part of the model as a transformer's are.
+// How a layer of the table takes part in training, as a part of a transformer does.
 PartTraining layer_training(const Job& job, std::size_t layer) {
   return part_training(job.training.get(), static_cast<int>(layer), job.model.layers);
 }
 
-// All layers that gradients pass through keep theirs, but for those that are swapped, of which two
-// are there for a moment, and those that are computed again, which all live from the last one that
-// was kept on; beside them live the gradients of one layer's two sides.
+// All layers that gradients pass through keep their activations, except swapped layers, of which
+// two are present at a time, and recomputed layers, which are all present from the last kept one
+// on; in addition there are the gradients of one layer's input and output.
 void add_activations(const Job& job, const std::vector<LayerCost>& costs, ChunkCost& chunk) {
   const LayerTable& network = *job.network;
   const double bytes = bytes_of(job.precision) * job.batch.micro;
@@ -123,8 +123,8 @@ void check_network(const Job& job) {
 
 namespace {
 
-// The products of a tile's transforms have as many rows and columns together as the direct one, and
-// a shorter sum: Lavin and Gray, section 4.
+// The products of a tile's transforms have the same total of rows and columns as the direct one,
+// and a shorter sum: Lavin and Gray, section 4.
 OpCost convolution_cost(Op op, const Job& job) {
   const Parameter& fewer = job.calibration.convolution_winograd;
   op.k /= fewer.value;

@@ -23,8 +23,8 @@ double tokens_per_step(const Job& job) {
 
 namespace {
 
-// Forward, of those that gradients pass through the gradients of their inputs, and those of the
-// weights that are trained; adapters are not counted.
+// Forward products, plus input gradients where gradients pass, plus weight gradients of trained
+// weights; adapters are not counted.
 double trained_flops(const Job& job, AttentionCount count) {
   const TransformerSpec& model = job.model;
   const Training* training = job.training.get();

@@ -24,8 +24,7 @@ bool serves_adapters(const Job& job) {
          !merges_adapters(job);
 }
 
-// One engine as a job that fills the node, or the nodes, that it stands on: its forward pass is
-// what an engine computes.
+// An engine as a job that fills its node or nodes: the engine computes the job's forward pass.
 Job engine_job(const Job& learner, const EngineSpec& engine) {
   Job job;
   job.model = learner.model;
@@ -68,7 +67,7 @@ double forward_s(const Job& job) {
   return seconds;
 }
 
-// Experts that so many tokens visit, of which every GPU has as many: a whole number on each.
+// Number of experts that these tokens use, rounded so that every GPU has equally many.
 int visited_experts(const MixtureOfExperts& moe, double tokens, int gpus) {
   const double share = static_cast<double>(moe.per_token) / moe.experts;
   const double visited = moe.experts * (1 - std::pow(1 - share, tokens));
@@ -85,8 +84,8 @@ double step_s(Job job, int sequences) {
   return forward_s(job);
 }
 
-// A forward pass of prompts alone, whose last token alone meets the loss head: in a step of
-// decoding.
+// A forward pass of prompts alone; only the last token of each needs the loss head, in a decoding
+// step.
 double prompts_s(Job job, int prompts, int tokens) {
   job.model.vocabulary = job.layout.tp;
   job.batch.micro = prompts;
@@ -95,15 +94,15 @@ double prompts_s(Job job, int prompts, int tokens) {
   return forward_s(job);
 }
 
-// Per token of the context, of all layers of a GPU: it is read by memory-bound kernels unless so
-// many heads share a latent that the products take longer.
+// Time per token of context, over all layers of a GPU: memory-bound reads, unless so many heads
+// share a latent that the products take longer.
 double context_s(const Job& job) {
   const TransformerSpec& model = job.model;
   const double heads = std::max(1.0, static_cast<double>(model.heads) / job.layout.tp);
   const bool latent = model.latent.kv_rank > 0;
   const double widths = latent ? 2.0 * model.latent.kv_rank + model.latent.rotary_width
                                : model.query_dim() + model.value_dim();
-  constexpr double kTokens = 1e9;  // so many that what does not grow with them is nothing
+  constexpr double kTokens = 1e9;  // so large that terms which do not grow with it vanish
   Op op;
   op.name = "attention";
   op.kind = OpKind::attention_forward;
@@ -124,7 +123,8 @@ double cache_bytes_per_token(const TransformerSpec& model, int tp, double elemen
   if (model.latent.kv_rank > 0) {
     return element_bytes * layers * (model.latent.kv_rank + model.latent.rotary_width);
   }
-  const int heads = (model.kv_heads + tp - 1) / tp;  // each on as many GPUs as there are too many
+  // each head is on several GPUs if there are more GPUs than heads
+  const int heads = (model.kv_heads + tp - 1) / tp;
   return element_bytes * layers * 2.0 * heads * model.head_dim();
 }
 

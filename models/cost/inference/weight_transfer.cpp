@@ -18,10 +18,10 @@
 namespace windtunnel {
 namespace {
 
-// ZeRO-3 with more replicas: so many of them, evenly spread, stand for all.
+// ZeRO-3 with more replicas: this many of them, evenly spread, represent all.
 constexpr int kMostReplicas = 512;
 
-// By stage, what a step changes on one GPU of it.
+// [stage] parameters on one of its GPUs that a step changes.
 std::vector<double> changed_parameters(const Job& job) {
   if (job.training == nullptr || merges_adapters(job)) {
     return stage_parameters(job.model, job.layout);
@@ -34,7 +34,7 @@ std::vector<double> changed_parameters(const Job& job) {
   return changed;
 }
 
-// What ranks of the learner hold: by pipeline rank the share of the model, and who sends.
+// What the learner's ranks hold, by pipeline rank as a share of the model, and which of them send.
 class Holders {
  public:
   explicit Holders(const Job& job) : layout_(job.layout) {
@@ -74,8 +74,8 @@ class Holders {
   std::vector<double> share_;  // [pp]
 };
 
-// Replicas that send in equal parts to the receiver `index` of so many: `all`, or those that are
-// its.
+// Replicas that send equal parts to receiver `index` of `receivers`: all, or only those assigned to
+// it.
 std::vector<int> senders(int replicas, bool all, int index, int receivers) {
   if (!all && receivers >= replicas) return {index % replicas};
   const int step = all ? std::max(1, replicas / kMostReplicas) : receivers;
@@ -95,7 +95,7 @@ class FlowBuilder {
     std::iota(flows_.gpus.begin(), flows_.gpus.end(), 0);
   }
 
-  // From all of the learner to a GPU of an engine, its slice or a share of it.
+  // From all of the learner to a GPU of an engine: its slice, or a share of it.
   void from_learner(int gpu, int part, double share, const std::vector<int>& replicas) {
     holders_.each(part, tp_, [&](int pp, int tp, double of_model) {
       for (const int replica : replicas) {
@@ -112,8 +112,9 @@ class FlowBuilder {
     }
   }
 
-  // A chain over nodes for each engine of a node, which carries an equal share of every slice: it
-  // enters a node at that engine, goes on to the next node from there, and to the engines beside.
+  // A chain over nodes for each engine position in a node, carrying an equal share of every slice:
+  // it enters a node at that engine, and continues from there to the next node and to the node's
+  // other engines.
   void broadcast() {
     const int lanes = std::max(1, machine_.cluster.node.gpus / tp_);
     CHECK(machine_.engines % lanes == 0, "{} engines, {} in a node", machine_.engines, lanes);
@@ -127,7 +128,7 @@ class FlowBuilder {
     flows_.hops = machine_.engines / lanes + lanes - 1;
   }
 
-  // Every GPU needs its slice of all stages, from ranks of its own replica where those hold it.
+  // Every GPU needs its slice of all stages, from ranks of its own replica if these hold it.
   void colocated() {
     for (int e = 0; e < machine_.engines; ++e) {
       for (int part = 0; part < tp_; ++part) {
@@ -182,10 +183,10 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
       tp, gpus, nodes);
 }
 
-// Says on which pools engines stand that share the learner's nodes.
+// Finds the pools of engines that share the learner's nodes.
 void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
   const Cluster& cluster = learner.cluster;
-  // The weights that a step of decoding reads bound it, and the products where those are alike.
+  // A decoding step is limited by reading weights, and among equals by products.
   const auto pace = [&](int pool) {
     const GpuSpec& gpu = cluster.pools[pool].node.gpu;
     return std::pair(gpu.memory_Bps.value, peak_flops(gpu, engine_precision(learner)));
@@ -200,7 +201,7 @@ void find_pools(const Job& learner, int tp, RolloutMachine& machine) {
   }
 }
 
-// Engines on nodes of their own, which are as those of one of the learner's pools.
+// Engines on separate nodes, which are like those of one of the learner's pools.
 void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
   Cluster& both = machine.cluster;
   const auto like = std::ranges::find(both.pools, rollout.pool, &Pool::name);
@@ -262,7 +263,7 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
   transfer.bound_s = transfer.model_bytes / (inside ? node.nvlink_Bps.value : nic_Bps_of_gpu(node));
   transfer.transfer_s =
       transfer.bound_s / (inside ? c.nvlink_efficiency.value : c.nic_efficiency.value);
-  if (!rollout.colocated) {  // tensor after tensor goes on to engines, whose GPUs take each whole
+  if (!rollout.colocated) {  // tensor by tensor to engines, where each GPU receives whole tensors
     const NodeSpec& of_engines = machine.cluster.spec_of(machine.first_gpu / node.gpus);
     const double slower_Bps = std::min(nic_Bps_of_gpu(node), nic_Bps_of_gpu(of_engines));
     transfer.sent_bytes += transfer.model_bytes * machine.engines * rollout.engine.tp;
@@ -307,7 +308,7 @@ RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
                        "learner's {} and {} of engines are more",
                        both.machine_nodes, both.nodes, rollout.nodes);
   }
-  // Engines stand on the first nodes that the learner leaves free.
+  // Engines are placed on the first nodes that the learner does not use.
   if (!both.places.empty()) {
     const std::set<int> taken(both.places.begin(), both.places.end());
     for (int place = 0; static_cast<int>(both.places.size()) < nodes; ++place) {

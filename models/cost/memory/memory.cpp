@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// Of the training state, beside its bytes: what lives for a moment at the end of a step.
+// The training state, and temporary bytes at the end of a step.
 struct State {
   double weights = 0;
   double second_copy = 0;  // of weights, for backward passes; it stays on the GPU
@@ -48,7 +48,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   }
 }
 
-// Of a rank that holds so much over the mean of what is divided.
+// For a rank that holds `factor` times the mean of what is divided.
 StateShards of_share(StateShards shards, double factor) {
   for (double* ranks : {&shards.weights, &shards.gradients, &shards.optimizer}) {
     if (*ranks > 1) *ranks /= factor;
@@ -56,8 +56,8 @@ StateShards of_share(StateShards shards, double factor) {
   return shards;
 }
 
-// ZeRO-3: the weights and gradients of what is whole at a time, and what they are on the network
-// where that is fewer bits: weights as they arrive, gradients as they leave and as they arrive.
+// ZeRO-3: weights and gradients that are whole at a time, and their network form if that has fewer
+// bits: arriving weights, leaving and arriving gradients.
 double whole_bytes(const Job& job, const WholeParameters& whole) {
   const Layout& layout = job.layout;
   const ShardRanks shards = shard_ranks(layout);
@@ -72,10 +72,10 @@ double whole_bytes(const Job& job, const WholeParameters& whole) {
   return bytes;
 }
 
-// Beside 16-bit weights, Transformer Engine keeps those of the GEMMs' precision for all
+// In addition to 16-bit weights, Transformer Engine keeps weights in the GEMMs' precision for all
 // micro-batches, once as they are and, unless products take any layout, once transposed. Only in
-// fp8 can the second be made of the first: the others scale rows and columns apart. A base in 4
-// bits is made them in each pass.
+// fp8 can the transposed copy be derived from the other: the other formats scale rows and columns
+// separately. A 4-bit base is converted in each pass.
 double scaled_weight_bytes(const Job& job) {
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!job.software.scaled_copies || in_4_bits) return 0;
@@ -97,13 +97,13 @@ double whole_precision(const Job& job) {
   return (job.model.embedding_parameters() + job.model.head_parameters()) / job.model.parameters();
 }
 
-// What cuBLAS is given by PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and by
-// Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), once for all GEMMs.
+// cuBLAS workspaces of PyTorch (8 MiB, from Hopper on 32: c10's parseChosenWorkspaceSize) and of
+// Transformer Engine (4 and 32 MiB: get_cublas_workspace_size_bytes), one for all GEMMs.
 double gemm_workspace_bytes(const GpuSpec& gpu) {
   return gpu.fp8_flops.value > 0 ? (32 + 32) * kMebibyte : (8 + 4) * kMebibyte;
 }
 
-// Of the stages of a rank.
+// Sums over the stages of a rank.
 struct StageSums {
   double dense = 0, experts = 0, frozen = 0;  // parameters
   double transient = 0;
@@ -132,8 +132,8 @@ StageSums sums_of(const Job& job, const std::vector<ChunkCost>& chunks,
   return sums;
 }
 
-// Where a step has one micro-batch, gradients that come anew take the place of activations that go:
-// the peak is that of the first or of the last moment of the backward pass.
+// If a step has one micro-batch, new gradients replace freed activations: the peak is at the first
+// or the last moment of the backward pass.
 bool replaces_activations(const Job& job) {
   return job.software.gradients_released && job.layout.pp == 1 &&
          microbatches(job.layout, job.batch) == 1 && offload_of(job).gradients == MemoryTier::gpu;
@@ -154,10 +154,10 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"framework", &GpuMemory::framework},
 }};
 
-// What a rank that holds these parameters has whole beside its shards: under zero3 weights and
-// gradients of two layers and the vocabulary, or what the schedule says; under zero2 their
-// gradients before they are reduced and scattered, as PyTorch's FSDP2 has one post_backward for
-// both (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+// What a rank with these parameters holds whole in addition to its shards: under zero3 weights and
+// gradients of two layers and the vocabulary, or what the schedule says; under zero2 the gradients
+// before they are reduce-scattered, since PyTorch's FSDP2 has one post_backward for both
+// (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
 double whole_buffers(const Job& job, const WholeParameters& held, const WholeParameters* whole) {
   const StateShards shards = state_shards(job, false);
   const bool gathers = job.layout.sharding == Sharding::zero3 && shards.optimizer > 1;
@@ -204,7 +204,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
-    // One output for each micro-batch under way.
+    // One output for each micro-batch in flight.
     if (job.software.held_outputs && kept > 0)
       at.activations += stages_sent * boundary * at.activations / kept;
     // One activation and one gradient in flight each way.

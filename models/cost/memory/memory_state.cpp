@@ -1,5 +1,5 @@
-// The training state on a GPU, in bytes: weights, gradients and optimizer under sharding, and what
-// a snapshot holds of it.
+// Bytes of the training state on a GPU: weights, gradients and optimizer under sharding, and their
+// part in a snapshot.
 #include <algorithm>
 
 #include "models/cost/chunk/layer_table_cost.hpp"
@@ -22,12 +22,12 @@ double weight_bytes_per_parameter(const Job& job) {
 
 namespace {
 
-// That are summed apart, as each is of another step (results_of()).
+// Number of gradients that are summed separately, each for another step (results_of()).
 int gradients_of(const Job& job) {
   return job.redundancy ? results_of(*job.redundancy) : 1;
 }
 
-// Beside weights in 16 bit the optimizer has a copy in fp32, which it updates.
+// With 16-bit weights the optimizer has an fp32 copy, which it updates.
 bool has_fp32_copy(const Job& job) {
   return is_mixed(job.precision) && !job.software.pure_16_bit &&
          !is_zeroth_order(job.training.get());

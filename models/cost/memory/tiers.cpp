@@ -43,7 +43,7 @@ void add(const TierMemory& more, double times, TierMemory& sum) {
 
 namespace {
 
-// Of Offload::sections, and the vocabulary.
+// Parameters of Offload::sections layers, and of the vocabulary.
 double sections_parameters(const Job& job) {
   const Offload& offload = offload_of(job);
   return job.network
@@ -51,8 +51,8 @@ double sections_parameters(const Job& job) {
              : gathered_parameters(job.model, job.layout, double(offload.sections) / offload.tiles);
 }
 
-// Chunks are of one size, full or not; gradients take the place of the weights that they are of.
-// Before the warm-up all of them are beside the GPU.
+// Chunks have equal size, full or not; gradients replace the weights that they belong to. Before
+// the warm-up all chunks are outside the GPU.
 void move_chunks(const Job& job, const TierMemory& state, GpuMemory& at) {
   const Offload::Chunks& chunks = offload_of(job).chunks;
   at.weights -= state.weights;
@@ -90,7 +90,7 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
     const double moved = offload.optimizer_share * state.optimizer;
     at.optimizer -= moved;
     tier->optimizer += moved;
-    // They arrive in the host's memory, whatever the state lies on, and are there for the step.
+    // Gradients arrive in host memory, wherever the state is, and stay until the step.
     const double state_bytes = optimizer_bytes_per_parameter(job);
     if (offload.gradients == MemoryTier::gpu && state_bytes > 0) {
       at.host.gradients += moved / state_bytes * reduce_bytes_per_parameter(job);

@@ -14,10 +14,10 @@ Op in_kernels(Op op, double kernels) {
   return op;
 }
 
-// Vectors of `ffn` that bounds move around a gated activation: a kernel reads and writes either
-// half (backward it reads the half and its gradient), and one joins them (megatron/core/fusions/
-// fused_bias_geglu.py, weighted_bias_quick_geglu_impl, core_v0.16.0). Halves are strided: half as
-// much again (Software::rotary_bytes).
+// Vectors of `ffn` moved by clamping around a gated activation: a kernel reads and writes each half
+// (backward it reads the half and its gradient), and one joins them
+// (megatron/core/fusions/fused_bias_geglu.py, weighted_bias_quick_geglu_impl, core_v0.16.0). Halves
+// are strided: 1.5 times the bytes (Software::rotary_bytes).
 double clamp_vectors(bool forward) {
   constexpr double kStrided = 1.5;
   return kStrided * 2 * (forward ? 2 : 3) + 4;
@@ -51,7 +51,7 @@ Op activation_op(std::string_view name, Pass pass, const TransformerSpec& model,
   const bool forward = pass == Pass::forward;
   const bool gated = model.activation == Activation::swiglu;
   const double up = gated ? 2 * ffn : ffn;
-  // A kernel of its own casts what is kept in fp8, and one casts it back.
+  // Separate kernels cast the tensor kept in fp8, and cast it back.
   const bool casts = gated && s.fp8_activation_inputs;
   double further = casts ? (s.e + 1) * rows * up : 0;
   double further_kernels = casts ? 1 : 0;

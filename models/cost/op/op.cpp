@@ -100,9 +100,9 @@ double cross_entropy_bytes(bool fused, Pass pass, double e) {
   return pass == Pass::forward ? e + 4 + 4 + 8 + 8 + 4 + 8 : 8 + 4 + e;
 }
 
-// A chunk's loss is followed by its gradients, of the input and the weights, so that its logits are
-// gone before those of the next (Liger Kernel: Hsu et al. 2024, arXiv 2410.10989, section 3.2); the
-// backward pass scales them.
+// A chunk's loss is directly followed by its gradients of input and weights, so its logits are
+// freed before the next chunk's (Liger Kernel: Hsu et al. 2024, arXiv 2410.10989, section 3.2); the
+// backward pass only scales the gradients.
 std::vector<Op> chunked_head_ops(const Job& job, Pass pass, const Shard& s) {
   const double chunks = job.training->loss.chunks;
   const Linear chunk{"logits", OpRole::logits, s.tokens / chunks, s.hidden, s.vocabulary};
@@ -194,7 +194,7 @@ Op share_of_outputs(Op op, double share) {
   return op;
 }
 
-// Of q, k, v, projection, gate, up and down in this order every second one (torchtitan's per-op
+// Of q, k, v, projection, gate, up and down, in this order, every second one (torchtitan's per-op
 // policy): keys, projection, up.
 void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
   for (const Op& op : layer_ops(job, block, Pass::forward, s)) {

@@ -29,7 +29,7 @@ Op flash_op(const Shard& s, bool backward) {
   op.name = "attention";
   op.kind = backward ? OpKind::attention_backward : OpKind::attention_forward;
   op.m = s.queries;
-  op.n = s.keys / s.ring;  // a step of the ring is a kernel of its own
+  op.n = s.keys / s.ring;  // each step of the ring is a separate kernel
   if (s.reach > 0) op.n = std::min(op.n, s.reach);
   op.k = s.query_dim;
   op.batch = s.heads * s.ring;
@@ -46,9 +46,8 @@ Op flash_op(const Shard& s, bool backward) {
   return op;
 }
 
-// Each step of the ring after the first is added to what stands: forward the output, backward the
-// gradients of q, k and v. Causal: half of the steps concern half of the rows; without a mask all
-// concern all.
+// Each ring step after the first is accumulated: forward the output, backward the gradients of q, k
+// and v. Causal: half of the steps involve half of the rows; without a mask all involve all rows.
 Op ring_merge_op(const Shard& s, bool backward) {
   const double width = backward ? s.q + s.k + s.v : s.context;
   const double rows = s.attended < s.keys ? 0.75 : 1;
@@ -154,8 +153,8 @@ void append_indexer(const Job& job, const Shard& s, Pass pass, std::vector<Op>& 
   }
 }
 
-// Scores of all earlier keys, of which the best are chosen: written in fp32 and read once. Backward
-// the indexer learns attention's own weights of the keys that it chose, which are computed once
+// Scores of all earlier keys, from which the best are chosen: written in fp32 and read once. In the
+// backward pass the indexer learns attention's weights of the chosen keys, which are computed once
 // more, summed over heads (DeepSeek-V3.2: arXiv 2512.02556, section 2.1.1, sparse training).
 void append_choice(const Job& job, const Shard& s, bool backward, std::vector<Op>& ops) {
   const TransformerSpec& model = job.model;
@@ -233,7 +232,7 @@ void append_rotary(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
 }
 
 void append_latent_up(const Job& job, const Shard& s, std::vector<Op>& ops) {
-  // Without the products down, which come first and whose outputs are kept.
+  // Without the down projections, which come first and whose outputs are kept.
   for (const auto append : {append_latent_queries, append_latent_keys}) {
     std::vector<Op> all;
     append(job, s, Pass::forward, all);

@@ -17,7 +17,7 @@ struct Similarities {
   double width = 0;
 };
 
-// Of both directions at once. Tiles leave the chip in no pass.
+// Both directions at once. Tiles never leave the chip.
 Op similarity_op(std::string_view name, double m, double n, double k, double result_bytes,
                  const Shard& s) {
   Op op;
@@ -45,7 +45,7 @@ std::vector<Op> forward_ops(const Similarities& x, bool whole, const Shard& s) {
           memory_op("softmax", (4 + 8 + 8 + 4 + 8) * matrix)};
 }
 
-// Of this rank's embeddings and of all that they were compared with.
+// Gradients of this rank's embeddings and of all that they were compared with.
 std::vector<Op> backward_ops(const Similarities& x, bool whole, const Shard& s) {
   const double rows = 2 * s.e * (x.sequences + x.batch) * x.width;
   const double matrix = whole ? 4 * 2 * x.sequences * x.batch : 0;

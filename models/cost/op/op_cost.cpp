@@ -79,8 +79,8 @@ OpCost memory_roof(const Op& op, const GpuSpec& gpu, const Calibration& c) {
           with_correction(origin, c.memory_half_bytes, half_bytes / (bytes + half_bytes))};
 }
 
-// Of a peak times the share that a kernel reaches alone times the share that a step sustains. The
-// last is fitted to rows of steps with the others as they are: then it speaks for all.
+// Origin of a peak times the share that a kernel reaches alone times the share sustained in a step.
+// The last was fitted to rows of steps given the others, so a fitted value determines the origin.
 Origin compute_origin(Origin peak, const Parameter& efficiency, Origin sustained) {
   if (sustained <= Origin::published) return origin_of_rate(peak, sustained);
   return weakest(origin_of_rate(peak, efficiency.origin), sustained);
@@ -94,8 +94,8 @@ const Parameter& gemm_efficiency(Precision precision, const Calibration& c) {
   return own ? c.gemm_scaled_efficiency : c.gemm_efficiency;
 }
 
-// Start and end of a tile's inner loop take their time in every precision: where the tensor cores
-// are r times as fast as in 16 bit, as long as r times as many steps.
+// Start and end of a tile's inner loop take the same time in every precision: if tensor cores are r
+// times as fast as in 16 bit, they take the time of r times as many steps.
 double k_half_of(Precision precision, const Parameter& peak, const GpuSpec& gpu,
                  const Calibration& c) {
   const double in_16_bit = std::max(gpu.bf16_flops.value, gpu.fp16_flops.value);
@@ -128,15 +128,15 @@ OpCost gemm_roof(const Op& op, Precision precision, const Parameter& peak, const
       k_half_share = half / inner;
     }
   }
-  // The efficiency was fitted with these tiles on so many SMs.
+  // The efficiency was fitted with these tiles on this number of SMs.
   const Origin sheet = weakest_of({&peak, &gpu.sms, &c.gemm_tile_m, &c.gemm_tile_n});
   const Origin origin = compute_origin(sheet, efficiency, sustained);
   return {best_s, with_correction(origin, c.gemm_k_half, k_half_share)};
 }
 
-// Of a head as a kernel of FlashAttention-2 computes it: it is compiled for these, and others are
-// filled up with zeros (github.com/Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h,
-// HEADDIM_SWITCH). Wider ones have no such kernel and stay as they are.
+// Head width in a kernel of FlashAttention-2, which is compiled for a few widths and pads others
+// with zeros (github.com/Dao-AILab/flash-attention, csrc/flash_attn/src/static_switch.h,
+// HEADDIM_SWITCH). Wider heads have no such kernel and are unchanged.
 double kernel_width(double width) {
   for (const double compiled : {32, 64, 96, 128, 192, 256}) {
     if (width <= compiled) return compiled;
@@ -144,7 +144,7 @@ double kernel_width(double width) {
   return width;
 }
 
-// By the kernel that the job names: what it reaches by itself, times what a step keeps of that.
+// By the kernel that the job names: its benchmarked speed times the share that a step sustains.
 OpCost named_attention(const Op& op, const Parameter& peak, const Calibration& c, bool alone) {
   const double width = kernel_width(op.k);
   const AttentionShare share =
@@ -178,10 +178,11 @@ const Parameter& checked_peak(const GpuSpec& gpu, Precision precision) {
   throw Error(fmt::format("gpu '{}' does not support precision {}", gpu.name, name_of(precision)));
 }
 
-// Unfused attention multiplies matrices as wide as a head. The matrix units want rows that start on
-// 16 bytes (NVIDIA, "Matrix Multiplication Background User's Guide", section "Tensor Core
-// requirements"); heads of 150, say, run on the vector units. Slices of a sequence are planned as
-// shares of it: where those are no whole tokens, they stand for lengths nearby that are aligned.
+// Whether products run on vector units. Unfused attention multiplies matrices as wide as a head,
+// and matrix units need rows aligned to 16 bytes (NVIDIA, "Matrix Multiplication Background User's
+// Guide", section "Tensor Core requirements"); heads of 150, for example, run on vector units.
+// Slices of a sequence are fractions of it: if these are not whole tokens, they represent aligned
+// lengths nearby.
 bool on_vector_units(const Op& op, Precision precision) {
   constexpr double kAlignment_bytes = 16;
   const double aligned = kAlignment_bytes / bytes_of(precision);
@@ -224,7 +225,7 @@ double calls_time(const Op& op, const KernelLaw& law, double bytes) {
          shape_factor(law, op.m, op.n, op.k);
 }
 
-// By a kernel that does a part of what the op does: with the bytes of its own.
+// By a kernel that does a part of the op's work, with its own bytes.
 double product_time(const Op& op, const KernelLaw& law, std::string_view kernel) {
   KernelWork work;
   work.m = op.m;
@@ -290,7 +291,7 @@ Op fused_op(Op op, int times) {
 
 namespace {
 
-// Of the speed that the other constants give it; nullptr: all of it.
+// Share of the speed given by the other constants; nullptr: all of it.
 const Parameter* share_of_speed(const Op& op, const Calibration& c) {
   if (op.scan) return &c.scan_share;
   return op.cast_by_expert ? &c.expert_cast_share : nullptr;

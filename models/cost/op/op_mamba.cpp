@@ -9,8 +9,8 @@
 namespace windtunnel {
 namespace {
 
-// The share of one GPU: widths are divided by tp, and under context parallelism tokens before and
-// heads behind the exchange, so that their product stays.
+// The share of one GPU: widths are divided by tp; context parallelism divides tokens before and
+// heads after the exchange, so their product is the same.
 struct Scan {
   double e = 0;       // bytes of an element
   double tokens = 0;  // T
@@ -24,12 +24,13 @@ struct Scan {
   bool mamba2 = false;  // scan.share was fitted on kernels of Mamba-2 alone
 
   double convolved() const { return inner + 2 * shared; }
-  double states() const { return tokens / chunk * inner * state; }  // numbers, of all chunks
-  double scores() const { return tokens * chunk * groups; }         // of C B^T
+  // number of elements, over all chunks
+  double states() const { return tokens / chunk * inner * state; }
+  double scores() const { return tokens * chunk * groups; }  // of C B^T
 };
 constexpr double kFp32 = 4;
 
-// Makes the scan of so many tokens, and of the heads that one of so many ranks has.
+// The scan of `tokens` tokens with the heads of one of `ranks` ranks.
 Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
   Scan scan;
@@ -109,7 +110,7 @@ void append_low_rank(const Job& job, const Shard& s, Pass pass, std::vector<Op>&
 void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const MambaMixer& mamba = job.model.mamba;
   const double tp = job.layout.tp;
-  // What leads to low ranks is not divided.
+  // The projections to low rank are not divided.
   const double projected = (mamba.projected() - mamba.rank()) / tp + mamba.rank();
   Linear in{"mamba in", OpRole::query_key_value, s.tokens, s.hidden, projected, s.norm_tokens};
   in.input_cast = true;

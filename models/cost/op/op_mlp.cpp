@@ -64,15 +64,15 @@ void append_router(const Job& job, const Shard& s, Pass pass, std::vector<Op>& o
   if (pass == Pass::backward_weight) ops.push_back(gemm);
 }
 
-// One copy per visited expert is written from, or summed into, the rows of the tokens. Merged
-// dispatch sends the rows themselves, and the copies are made where they arrive (append_sort).
+// One copy per expert of a token is written from, or summed into, the tokens' rows. Merged dispatch
+// sends the rows themselves, and copies are made on arrival (append_sort).
 void append_permute(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
   if (job.software.ep_merged && job.layout.ep > 1) return;
   const double rows = s.routed / job.model.moe.per_token;
   ops.push_back(memory_op(name, s.e * (s.routed + rows) * job.model.expert_width()));
 }
 
-// What the host launches once for each local expert, and what sizes the router decides.
+// Marks ops that the host launches once per local expert, and whose size depends on the router.
 void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<Op>& ops) {
   for (std::size_t i = first; i < ops.size(); ++i) {
     ops[i].routed = true;
@@ -81,9 +81,9 @@ void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<
   }
 }
 
-// The bias behind the experts, weighted by the router, in fp32 and by one expert after the other
+// The bias after the experts, weighted by the router, in fp32 and one expert after the other
 // (megatron/core/transformer/moe/experts.py, _apply_bias): product, sum, concatenation and the cast
-// to 16 bit; backward the cast, the gradients of bias and weight with their sums.
+// to 16 bit; backward the cast, and the gradients of bias and weight with their sums.
 void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
   const bool forward = pass == Pass::forward;

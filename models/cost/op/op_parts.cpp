@@ -24,8 +24,8 @@ Format format_of(Precision precision) {
       constexpr double kBytes = 1 + 1.0 / 32;
       return {kBytes, kRead + 2 * kBytes};
     }
-    // Two levels of scales, the upper one of the whole tensor: its maximum comes first. Columns are
-    // rotated (Hadamard) before they are scaled: a pass of their own.
+    // Two levels of scales, the upper one for the whole tensor, so its maximum is computed first.
+    // Columns are rotated (Hadamard) before scaling, in a separate pass.
     case Precision::nvfp4: {
       constexpr double kBytes = 0.5 + 1.0 / 16;
       return {kBytes, 3 * kRead + 2 * kBytes};
@@ -65,7 +65,7 @@ void set_training(const Job& job, Shard& s) {
   s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
 }
 
-// [pair of an adapter] How many outputs each pair beside the product has.
+// [pair of an adapter] Number of outputs of each pair on this product.
 std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
   if (linear.role == OpRole::query_key_value || linear.site == LinearSite::up) {
@@ -110,8 +110,8 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
   const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
   Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
   weights_of_both.batch = linear.batch;
-  // The last factor's product, of so many columns, and its sum with what the base's has written. A
-  // mask between the two keeps them apart.
+  // The product of the last factor, with `columns` columns, and its sum with the base's output. A
+  // dropout mask between the two prevents fusing them.
   const auto append_sum = [&](const Linear& last, double columns, bool masked) {
     const bool fused = s.fused_adapters && !masked;
     Op product = gemm(last);
@@ -241,7 +241,7 @@ void set_window(const Job& job, double begin, double end, Shard& shard) {
   shard.reach = job.model.masked() ? 2 * computed : computed;
 }
 
-// Of a layer with a window and of one without, by their shares of the layers.
+// Shards of a layer with a window and of one without, by their shares of the layers.
 std::vector<Shard> window_shards(const Job& job, const Shard& s) {
   const double end = s.keys;
   const double begin = job.model.masked() ? 2 * s.attended - end : 0;
@@ -260,8 +260,8 @@ std::vector<Shard> window_shards(const Job& job, const Shard& s) {
 
 }  // namespace
 
-// Attention that reads latent vectors of chosen keys, one for all heads: queries are multiplied
-// into the width of these before it and its output back behind it, in the place of keys and values.
+// Attention over latent vectors of chosen keys, shared by all heads: queries are first multiplied
+// to the width of these, and the output back afterwards, instead of decompressing keys and values.
 Shard chosen_shard(const Job& job, const Shard& s) {
   const LatentAttention& latent = job.model.latent;
   Shard shard = s;

@@ -30,7 +30,7 @@ ContextTensors context_tensors(const BlockSetting& setting) {
 
 namespace {
 
-// Seconds of the ops beside which the ring may run.
+// Time of the ops that the ring may overlap.
 double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
   if (setting.job.layout.context == ContextForm::rsa) return 0;
   double attention_s = 0;
@@ -45,8 +45,8 @@ double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
   return attention_s * (ring - 1) / ring + blocks_s;
 }
 
-// On a ring, keys and values are packed by the rank that has them and unpacked at every step; what
-// goes with them backward is a sum that grows on the way: packed again at every step.
+// On a ring, keys and values are packed by their owner and unpacked at every step; the gradients
+// that travel with them backward are growing sums, so they are packed again at every step.
 InnerCollective ring_steps(const BlockSetting& setting, const GroupShape& shape,
                            const ContextTraffic& traffic, Pass pass) {
   const Job& job = setting.job;
@@ -96,9 +96,9 @@ ContextRounds context_rounds(const BlockSetting& setting, const ContextShapes& s
 namespace {
 
 // A Mamba layer has whole sequences and a share of the heads between two all-to-alls (Megatron-LM's
-// MambaContextParallel), whatever attention does: there the projection's output, back the scan's
-// and its gate, as the norm stands behind. B and C of a group go to all ranks that have heads of
-// it.
+// MambaContextParallel), with any form of attention: first the projection's output is exchanged,
+// then the scan's output and its gate, as the norm follows. B and C of a group go to all ranks that
+// have heads of it.
 InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shapes) {
   const Job& job = setting.job;
   const MambaMixer& mamba = job.model.mamba;

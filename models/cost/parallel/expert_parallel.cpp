@@ -15,8 +15,8 @@
 namespace windtunnel {
 namespace {
 
-// Copies of a token that leave its rank or stay there as if sent. Merged: one for each node (in one
-// node: rank) that has an expert of it.
+// Number of copies of a token that are sent (or would be, if local). Merged: one per node (within
+// one node: per rank) that has an expert of it.
 double copies(const Job& job, const GroupShape& shape) {
   if (!job.software.ep_merged) return job.model.moe.per_token;
   return places_met(job.model.moe, shape.nodes > 1 ? shape.nodes : shape.members);
@@ -28,16 +28,16 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
   return seconds;
 }
 
-// What ranks send their experts, or get back, and how.
+// What ranks send to experts, or receive back, and how.
 struct Sending {
-  double bytes = 0;     // of all copies of a rank's tokens, hot ones too
-  double distinct = 1;  // of them the share that is no copy of the rest: packed once
+  double bytes = 0;     // over all copies of a rank's tokens, including hot ones
+  double distinct = 1;  // share of them that are distinct: packed once
   ExchangeWay way = ExchangeWay::there;
 };
 
-// A node's one copy of a token goes on over NVLink to each of its ranks that has an expert of it,
-// while others arrive: the slower of both ways decides. `bytes`: of a node's copies for the fullest
-// rank.
+// With merged dispatch, a node's single copy of a token is forwarded over NVLink to each of its
+// ranks with an expert of it, while others arrive: the slower of the two determines the time.
+// `bytes`: of a node's copies for the fullest rank.
 void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, double bytes,
                       InnerCollective& sent) {
   const MixtureOfExperts& moe = setting.job.model.moe;
@@ -53,7 +53,7 @@ void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, doub
   sent.origin = weakest(sent.origin, inside.origin);
 }
 
-// An all-to-all of as much as the busiest rank gets, on its port and, among nodes, on its NIC.
+// An all-to-all with the busiest rank's bytes, on its port and, between nodes, on its NIC.
 InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
                          const ExpertLoad& load, const Sending& sending) {
   const Job& job = setting.job;
@@ -110,8 +110,8 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   const double width = copies(job, shape) * job.model.expert_width();
   const bool all = job.layout.ep_tokens == ExpertTokens::all;
   const double bytes = setting.activation_bytes(width / (all ? 1 : job.layout.tp));
-  // A token is packed once, however many experts it goes to; each of them sends a vector of its own
-  // back.
+  // A token is packed once, regardless of the number of its experts; each of them returns a
+  // separate vector.
   const double distinct = 1 / copies(job, shape);
   Exchange both;
   both.sent.category = both.gathered.category = Category::ep;
@@ -158,10 +158,10 @@ double alone_share(const Job& job) {
   return std::min(1.0, alone_microbatches(job) * microbatch_share(job.layout, job.batch));
 }
 
-// Compute that is done while a pass sends, mean of a step's micro-batches. A forward pass sends
-// beside the backward compute of another micro-batch, and a backward pass beside forward compute.
-// Both send as much, so that a pair takes as long as if each pass sent beside its own compute,
-// which is how it is counted: a pass then has the time for what it hides.
+// Compute that overlaps communication of a pass, averaged over a step's micro-batches. A forward
+// pass communicates during the backward compute of another micro-batch, and vice versa. Both
+// communicate equally much, so a pair takes as long as if each pass overlapped its own compute,
+// which is how it is counted: each pass is then charged for what it hides.
 Beside paired_compute(const BlockSetting& setting, const BlockCost& cost, double sent_s) {
   const double paired = 1 - alone_share(setting.job);
   const double most_s = sent_s / (1 + setting.slowdown());

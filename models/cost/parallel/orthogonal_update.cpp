@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kNewtonSchulzSteps = 5;
 
-// What stands at the ends of a model, and convolutions, of whose channels each is a vector.
+// Excludes the tensors at the ends of a model, and convolutions, in which each channel is a vector.
 bool is_orthogonalised(const TensorRule& rule) {
   constexpr std::array<std::string_view, 8> kOthers = {
       "embedding", "positions", "segments",    "conditions",

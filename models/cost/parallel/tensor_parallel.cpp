@@ -25,19 +25,20 @@ struct Half {
   OpRole last = OpRole::projection;
   MatrixSplit first_split = MatrixSplit::columns;
   MatrixSplit last_split = MatrixSplit::rows;
-  double first_out = 0;  // widths of what lies between the products
+  double first_out = 0;  // widths of the tensors between the products
   double last_in = 0;
 };
 
-// What a product x w needs of x, and how its result lies: OneFlow's table (arXiv 2110.15032,
-// section 3.1).
+// The signature that a product x w requires of x, and that of its result: OneFlow's table (arXiv
+// 2110.15032, section 3.1).
 Signature operand_of(MatrixSplit weights) {
   return weights == MatrixSplit::columns ? kBroadcast : split_along(1);
 }
 Signature result_of(MatrixSplit weights) {
   return weights == MatrixSplit::columns ? split_along(1) : kPartial;
 }
-// The signature of a tensor's gradient, from the tensor's own where it is read or made.
+// The signature of a tensor's gradient, derived from the tensor's signature where it is read or
+// made.
 Signature gradient_of(const Signature& signature) {
   if (signature == kBroadcast) return kPartial;
   return signature == kPartial ? kBroadcast : signature;
@@ -92,7 +93,8 @@ Half mlp_half(const Job& job, Block block) {
           .last_in = static_cast<double>(ffn)};
 }
 
-// A change of signature as collectives one after another; none where a rank has what it needs.
+// A change of signature as a sequence of collectives; empty if every rank already has what it
+// needs.
 using Sent = std::vector<InnerCollective>;
 
 Origin origin_of(const Sent& sent) {
@@ -103,10 +105,10 @@ void append(const Sent& more, Sent& to) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// What follows a half, for one row slice, and the compute that can hide another's.
+// Communication after a half, for one row slice, and compute that can hide another slice's.
 struct Slot {
-  std::vector<InnerRound> own;  // beside kernels of the half itself
-  Sent sent;                    // summing its output, as far as nothing of its own hides it
+  std::vector<InnerRound> own;  // overlapping kernels of the half itself
+  Sent sent;                    // summing its output, except the part that its own kernels hide
   Sent before;                  // gathering its input
   double compute_s = 0;         // that is left for another half's
 };
@@ -160,13 +162,13 @@ class TensorParallel {
   }
 
  private:
-  // Kernels beside which a collective runs.
+  // Kernels that a collective overlaps.
   struct Kernels {
     double seconds = 0;
     BesideCompute of = BesideCompute::pass;
   };
 
-  // How the activations between the halves lie on the ranks.
+  // How the activations between the halves are distributed over ranks.
   Signature between() const { return job_.layout.sequence_parallel ? split_along(0) : kBroadcast; }
 
   Sent change(const Signature& from, const Signature& to, double bytes,
@@ -201,7 +203,7 @@ class TensorParallel {
     return setting_.cost(product_of(pass, role)).seconds;
   }
 
-  // pipelined: collective and GEMM are cut into tp pieces, of which one waits for the other.
+  // pipelined: collective and GEMM are cut into tp pieces, which wait for each other in turn.
   double pipelined_s(const std::vector<Op>& pass, OpRole role) const {
     if (overlap_ != TensorOverlap::pipelined || !job_.layout.sequence_parallel) return 0;
     return op_s(pass, role) * (job_.layout.tp - 1) / job_.layout.tp;
@@ -215,8 +217,8 @@ class TensorParallel {
     return std::min(collectives_s(scatter), gemm_s);
   }
 
-  // The same where that is the whole collective: what of the GEMM it can run within, however fast
-  // the links are.
+  // The same if that is the whole collective: the part of it that can run during the GEMM, however
+  // fast the links are.
   double fusing_s(double gemm_s) const {
     const bool whole = overlap_ == TensorOverlap::fused && job_.layout.sequence_parallel;
     return whole ? gemm_s : fused_s(hidden_, gemm_s);
@@ -238,7 +240,7 @@ class TensorParallel {
     add_inside(half, ops, cost);
   }
 
-  // Between the products, where their weights ask for it: Megatron-LM's need nothing.
+  // Between the products, if their splits require it; Megatron-LM's do not.
   void add_inside(const Half& half, const PassOps& ops, BlockCost& cost) const {
     const Signature made = result_of(half.first_split);
     const double made_bytes = setting_.activation_bytes(half.first_out);
@@ -253,8 +255,8 @@ class TensorParallel {
         cost.of_backward_input());
   }
 
-  // Backward of a half's first product: its input is gathered again beside the input gradient's
-  // GEMM, and the input gradient is reduced beside the weight gradient's GEMM.
+  // Backward of a half's first product: its input is gathered again during the input gradient's
+  // GEMM, and the input gradient is reduced during the weight gradient's GEMM.
   void add_first_product(const FirstProduct& product, MatrixSplit split, const Sent& input,
                          const PassOps& ops, const BlockPass& pass) const {
     const double input_gradient_s = op_s(ops.backward_input, product.role);
@@ -279,7 +281,7 @@ class TensorParallel {
     return seconds;
   }
 
-  // A collective beside kernels of its own half: what of it sticks out is sent behind them.
+  // A collective that overlaps kernels of its own half; the exposed part is sent after them.
   void add_own(const Sent& sent, double times, InnerRound round, Slot& slot) const {
     if (collectives_s(sent) <= 0 || times <= 0) return;
     round.category = Category::tp;
@@ -290,13 +292,13 @@ class TensorParallel {
     slot.own.push_back(std::move(round));
   }
 
-  // Kraken: each rank's attention reads and writes a residual stream of its own. What MLPs write is
-  // summed, beside the next layer's attention, and read by its MLP.
+  // Kraken: each rank's attention reads and writes a private residual stream. The outputs of MLPs
+  // are summed during the next layer's attention, and read by its MLP.
   bool stays_apart(const Half& half) const {
     return overlap_ == TensorOverlap::kraken && half.last == OpRole::projection;
   }
 
-  // Columns that the row-parallel GEMM has written are reduced beside those that it writes.
+  // Columns that the row-parallel GEMM has written are reduced while it writes others.
   Slot forward_slot(const Half& half, const PassOps& ops) const {
     const double slices = tensor_slices(job_);
     const double columns = tensor_columns(job_);
@@ -355,7 +357,8 @@ class TensorParallel {
     expose(backward[0], backward[1], true, cost.of_backward_input());
   }
 
-  // All slices of a half in which `next` follows: of the next layer where the pass leaves this one.
+  // All slices of a half that is followed by `next`, which belongs to the next layer if the pass
+  // leaves this one.
   void expose(const Slot& half, const Slot& next, bool leaves_layer, const BlockPass& pass) const {
     const int slices = tensor_slices(job_);
     InnerRound between{.category = Category::tp,
@@ -371,8 +374,8 @@ class TensorParallel {
       }
       if (slice + 1 < slices) pass.add(between);
     }
-    // The first slice of the next half waits for the same slice of this one, except where that
-    // reads the sum before.
+    // The first slice of the next half waits for the same slice of this one, unless it reads the
+    // previous sum.
     const bool passes =
         slices > 1 || overlap_ == TensorOverlap::ladder || overlap_ == TensorOverlap::kraken;
     between.beside_s = passes ? next.compute_s : 0;

@@ -15,8 +15,8 @@ constexpr const char* kColumns = "columns";
 constexpr const char* kRows = "rows";
 constexpr const char* kWhole = "whole";
 
-// Adds the tensors of attention in `layers` layers; `read` of them bring back what attention has
-// gathered.
+// Adds the tensors of attention in `layers` layers; in `read` of them the output projection reads
+// gathered data.
 void add_attention(const TransformerSpec& model, const std::string& of, double layers, double read,
                    std::vector<TensorRule>& rules) {
   if (layers == 0) return;

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Seconds of the ways that the state of the fullest GPU, or of the job, can take.
+// Times of the paths that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
   // `share` of the state crosses them.
@@ -61,13 +61,13 @@ class Ways {
     const StorageSpec* storage = place_.storage(cluster_);
     return storage == nullptr ? 0 : storage->latency_s.value;
   }
-  // Of the copy where it is in storage, and of what every node reads besides; beside `others`.
+  // The copy if it is in storage, and other data that every node reads; with `others` reading too.
   double startup_s(bool copy, double startup_bytes, const StorageStorm& others) const {
     const double efficiency = calibration_.storage_efficiency.value;
     const double all_Bps = cluster_.storage.left_of(cluster_.storage.read_Bps) * efficiency;
     const double node_Bps = cluster_.node.storage_nic_Bps.value * efficiency;
     const double of_all = (copy ? of_job_ : 0) + cluster_.nodes * startup_bytes;
-    // The nodes of the job as if each had as much; the fullest may take longer on its own way.
+    // As if all nodes had equally much; the fullest may take longer on its own link.
     const double mean = of_all / cluster_.nodes;
     const double fullest_s = ((copy ? of_node_ : 0) + startup_bytes) / node_Bps;
     const auto rate = [&](double nodes) { return std::min(all_Bps / nodes, node_Bps); };
@@ -93,7 +93,7 @@ class Ways {
   double conversion_s() const {
     return place_s(&StorageSpec::read_Bps) + place_s(&StorageSpec::write_Bps);
   }
-  // The whole shard that a GPU holds, of which a snapshot takes the part that is its own to save.
+  // The whole shard that a GPU holds, of which a snapshot takes only the part that it has to save.
   double from_replica_s() const {
     return network_s(double(layout_.island_replicas()) / shard_ranks(layout_).optimizer);
   }

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// What a code adds to a byte of state on the node.
+// Bytes that a code adds per byte of state on the node.
 double parity_share(const ErasureCode& code, double weight_share) {
   switch (code.name) {
     case CodeName::none:

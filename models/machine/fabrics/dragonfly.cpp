@@ -114,7 +114,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
  private:
-  // One link may stand for cables of several routers: each may have all of it.
+  // A link may represent cables of several routers: each of them may use all of it.
   void add_bundle(int source, int target, FabricCut& groups, FabricCut& routers) const {
     for (int cable = 0; cable < gateways_; ++cable) {
       const double bandwidth_Bps = capacity(global_link(source, target, cable));
@@ -189,7 +189,7 @@ class DragonflyLinks final : public FabricLinks {
     return ((from % routers_ - first + routers_) % routers_ + way) % gateways_;
   }
 
-  // Router, within group `group`, on which cable `cable` to `other` hangs.
+  // The router in group `group` that cable `cable` to group `other` is attached to.
   int gateway(int group, int other, int cable) const {
     const int ahead = (other - group + groups_) % groups_ - 1;
     return (ahead * gateways_ + cable) % routers_;
@@ -200,7 +200,7 @@ class DragonflyLinks final : public FabricLinks {
     return locals() + bundle * cables_ + (cables_ == 1 ? 0 : cable);
   }
 
-  // Direct ways without a failed link; those through a third group if the whole bundle failed.
+  // Direct paths without a failed link; those through a third group if the whole bundle failed.
   // Adaptive: all.
   std::vector<int> open_ways(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
@@ -267,7 +267,7 @@ class DragonflyLinks final : public FabricLinks {
   int nodes_per_router_ = 1;
   int routers_ = 1;  // of a group
   int groups_ = 1;
-  int gateways_ = 1;  // routers of a group that a bundle hangs on
+  int gateways_ = 1;  // number of routers of a group that a bundle is attached to
   bool adaptive_ = false;
   int cables_ = 1;  // links of a bundle: one under spray, else one of each gateway
   double local_Bps_ = 0;

@@ -21,7 +21,7 @@ using Graph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirection
                                     boost::no_property, LinkOf>;
 
 constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
-constexpr int kMostWays = kFar;  // further equal ways are not counted
+constexpr int kMostWays = kFar;  // further equal paths are not counted
 constexpr double kMostEntries = 1 << 28;
 
 // To one vertex, from every vertex.
@@ -30,8 +30,8 @@ struct ToVertex {
   std::vector<std::uint16_t> ways;
 };
 
-// Walks against the links from the target: vertices come in order of distance, so that the ways of
-// a vertex are complete when it is walked from.
+// Walks against the links from the target: vertices are visited in order of distance, so the paths
+// of a vertex are complete when it is expanded.
 class CountWays : public boost::default_bfs_visitor {
  public:
   explicit CountWays(ToVertex& found) : found_(found) {}
@@ -54,7 +54,8 @@ class CountWays : public boost::default_bfs_visitor {
   ToVertex& found_;
 };
 
-// The number behind `word`, which are taken off the text; -1 if they do not start it.
+// Removes `word` and the number after it from the text and returns the number; -1 if the text does
+// not begin with them.
 int number_after(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return -1;
   const std::string_view digits = text.substr(word.size());
@@ -118,12 +119,12 @@ class GraphLinks final : public FabricLinks {
     return std::max(1, towards(dst_nic).distance[inner_of_[anchor_[from]]] + folded - 1);
   }
 
-  // For each cable the vertices that are nearer to one end than to the other, and the reverse: in a
-  // tree what hangs below it, in a ring a half, among islands one of them.
+  // For each cable the vertices that are nearer to one end than to the other, and vice versa: in a
+  // tree the subtree below it, in a ring a half, among islands one of them.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
     if (cables_.size() > kMostCutCables) return cuts;
-    std::map<std::vector<int>, int> known;  // sides that are there already
+    std::map<std::vector<int>, int> known;  // known partitions
     for (int link = 0; link < count(); ++link) {
       std::vector<int> side = nearer_to(from_of(link), to_of(link));
       if (!known.try_emplace(side, link).second) continue;
@@ -165,7 +166,7 @@ class GraphLinks final : public FabricLinks {
     return distance;
   }
 
-  // Empty where the NICs of a node fall on both sides: its inside joins them.
+  // Empty if the NICs of a node are on both sides, because the node connects them.
   std::vector<int> sides_of_nodes(const std::vector<int>& side_of_vertex) const {
     std::vector<int> sides;
     for (size_t nic = 0; nic < vertex_of_nic_.size(); ++nic) {
@@ -199,7 +200,7 @@ class GraphLinks final : public FabricLinks {
     std::map<std::pair<int, int>, int> cables_between;
     std::map<std::pair<int, int>, size_t> first_between;
     for (const EdgeSpec& edge : cluster.fabric.edges) {
-      cable_end(edge.a, cluster);  // throws for a node that is not there
+      cable_end(edge.a, cluster);  // throws if the node does not exist
       cable_end(edge.b, cluster);
       if (edge.a == edge.b) throw Error(fmt::format("a cable from '{0}' to '{0}'", edge.a));
       if (edge.bandwidth_Bps <= 0) {
@@ -234,7 +235,7 @@ class GraphLinks final : public FabricLinks {
     }
   }
 
-  // A vertex with one cable is not searched: its ways are those of the vertex that it hangs on.
+  // A vertex with one cable is not searched: its paths are those of its neighbour.
   void fold_leaves() {
     std::vector<int> degree(vertices(), 0);
     for (const Cable& cable : cables_) {
@@ -269,7 +270,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   void search(const Cluster& cluster) {
-    std::map<int, int> nic_of_anchor;  // one of those that hang on it
+    std::map<int, int> nic_of_anchor;  // one of the NICs attached to it
     for (int nic = 0; nic < cluster.fabric_nodes() * nics_; ++nic) {
       nic_of_anchor.try_emplace(anchor_[vertex_of_nic_[nic]], nic);
     }
@@ -315,7 +316,7 @@ class GraphLinks final : public FabricLinks {
 
   const ToVertex& towards(int nic) const { return rows_[row_of_[anchor_[vertex_of_nic_[nic]]]]; }
 
-  // The link of way `path` from an inner vertex; `path` becomes the way's number from the next one.
+  // The link of path `path` from an inner vertex; `path` becomes the number of the remaining path.
   int append_step(int at, const ToVertex& ahead, int& path, std::vector<int>& route) const {
     const auto [first, end] = out_edges(at, graph_);
     for (auto edge = first; edge != end; ++edge) {

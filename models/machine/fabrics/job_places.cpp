@@ -25,7 +25,7 @@ std::vector<int> in_turn(const std::vector<std::vector<int>>& parts) {
   return order;
 }
 
-// Nodes that one part has beside each other; 0: no parts.
+// Number of consecutive nodes in a part; 0: no parts.
 int nodes_per_part(const FabricSpec& fabric) {
   switch (fabric.topology) {
     case Topology::clos:
@@ -49,7 +49,7 @@ int nodes_per_part(const FabricSpec& fabric) {
 std::vector<std::vector<int>> fabric_parts(const Cluster& machine) {
   std::vector<std::vector<int>> parts;
   const int per_part = nodes_per_part(machine.fabric);
-  // Leaves are counted anew in every pod, whose last one may be smaller.
+  // Leaves are numbered anew in every pod, and the last one may be smaller.
   const bool leaves = machine.fabric.topology == Topology::clos;
   const int pod = leaves && machine.fabric.nodes_per_pod > 0 ? machine.fabric.nodes_per_pod : 0;
   int last = -1;
@@ -74,7 +74,7 @@ std::vector<bool> pools_in_use(const Cluster& cluster) {
 
 namespace {
 
-// Nodes of the machine in the order in which jobs choose, of each pool and of all.
+// Nodes of the machine in the order in which jobs choose, by pool and in total.
 class FreeNodes {
  public:
   FreeNodes(const Cluster& machine, std::vector<int> order, std::vector<char> taken)
@@ -123,7 +123,7 @@ std::vector<std::vector<int>> places_of_jobs(const Cluster& machine, JobPlacemen
     stated[job].push_back(free.take(wants(job) ? wanted[job][stated[job].size()] : -1));
   };
   for (const bool wanting : {true, false}) {
-    std::vector<std::size_t> choosing;  // jobs whose places are not stated
+    std::vector<std::size_t> choosing;  // jobs without given places
     for (std::size_t job = 0; job < nodes.size(); ++job) {
       if (wants(job) == wanting && std::ssize(stated[job]) < nodes[job]) choosing.push_back(job);
     }

@@ -19,7 +19,7 @@ int factorial(int n) {
   return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-// They lie in an array, as routes are asked for millions of times.
+// In an array, because routes are computed millions of times.
 struct Dimensions {
   std::array<int, kMostDimensions> items{};
   int count = 0;
@@ -90,7 +90,7 @@ class TorusLinks final : public FabricLinks {
     route.insert(route.end(), way.begin(), way.end());
   }
 
-  // Every node on the way switches: as many as there are cables.
+  // Every node on the path is a switch: as many as there are cables.
   int switch_hops(int src_nic, int dst_nic) const override {
     if (faults_.any_failed()) {
       std::vector<int> route;
@@ -226,7 +226,7 @@ class TorusLinks final : public FabricLinks {
     }
   }
 
-  // Orders of the dimensions of which no cable failed.
+  // Orders of dimensions without a failed cable.
   std::vector<int> open_orders(int src_nic, int dst_nic) const {
     std::vector<int> open;
     std::vector<int> route;
@@ -258,7 +258,7 @@ class TorusLinks final : public FabricLinks {
   std::array<int, kMostDimensions> stride_{};  // from a node to the next one of a dimension
   std::vector<int> places_;                    // [node][dimension]
   std::array<double, kMostDimensions> bandwidth_Bps_{};  // of a cable, by dimension
-  // Ports of a node by dimension: two, one where both ways lead to the same neighbour.
+  // Ports of a node by dimension: two, or one if both directions lead to the same neighbour.
   std::array<int, kMostDimensions + 1> first_{};
   LinkFaults faults_;
 };

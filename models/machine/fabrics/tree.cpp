@@ -17,13 +17,13 @@ struct Level {
   int parent_nodes = 1;  // of a full unit of the level above
   int units_below = 1;   // that a full parent has
   int ways = 1;          // of a full unit's bundle
-  int parent_ways = 1;   // of all bundles of one rail below a full parent
+  int parent_ways = 1;   // over all bundles of one rail below a full parent
   int first_link = 0;    // all up, then all down
   int links = 0;         // of one direction
   double node_Bps = 0;   // of a bundle, for every node below it
 };
 
-// A bundle, and a way in it.
+// A bundle, and a link in it.
 struct Place {
   int unit = 0;
   int rail = 0;
@@ -172,7 +172,7 @@ class Tree final : public TreeLinks {
   static int first_way(const Level& level, int unit) {
     return unit / level.units_below * level.parent_ways + unit % level.units_below * level.ways;
   }
-  // The bundle and way of a link, counted from the level's first in its direction.
+  // The bundle and link number of a link, counted from the level's first in its direction.
   Place place_of(const Level& level, int index) const {
     const int parent = index / (level.parent_ways * rails_);
     index -= parent * level.parent_ways * rails_;
@@ -186,7 +186,7 @@ class Tree final : public TreeLinks {
     return place;
   }
 
-  // The highest level whose uplinks the way takes; -1: none, one switch joins the NICs.
+  // The highest level whose uplinks the path uses; -1: none, because one switch connects the NICs.
   int top_level(int src_nic, int dst_nic) const {
     const int src = src_nic / nics_;
     const int dst = dst_nic / nics_;
@@ -206,7 +206,7 @@ class Tree final : public TreeLinks {
                     ways_of(level, unit_of(level, dst_nic / nics_)));
   }
 
-  // The link at level `l` of way `way`, whose highest level is `top`.
+  // The link at level `l` of path `way`, whose highest level is `top`.
   int up(int l, int top, int nic, int way) const {
     const Level& level = levels_[l];
     const int unit = unit_of(level, nic / nics_);
@@ -219,7 +219,7 @@ class Tree final : public TreeLinks {
     return up(l, top, nic, way) + levels_[l].links;
   }
 
-  // -1: the way works.
+  // The failed link on the path; -1: none.
   int failed_link(int top, int src_nic, int dst_nic, int way) const {
     for (int l = 0; l <= top; ++l) {
       if (faults_.failed(up(l, top, src_nic, way))) return up(l, top, src_nic, way);

@@ -30,7 +30,7 @@ double varied_factor(const NicVariation& variation, int nic) {
   return std::min(1.0, (slow ? variation.slow_factor : 1) * std::exp(sigma * random.normal()));
 }
 
-// What faults and others' traffic leave. `prefix`: "nic-out " or "nic-in ".
+// Share left by faults and by other jobs' traffic. `prefix`: "nic-out " or "nic-in ".
 double fault_factor(const Cluster& cluster, std::string_view prefix, int nic) {
   const FabricSpec& fabric = cluster.fabric;
   double factor = 1;
@@ -56,7 +56,7 @@ const NodeSpec& node_of_nic(const Cluster& cluster, int nic) {
   return cluster.node_of_pool(cluster.pool_of_place(nic / cluster.nics_per_node()));
 }
 
-// What slows both directions.
+// Slowdown of both directions.
 double two_way_factor(const Cluster& cluster, int nic) {
   const int nics = cluster.nics_per_node();
   double factor = varied_factor(cluster.fabric.variation, nic);

@@ -11,16 +11,16 @@
 namespace windtunnel {
 namespace {
 
-// The most ways of one transfer that could take more: SimGrid's work grows with the square of its
-// links.
+// The largest number of paths that one transfer uses if it could use more: SimGrid's cost grows
+// with the square of a flow's links.
 constexpr int kMostShares = 16;
 
 std::uint64_t pair_of(int a, int b) {
   return static_cast<std::uint64_t>(a) << 32 | static_cast<std::uint32_t>(b);
 }
 
-// Ways in the order in which turns take them: a stride near the golden section reaches every way
-// once, and ways that share a link below (of a leaf with fewer uplinks than there are cores) far
+// Paths in the order in which turns take them: a stride near the golden section visits every path
+// once, and paths that share a link below (of a leaf with fewer uplinks than there are cores) far
 // apart.
 int way_of_turn(int turn, int paths) {
   int stride = std::max(1, static_cast<int>(0.6180339887498949 * paths));
@@ -44,7 +44,7 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   const Routing routing = links_.cluster().fabric.routing;
   const int paths = links_.paths(src_gpu, dst_gpu);
   CHECK(paths > 0, "{} ways from GPU {} to {}", paths, src_gpu, dst_gpu);
-  // A bundle is one link: only edge lists, and detours around a failed bundle, leave several ways.
+  // A bundle is one link, so only edge lists and detours around a failed bundle have several paths.
   if (paths > 1 && routing == Routing::spray) spray(paths, hashed(src_gpu, dst_gpu, paths));
   if (routing == Routing::adaptive) adapt(src_gpu, dst_gpu, paths, bytes);
   if (routing == Routing::planned) {
@@ -57,7 +57,7 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   return shares_;
 }
 
-// All ways alike, or that many of them evenly spaced.
+// All paths equally, or kMostShares of them, evenly spaced.
 void PathChooser::spray(int paths, int first) {
   const int shares = std::min(paths, kMostShares);
   shares_.clear();
@@ -66,7 +66,7 @@ void PathChooser::spray(int paths, int first) {
   }
 }
 
-// The minimal way, and detours evenly apart. Before settle() both are only counted.
+// The minimal path, and evenly spaced detours. Before settle() both are only counted.
 void PathChooser::adapt(int src_gpu, int dst_gpu, int paths, double bytes) {
   const int detours = std::min(paths - 1, kMostShares);
   const double minimal = detours == 0 ? 1 : static_cast<double>(minimal_parts_) / kParts;
@@ -88,7 +88,7 @@ void PathChooser::expect(int src_gpu, int dst_gpu, double bytes) {
       LinkLoad& load = expected_[link];
       const double seconds = bytes / links_.capacity(link);
       if (way.path == 0) load.minimal_s += seconds;
-      if (detours == 0) load.detour_s += seconds;  // it has no other way
+      if (detours == 0) load.detour_s += seconds;  // there is no other path
       if (way.path > 0) load.detour_s += seconds / detours;
     }
   }
@@ -103,8 +103,8 @@ double PathChooser::busiest_s(int minimal_parts) const {
   return most_s;
 }
 
-// The load of the busiest link is convex in the share: where the next larger share is not worse,
-// the best one is not smaller.
+// The load of the busiest link is convex in the share: if the next larger share is not worse, the
+// best share is not smaller.
 void PathChooser::settle() {
   int low = 0;
   int high = kParts;
@@ -125,7 +125,7 @@ int PathChooser::hashed(int src_gpu, int dst_gpu, int paths) const {
       RandomStream(cluster.fabric.routing_seed, RandomPurpose::routing, connection).below(paths));
 }
 
-// Squares let the fullest link of a way count most; links that all ways share count for none.
+// Squared loads emphasise the fullest link of a path; links common to all paths are ignored.
 int PathChooser::least_loaded(int src_gpu, int dst_gpu, int paths, double bytes) {
   int best = 0;
   double least = std::numeric_limits<double>::infinity();
@@ -155,14 +155,14 @@ void PathChooser::split(int src_gpu, int dst_gpu, int paths) {
   }
 }
 
-// A NIC's parts to a leaf go on where its parts to other leaves ended; its first ones where those
-// of the NICs beside it ended.
+// A NIC's parts to a leaf continue where its parts to other leaves ended; its first ones where
+// those of neighbouring NICs ended.
 int& PathChooser::turn_of(int src_gpu, int dst_gpu, int paths) {
   route_.clear();
   other_.clear();
   links_.append_route(src_gpu, dst_gpu, route_, 0);
   links_.append_route(src_gpu, dst_gpu, other_, paths - 1);
-  // The ways part above the source's leaf and join at the destination's.
+  // Paths split above the source's leaf and join at the destination's.
   const LinkId up = first_difference(route_, other_);
   std::ranges::reverse(route_);
   std::ranges::reverse(other_);

@@ -39,7 +39,7 @@ struct Transfer {
   double net_s = 0;
 };
 
-// What the bytes inside a node take on their busiest port, and the bandwidth of that port.
+// Time of the bytes inside a node on the busiest port, and that port's bandwidth.
 struct PortTime {
   double seconds = 0;
   const Parameter* bandwidth = nullptr;
@@ -56,8 +56,8 @@ PortTime port_time(const CollectiveSteps& steps, const GroupShape& shape, const 
   return near_s > far_s ? PortTime{near_s, &node.package_Bps} : PortTime{far_s, &node.nvlink_Bps};
 }
 
-// Inside a node: a port to its package or to all of it; or the PCIe link of a GPU, on which NICs
-// and copies to the host meet its neighbours' bytes, and the host.
+// Inside a node: a port to its package or to the rest of the node; or a GPU's PCIe link, shared
+// with NICs and copies to the host, and the host itself.
 double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupShape& shape,
                     const LawTerms& law, const NodeSpec& node, const Calibration& calibration) {
   double seconds = 0;
@@ -85,7 +85,7 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
   return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_both_ways_Bps()) : seconds;
 }
 
-// On the links between the NICs, of this group and those beside it.
+// On the links between NICs, for this group and concurrent ones.
 double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
   const FabricLoad& load = shape.load;
   double groups = shape.concurrent_per_node;
@@ -191,8 +191,8 @@ LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
   return law;
 }
 
-// What an algorithm that does one after the other spends beside its busiest link is latency to the
-// other links' users: the flows, all at once, take only as long as that link.
+// For an algorithm with sequential phases, time apart from its busiest link counts as latency for
+// users of other links: the flows, all concurrent, only take as long as that link.
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                        const Cluster& cluster, const Calibration& calibration) {
   const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);
@@ -230,9 +230,9 @@ Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double h
   return origin;
 }
 
-// What `automatic` tries: ring, tree, hierarchical; between sites also exchanges at growing
-// distances, of which only the last few cross the long cables (MPI and Gloo have them, NCCL has
-// not); between TPUs those of a torus (XLA has them, NCCL has not).
+// Candidates of `automatic`: ring, tree, hierarchical; between sites also exchanges at growing
+// distances, of which only the last few use the long cables (in MPI and Gloo, not in NCCL); between
+// TPUs those of a torus (in XLA, not in NCCL).
 using Candidates = std::array<CollectiveAlgorithm, 5>;
 
 Candidates candidates(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster) {
@@ -280,7 +280,7 @@ CollectiveCost collective_cost(const CollectiveLaw& group_law, double bytes) {
   }
   const Protocol protocol =
       choice.protocol == Protocol::automatic ? Protocol::simple : choice.protocol;
-  // What was measured is not compared to what is guessed.
+  // Measured times are not compared with modelled ones.
   const bool measured = std::ranges::any_of(
       algorithms, [&](CollectiveAlgorithm each) { return group_law.is_measured(each); });
   best.seconds = std::numeric_limits<double>::infinity();
@@ -335,7 +335,7 @@ CollectiveFlows collective_flows(CollectiveKind kind, CollectiveChoice choice,
 
 namespace {
 
-// All-to-all with sizes of its own, in both forms.
+// All-to-all with individual sizes, in both forms.
 struct SizedPairs {
   CollectiveCost cost;
   std::vector<CollectiveEdge> edges;

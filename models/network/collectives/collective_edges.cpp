@@ -104,7 +104,7 @@ std::vector<CollectiveEdge> matrix_edges(std::span<const double> bytes, const La
         occupied[{from, to}] += payload / law.node_efficiency;
         continue;
       }
-      // To a member on the receiver's rail, where the node has one.
+      // To a member on the receiver's rail, if the node has one.
       const int rail = nic_of(cluster, gpus[to]) % nics;
       std::int32_t relay = from;
       if (nic_of(cluster, gpus[from]) % nics != rail) {

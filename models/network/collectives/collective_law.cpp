@@ -20,7 +20,7 @@ double used(Origin& origin, const Parameter& parameter) {
   return parameter.value;
 }
 
-// What somebody measured of the fabric bounds a share of the NICs: FabricSpec::measured.
+// Limits the NICs' share by measurements of the fabric: FabricSpec::measured.
 void bound_by_measured(CollectiveKind kind, const GroupShape& shape, const Cluster& cluster,
                        LawTerms& terms) {
   const MeasuredBus& measured = cluster.fabric.measured;
@@ -96,8 +96,8 @@ LawTerms one_sided_terms(const GroupShape& shape, const InterconnectLaw& law) {
   return terms;
 }
 
-// NCCL counts S on a port whatever the group's size, where a port carries S (1 + 1/g); the law's
-// share is that of eight GPUs.
+// NCCL counts S on a port for any group size, while a port carries S (1 + 1/g); the law's share is
+// for eight GPUs.
 double of_nvls_size(int members_per_node) {
   return (1 + 1. / members_per_node) / (1 + 1. / 8);
 }
@@ -153,16 +153,17 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
   const double part = bytes / shape.members;
   if (choice.algorithm == ring && p == 2 && part < 2 * law.small_bytes.value) {
-    // A rank's part is cut into unlike messages: up to twice the size some of them are small.
+    // A rank's part is cut into messages of different sizes: up to twice the limit some of them are
+    // small.
     const double above = std::max(0.0, std::log2(part / law.small_bytes.value));
     terms.net_efficiency *= std::pow(of(law.small_share), 1 - above);
   }
 }
 
-// What a step of a tree waits for: a chunk must be there before it is passed on. NCCL cuts a tree's
-// lines (LL, LL128) into chunks of 32 KiB a channel, a sixteenth of Simple's; those of LL128 grow
-// to four times that where there are many (NCCL 2.28 src/enqueue.cc): it halves them until there
-// are enough, so that they are 1 to 1/2 of what would be just enough.
+// Wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's lines (LL,
+// LL128) into chunks of 32 KiB per channel, a sixteenth of Simple's; those of LL128 grow to four
+// times that if there are many (NCCL 2.28 src/enqueue.cc): it halves them until there are enough,
+// so they are between 1 and 1/2 of the exact size.
 void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double bytes, double chunk,
                      double nics_Bps, const NodeSpec& node, LawTerms& terms) {
   const double doublings = std::ceil(std::log2(shape.nodes));
@@ -182,7 +183,7 @@ void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double by
   if (steps > 0 && net_Bps > 0) terms.net_step_s += (steps - 1) / steps * passed_on / net_Bps;
 }
 
-// Steps that wait for more than NCCL's latency of them.
+// Steps that take longer than NCCL's latency.
 void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
                const Cluster& cluster, const InterconnectLaw& law, LawTerms& terms) {
   if (message_bytes(choice, shape, bytes) >= law.rendezvous_bytes.value) {
@@ -192,7 +193,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double nics_Bps = node.nics * node.nic_Bps.value * share;
-  // A group on part of its nodes has as many of the channels, each with a chunk.
+  // A group on part of its nodes has the same part of the channels, each with a chunk.
   const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (choice.protocol != Protocol::simple) {
     add_line_chunks(choice, shape, bytes, chunk, nics_Bps, node, terms);
@@ -225,8 +226,8 @@ LawTerms nccl_terms(CollectiveKind kind, CollectiveChoice choice, const GroupSha
   return terms;
 }
 
-// Names of kernel_kinds(): of the algorithm, and of what a library picks by itself, which stands
-// for the kind's usual one. Empty: it has none.
+// Name in kernel_kinds(): of the algorithm, or of a library's automatic choice, which represents
+// the kind's default. Empty: none.
 std::string_view measured_name(CollectiveKind kind, CollectiveAlgorithm algorithm) {
   if (kind == CollectiveKind::all_to_all && algorithm == pairwise) return "all-to-all-pairwise";
   if (kind == CollectiveKind::all_reduce && algorithm == tree) return "all-reduce-tree";
@@ -327,7 +328,7 @@ LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
 CollectiveChoice CollectiveLaw::choice(double bytes) const {
   if (!tuner_) return wanted_;
   const CollectiveChoice picked = nccl_choice(*tuner_, wanted_, bytes);
-  // Asked for by name it runs also where NCCL would not see that the machine can.
+  // An algorithm requested by name runs even if NCCL would not detect that the machine supports it.
   const bool passed_over = wanted_.algorithm != automatic &&
                            picked.algorithm != wanted_.algorithm &&
                            why_not(kind_, wanted_.algorithm, shape_, *cluster_) == nullptr;

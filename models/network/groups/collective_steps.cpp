@@ -81,7 +81,8 @@ CollectiveSteps halving_doubling(const Call& c) {
 }
 
 // The switch reads every member's copy of all shards and returns their sums; a member's shard, once
-// stored, reaches all members. So a port carries S one way and S/g the other, all-reduce both.
+// stored, is multicast to all. A port therefore carries S in one direction and S/g in the other, in
+// all-reduce both.
 double through_nvswitch(const Call& c) {
   return c.kind == CollectiveKind::all_reduce ? c.bytes + c.per_lane : c.bytes;
 }
@@ -96,9 +97,9 @@ CollectiveSteps nvls_tree(const Call& c) {
               2 * ceil_log2(c.nodes));
 }
 
-// Up the tree of switches and down again every NIC sends and receives its lane's bytes once, and so
-// does every switch: on each link as much as one ring's edge. One step: the switches up to the root
-// and down are those that it passes.
+// Up the tree of switches and down again, every NIC sends and receives its lane's bytes once, and
+// so does every switch: each link carries the same as one edge of a ring. One step: the switches to
+// the root and back are counted as hops.
 CollectiveSteps collnet_direct(const Call& c) {
   return with(Pattern::ring, 2 * c.of_node * c.bytes, 2, Pattern::ring, c.per_lane, 1);
 }
@@ -132,8 +133,8 @@ CollectiveSteps chain(const Call& c) {
   return with(pattern, c.bytes, c.shape.members - c.nodes, pattern, c.per_lane, c.nodes - 1);
 }
 
-// First to the rail of the receiver inside the node, then along it. Counted for the node with the
-// fewest members, whose members each have the most to send away.
+// First inside the node to the receiver's rail, then along it. Counted for the node with the fewest
+// members, each of which sends most to other nodes.
 CollectiveSteps pairs(const Call& c, int node_steps, int across_steps) {
   const double away = (c.n - c.g) / c.n * c.bytes;
   return with(Pattern::pairs, c.per_lane, node_steps, Pattern::pairs,
@@ -148,9 +149,9 @@ CollectiveSteps all_at_once(const Call& c) {
   return pairs(c, c.g > 1 ? 1 : 0, c.nodes > 1 ? 1 : 0);
 }
 
-// The same in two phases, the second of which begins when the first has ended: all that goes to a
-// rail is on it before it leaves the node (2D all-to-all of Tutel: Hwang et al., arXiv 2206.03382;
-// forwarding of Rail-only: Wang et al., arXiv 2307.12169).
+// The same in two sequential phases: all data for a rail is on it before it leaves the node (2D
+// all-to-all of Tutel: Hwang et al., arXiv 2206.03382; forwarding of Rail-only: Wang et al., arXiv
+// 2307.12169).
 CollectiveSteps in_two_phases(const Call& c) {
   CollectiveSteps steps = pairwise(c);
   steps.pipelined = false;
@@ -167,7 +168,7 @@ CollectiveSteps gather(const Call& c) {
   return steps;
 }
 
-// What a node's last member sends changes rail inside its node.
+// Data of a node's last member changes rails inside its node.
 CollectiveSteps shift(const Call& c) {
   CollectiveSteps steps =
       with(Pattern::ring, c.bytes, c.g > 1 ? 1 : 0, Pattern::ring, c.bytes, c.nodes > 1 ? 1 : 0);
@@ -175,9 +176,9 @@ CollectiveSteps shift(const Call& c) {
   return steps;
 }
 
-// What a pair needs of the group and its nodes.
+// What an algorithm requires of the group and its nodes.
 enum Need : unsigned {
-  regular = 1,  // as many members on every node
+  regular = 1,  // equally many members on every node
   several_nodes = 2,
   several_a_node = 4,
   one_a_node = 8,

@@ -98,7 +98,7 @@ int most_distances(const Lanes& lanes) {
   return std::max(1, kMostPairs / static_cast<int>(lanes.gpus.size()));
 }
 
-// All lanes climb alike, or each rail's do: one stands for `weight`.
+// All lanes, or those of each rail, use the tree in the same way: one represents `weight`.
 class TreeLoad {
  public:
   TreeLoad(const Lanes& lanes, const LinkTable& links)
@@ -226,8 +226,8 @@ FabricLoad load_of(Load load) {
   return result;
 }
 
-// A ring over all lanes: the traffic that climbs from a pod's rails (or down to them) is spread
-// over all of them.
+// A ring over all lanes: traffic up from a pod's rails (or down to them) is spread over all of
+// them.
 double evenly_spread_ring(const Lanes& lanes, const LinkTable& links) {
   const Cluster& cluster = links.cluster();
   const int n = lanes.nodes();
@@ -325,7 +325,8 @@ LongestWay longest_way(const Lanes& lanes, const LinkTable& links) {
   };
   const int n = lanes.nodes();
   if (n == 1) return longest;
-  // In a tree none is longer than the longest from one node, and those to one bundle are alike.
+  // In a tree the longest path from one node is the longest overall, and paths to one bundle are
+  // alike.
   if (is_tree(links.cluster().fabric.topology)) {
     const auto& tree = static_cast<const TreeLinks&>(links.fabric());
     for (int lane = 0; lane < lanes.lanes; ++lane) {

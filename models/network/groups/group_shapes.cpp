@@ -9,9 +9,9 @@
 namespace windtunnel {
 namespace {
 
-// Groups begin at every place of a node in turn. One is compared with as many as that, or a few,
-// and no more: where all lie differently, looking for one that is alike must not take longer than
-// to measure it.
+// Groups begin at each position in a node in turn. A group is compared with that many others, or a
+// few, but no more: if all are placed differently, the search must not take longer than a
+// measurement.
 std::size_t remembered(const Cluster& cluster) {
   constexpr int kFew = 16;
   return static_cast<std::size_t>(std::max(kFew, cluster.node.gpus));
@@ -44,9 +44,9 @@ bool GroupShapes::alike(std::span<const std::int32_t> known,
                                                : on_same_nodes(known, gpus);
 }
 
-// Moved by whole nodes, or to another GPU of every node, to links that lie to one another as before
-// and are as fast. Another GPU only where nodes have one member each: several might share NICs or
-// packages otherwise than before.
+// Whether the group is a known one moved by whole nodes, or to another GPU of every node, with the
+// same relations between links of equal speed. Another GPU only if nodes have one member each,
+// since several might share NICs or packages differently.
 bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();
@@ -86,7 +86,7 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
   return true;
 }
 
-// One member on each node, in their order, where the NICs of a node hang on one switch.
+// One member on each node, in order, if the NICs of a node are attached to one switch.
 bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();

@@ -14,7 +14,7 @@ double UnevenExchange::most() const {
 
 namespace {
 
-// What the members behind the fullest NIC get on average, where they are so many.
+// Mean received by the members behind the fullest NIC, given their number.
 double fullest_nic(const UnevenExchange& exchange, int behind) {
   const std::span<const double> members = exchange.received;
   double most = members.empty() ? 1 : 0;
@@ -60,7 +60,7 @@ std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns,
   for (std::size_t from = 0; from < n; ++from) {
     const double near = in_node.at(cluster.node_of(gpus[from]));
     const double far = all - near;
-    // Where nobody elsewhere gets anything all stays, without locality what chance leaves there.
+    // If no member elsewhere receives anything, all stays; without locality, the share by chance.
     const double stays = far <= 0 ? 1 : near <= 0 ? 0 : exchange.locality.value_or(near / all);
     const double near_share = near > 0 ? stays / near : 0;
     const double far_share = far > 0 ? (1 - stays) / far : 0;

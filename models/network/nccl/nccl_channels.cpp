@@ -53,7 +53,7 @@ int fits(double whole, double part) {
 }
 
 int ring_count(const NodeLinks& links, bool between, double speed) {
-  // A ring that leaves the node takes no NVLink where it leaves.
+  // A ring that leaves the node uses no NVLink at that point.
   const double hops = between ? (links.members - 1.) / links.members : 1;
   const int inside = hops > 0 ? fits(links.nvlink, speed * hops) : kMaxChannels;
   const int outside = between ? links.nics * fits(links.nic, speed) : kMaxChannels;
@@ -68,9 +68,9 @@ const Silicon& silicon_of(GpuGeneration generation) {
 
 NodeLinks node_links(const NodeSpec& node, const Silicon& silicon, int members) {
   NodeLinks links;
-  // For a bus of 16 lanes NCCL counts 12, 24 and 48 GB/s, where the standards say 16, 32 and 64.
-  // Its search subtracts what a path uses from every bridge on it, so it sees that GPUs share a
-  // port.
+  // For a 16-lane bus NCCL counts 12, 24 and 48 GB/s, where the standards have 16, 32 and 64. Its
+  // search subtracts a path's bandwidth from every bridge on it, so it accounts for GPUs that share
+  // a port.
   const double pcie = node.pcie_Bps.value > 0 ? .75e-9 * node.pcie_both_ways_Bps() : kInfinity;
   links.members = members;
   links.pci_only = node.gpu_path == GpuPath::pcie ||

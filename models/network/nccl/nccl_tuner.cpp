@@ -18,8 +18,8 @@ constexpr double kP2pLlBytes = 16384;  // per peer
 using ByNodes = std::array<double, 3>;        // one, two, more
 using ByGeneration = std::array<ByNodes, 4>;  // GB/s
 
-// What older releases of NCCL 2 say otherwise: microseconds of trees in Simple and of NVLS, the
-// share of a ring's bandwidth that LL gets.
+// Differences of older NCCL 2 releases: latencies in microseconds of trees in Simple and of NVLS,
+// and the share of a ring's bandwidth that LL gets.
 struct Release {
   int since;  // 2.x
   double tree_base;
@@ -196,7 +196,8 @@ double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) co
 double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const {
   const ByProtocol& inside = links.pci_only ? row.pci_us : row.nvlink_us;
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
-    // A pipeline; where the channels differ NCCL counts every member's step, in Simple a tree's.
+    // A pipeline; if inside and between nodes the channels differ, NCCL counts every member's step,
+    // in Simple those of a tree.
     const bool same_channels = !between() || links.nics == 1;
     if (same_channels) return row.base_us.at(p) + (between() ? row.net_us : inside).at(p);
     return row.base_us.at(p) + shape.members * (p == 2 ? trees : row).net_us.at(p);
@@ -275,7 +276,7 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
   }
 }
 
-// What NCCL considers, in its order: the first of equal times is taken.
+// What NCCL considers, in its order: among equal times the first is taken.
 struct Considered {
   CollectiveAlgorithm algorithm;
   bool every_protocol;  // else Simple alone

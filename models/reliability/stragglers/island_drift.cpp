@@ -33,7 +33,7 @@ double long_of_states(const Jitter& jitter, double units, double bad_share) {
   return sum;
 }
 
-// What islands take for their steps up to the next exchange.
+// Durations of the islands' steps up to the next exchange.
 class Periods {
  public:
   enum class By { steps, sums, machines };
@@ -153,8 +153,8 @@ void exchange(std::span<double> clocks, const DriftLevel& level, double slack, R
   wait_until(last - slack, clocks, sums);
 }
 
-// How exchanges are drawn: how many of the innermost level, and how many of those lie between two
-// of the outermost.
+// How exchanges are sampled: the number at the innermost level, and how many of these lie between
+// two of the outermost.
 struct Sampling {
   Periods::By by = Periods::By::steps;
   int periods = 0;
@@ -168,7 +168,7 @@ Sampling sampling_of(const Jitter& jitter, double units, int steps, int outer) {
     return {Periods::By::machines, static_cast<int>(machines) * outer};
   }
   const double numbers = units * steps;
-  // Sums without a variance are never normal: fewer of them have to do.
+  // Sums without a variance never become normal, so fewer of them are used.
   constexpr double kFew = 8;
   const bool has_variance = std::isfinite(factor_moments(jitter).variance);
   if (has_variance && numbers * least > kMostNumbers) {
@@ -201,7 +201,7 @@ IslandStep island_step(const Jitter& jitter, const IslandWorkers& island) {
   constexpr int kRounds = 4096;
   const StragglerRounds rounds =
       sample_rounds(island.within, jitter, alike_workers(island.workers, island.units), kRounds);
-  // Means over many rounds: their variance is that of independent numbers.
+  // Means over many rounds, nearly independent: their variance is that of independent numbers.
   double variance = 0;
   for (const double length : rounds.lengths) {
     variance += std::pow(length - rounds.length, 2) / (kRoundParts - 1);

@@ -11,7 +11,7 @@ double end_of_wait(const WaitRule& rule, std::span<double> arrivals) {
         rule.missing);
   const double last = std::ranges::max(arrivals);
   if (rule.missing == 0) return last;
-  // Most often nearly all are there by `earliest`, and only the others need an order.
+  // Usually nearly all have arrived by `earliest`, so only the others need sorting.
   const auto late = std::partition(arrivals.begin(), arrivals.end(), [&](double arrival) {
     return arrival + rule.grace <= rule.earliest;
   });
