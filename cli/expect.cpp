@@ -41,8 +41,8 @@ constexpr CollectiveAlgorithm kForced[] = {
 [[noreturn]] void refuse_sizes(const std::string& text) {
   throw Error(
       Location{"--sizes"},
-      fmt::format("'{}' is no size; write bytes as nccl-tests does, '8', '64K', '1G' (powers "
-                  "of 1024), several with commas, and '1K..8G' for each doubling between",
+      fmt::format("'{}' is not a size; write bytes as nccl-tests does, '8', '64K', '1G' (powers of "
+                  "1024), several with commas, and '1K..8G' for each doubling between",
                   excerpt(text)));
 }
 
@@ -197,8 +197,8 @@ Handler define_expect(const CommandLine& app) {
                  "bytes as nccl-tests has them: '64K,1M', or '1K..8G' for each doubling", "SIZES")
       .show_default();
   app.add_option("--log", options->log,
-                 "what nccl-tests printed (text, JSON), to be set beside it, with what would "
-                 "explain the difference",
+                 "output of nccl-tests (text, JSON), to compare with the prediction, with causes "
+                 "that would explain the difference",
                  "LOG");
   std::vector<std::string> algorithms, protocols;
   for (const CollectiveAlgorithm each : kForced) algorithms.emplace_back(to_string(each));

@@ -17,7 +17,7 @@ std::vector<Command> commands() {
       {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
       {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",
        define_optimise},
-      {"expect", "what a collective takes by size, and what a log of nccl-tests says beside it",
+      {"expect", "time of a collective by size, and a comparison with a log of nccl-tests",
        define_expect},
       {"serve", "a page that answers while layout, schedule and failures are dragged",
        define_serve},

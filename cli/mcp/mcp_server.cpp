@@ -27,11 +27,9 @@ constexpr int kNoJson = -32700, kNoRequest = -32600, kNoMethod = -32601, kBadPar
 constexpr const char* kInstructions =
     "Predicts training jobs on clusters of GPUs: `plan` from a machine, a model and a number of "
     "tokens; `run`, `compare` and `optimise` of a scenario (YAML; `plan` returns one), whose keys "
-    "`set` changes; `expect` of a collective beside nccl-tests; `diagnose` of a run's log; "
-    "`import` of "
-    "a training program's configuration; `list` has the names of GPUs, nodes, models and "
-    "schedules. All figures state "
-    "their intervals.";
+    "`set` changes; `expect` of a collective, compared with nccl-tests; `diagnose` of a run's log; "
+    "`import` of a training program's configuration; `list` has the names of GPUs, nodes, models "
+    "and schedules. All figures state their intervals.";
 
 Json server_info() {
   return {{"name", "windtunnel"}, {"version", program_version()}};
@@ -141,7 +139,7 @@ void McpServer::receive(std::string_view line) {
   if (message.is_discarded()) return send_error(nullptr, kNoJson, "not JSON");
   if (!message.is_object()) {
     return send_error(nullptr, kNoRequest,
-                      message.is_array() ? "one message a line; batches are no part of the protocol"
+                      message.is_array() ? "one message per line; the protocol has no batches"
                                          : "a message is an object");
   }
   const Json& id = member(message, "id");

@@ -181,11 +181,10 @@ std::string model_value(const std::string& text) {
                             text));
   }
   if (std::ranges::find(library_networks(), small, &LayerTable::name) != library_networks().end()) {
-    throw Error(
-        Location{"--model"},
-        fmt::format("{} has samples, not tokens, which a plan is of; windtunnel run takes it "
-                    "in a scenario: 'model: {}'",
-                    small, small));
+    throw Error(Location{"--model"},
+                fmt::format("{} processes samples rather than tokens, and a plan counts tokens; "
+                            "windtunnel run accepts it in a scenario: 'model: {}'",
+                            small, small));
   }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);

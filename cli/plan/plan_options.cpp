@@ -123,7 +123,8 @@ Overrides take_file(PlanOptions& options) {
   Overrides set;
   if (options.cluster.empty()) {
     if (!job.cluster.pools.empty()) {
-      throw Error(Location{options.file}, "has pools of unlike nodes, which a plan does not take");
+      throw Error(Location{options.file},
+                  "has pools of nodes of several kinds, which a plan does not support");
     }
     options.cluster = fmt::format("{} x {}", job.cluster.nodes, job.cluster.node.name);
     const DocumentNode* cluster = scenario.value_of("cluster");

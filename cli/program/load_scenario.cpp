@@ -39,7 +39,7 @@ std::optional<Json> document_of(const std::string& text, const std::string& path
   if (document.is_object() &&
       (document.contains("architectures") || document.contains("model_type"))) {
     throw Error(Location{path},
-                fmt::format("is a model and no scenario: a scenario names it as 'model: {0}', and "
+                fmt::format("is a model, not a scenario: a scenario names it as 'model: {0}', and "
                             "windtunnel plan takes it as --model {0}",
                             shell_word(path)));
   }
@@ -115,10 +115,9 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
     if (file.text) continue;
     const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
     if (now == again->files.end() || now->hash == file.hash) continue;
-    say(path, fmt::format(
-                  "{} has changed since; its text is not kept in the record, and the result is of "
-                  "what stands in it now",
-                  file.name));
+    say(path, fmt::format("{} has changed since; its text is not in the record, so the result uses "
+                          "its present content",
+                          file.name));
   }
   if (again->key != made.key) {
     say(path, fmt::format("the case is not the one that the record was made of: its key is {}, and "

@@ -156,7 +156,7 @@ std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& progra
     if (!command.define) {
       sub->prefix_command();  // marks it for command_tree(); this program never parses it
       sub->footer(
-          "Its options are those of windtunnel-validate, which is built and packed beside "
+          "Its options are those of windtunnel-validate, which is built and packaged together with "
           "windtunnel.");
       continue;
     }

@@ -104,7 +104,7 @@ Handler define_schedule_export(const CommandLine& app) {
                "lowered: with sends, receives and reductions (compute_comms)");
   app.add_flag("--fsdp", options->fsdp, "with --comms: weights gathered ahead of use and dropped");
   app.add_flag("--merge-backwards", options->merge,
-               "an input gradient with its weight gradient right behind it as one backward");
+               "write an input gradient directly followed by its weight gradient as one backward");
   app.add_flag("--extended", options->extended,
                "allow windtunnel's notation for directions, slices, iterations and recomputation, "
                "which torch does not read");

@@ -306,8 +306,8 @@ void check_scenario(const Case& read, const ChakraImport& import, std::string_vi
     const std::string text = text_of(value);
     if (std::ranges::find(import.scenario, text) != import.scenario.end()) continue;
     throw Error(read.places.fault_at(value.key),
-                fmt::format("{}, of which the traces know nothing: they say what is computed and "
-                            "sent when; of a scenario they take cluster, calibration, fold and "
+                fmt::format("{}, which has no effect on traces: they contain what is computed and "
+                            "sent; a scenario only adds cluster, calibration, fold and "
                             "communication.collectives, fidelity and law; leave it out",
                             text));
   }

@@ -469,8 +469,7 @@ Answer plan_answer(const PlanReport& plan, const std::string& command, PlanDetai
       .document = [&plan] { return plan_document(plan); }};
   if (!basis.model_note.empty()) answer.subtitle += "; the model " + basis.model_note;
   for (const std::string& left_out : basis.model.left_out) {
-    answer.warnings.push_back("the file of the model has, and what is planned has not: " +
-                              left_out);
+    answer.warnings.push_back("in the file of the model, but not part of the plan: " + left_out);
   }
   return answer;
 }

@@ -97,8 +97,8 @@ std::string match_all(const RankProfile& profile, StepPasses& traced,
   const bool by_name = traced.annotated && tells_stages(traced.passes);
   if (!traced.annotated) {
     if (std::ranges::find(order, ActionKind::backward_weight) != order.end()) {
-      return "the scenario's schedule computes gradients of inputs and of weights apart, which "
-             "threads do not tell";
+      return "the scenario's schedule computes gradients of inputs and of weights separately, and "
+             "the trace's threads do not show which is which";
     }
     if (std::string why = split_passes(profile, order, traced); !why.empty()) return why;
   }

@@ -28,8 +28,8 @@ using enum Better;
 // A category's time counts only on the critical path; work parallel to the path does not lengthen
 // the step.
 constexpr const char* kCategoryHelp[kCategories] = {
-    ("the model's forward passes, as far as they are on the critical path: the tasks that follow "
-     "each other without a gap and so set the step time"),
+    ("the model's forward passes on the critical path, which is the chain of tasks without gaps "
+     "that sets the step time"),
     "backward passes, which compute gradients, on the critical path",
     "forward passes done again so that their activations need not be kept, on the critical path",
     "the update of the weights, on the critical path",
@@ -38,23 +38,23 @@ constexpr const char* kCategoryHelp[kCategories] = {
     "pipeline parallelism: messages between stages and waiting for them, on the critical path",
     "expert parallelism: tokens sent to the GPUs of their experts and back, on the critical path",
     "data parallelism: gradients reduced and weights gathered among replicas, on the critical path",
-    "copies of the training state for later restarts, on the critical path",
-    "nothing runs on the critical path: a later start, a straggler",
-    "the GPU waits for its host to launch kernels, on the critical path",
-    "kernels that encode and decode compressed gradients, on the critical path",
-    "what islands of replicas exchange between their steps, on the critical path",
-    "copies between GPU and host or drives, and what the host computes, on the critical path",
-    "other work in the idle time of ranks, as far as it makes the critical path longer",
-    "samples are read and prepared, on the critical path"};
+    "snapshots of the training state, on the critical path",
+    "time in which nothing runs on the critical path: a later start, a straggler",
+    "waits of the GPU for its host to launch kernels, on the critical path",
+    "encoding and decoding of compressed gradients, on the critical path",
+    "exchanges of islands of replicas between their steps, on the critical path",
+    "copies between GPU and host or drives, and computation on the host, on the critical path",
+    "other work in the idle time of ranks, on the critical path",
+    "reading and preparing of samples, on the critical path"};
 
 constexpr const char* kLossHelp[kLosses] = {
     "longer iterations while snapshots are taken, and snapshots before planned stops",
-    "iterations whose result was lost",
+    "iterations that are repeated because their result was lost",
     "from a failure until it is noticed",
-    "from there, or from the end of waiting, until the state is restored",
-    "iterations with fewer replicas progress less than they take",
-    "for a node, when no spare is left",
-    "islands of replicas wait at an exchange for others",
+    "from then, or from the end of a wait for a node, until the state is restored",
+    "iterations with fewer replicas: the part of their time that makes no progress",
+    "waiting for a node when no spare is left",
+    "waits of islands of replicas for others at an exchange",
     "training pauses for evaluations (campaign.evaluation)",
     "training pauses to write logs (campaign.logging)"};
 
@@ -82,7 +82,7 @@ constexpr TierFigure kTierFigures[] = {
     {"host_bytes", "host/node", bytes, lower, "of host memory", &Tier::host_bytes,
      &Tier::host_bytes, kClosedForm},
     {"survival_7d", "survival 7 d", probability, higher,
-     "probability that no failure within 7 days is beyond this copy, closed form",
+     "probability that this copy survives all failures within 7 days, closed form",
      &Tier::survival_7d, nullptr, kClosedForm}};
 // The figures shown of the tier that represents a stack.
 constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "survival_7d"};
@@ -90,8 +90,8 @@ constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "sur
 using IntervalFigure = PartFigure<IntervalReport>;
 using Interval = IntervalReport;
 constexpr IntervalFigure kIntervalFigures[] = {
-    {"mtbf_s", "between failures", seconds, higher, "mean, of those restored from this tier",
-     &Interval::mtbf_s},
+    {"mtbf_s", "between failures", seconds, higher,
+     "mean time between failures that are restored from this tier", &Interval::mtbf_s},
     {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
     {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
      &Interval::restart_s},
@@ -375,7 +375,7 @@ class Table {
 
   void add_protection() {
     add({{"campaign.copy.name", "copy", word, neither,
-          "the tier that the next columns are of: besides storage the one that survives best",
+          "the tier that the next columns describe: the one that survives best, apart from storage",
           [](const Record& record) {
             const TierReport* tier = best_copy(record);
             return tier ? FigureValue(tier->name) : FigureValue();

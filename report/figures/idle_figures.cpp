@@ -53,7 +53,7 @@ double filling_flops(const FillingReport& report) {
 std::vector<Figure> filling_figures() {
   return {
       {"iteration.filling.plain_step_s", "step without filling", seconds, lower,
-       "and without what it needs of it",
+       "step time without filling, and without the work that the step needs",
        of_filling([](const FillingReport& report, const Record&) -> FigureValue {
          return report.plain_s;
        })},
@@ -67,12 +67,12 @@ std::vector<Figure> filling_figures() {
       {"iteration.filling.filled_s", "filled", seconds, higher, "of that, mean over GPUs",
        of_filling(mean_of<&FilledRank::filled_s>)},
       {"iteration.filling.exposed_s", "exposed", seconds, lower,
-       "what a step is longer for work that it needs and no idle time was left for",
+       "extra time of a step for needed work that does not fit into idle time",
        of_filling([](const FillingReport& report, const Record&) -> FigureValue {
          return std::max(0.0, report.step_s - report.plain_s);
        })},
       {"iteration.filling.speedup", "speed-up", events, higher,
-       "of a step over one with all the work that it needs behind training, evenly divided",
+       "of a step over one that does all needed work after training, evenly divided over the GPUs",
        of_filling([](const FillingReport& report, const Record&) -> FigureValue {
          if (!any_needed(report)) return {};
          return report.apart_s / report.step_s;
@@ -87,7 +87,7 @@ std::vector<Figure> filling_figures() {
       {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
        of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
       {"iteration.filling.units_per_s", "units/s", count, higher,
-       "units of the other work that are done a second",
+       "units of the other work per second",
        of_work([](const FilledWork& work, const FillingReport& report) {
          return work.done / report.step_s;
        })},
@@ -111,10 +111,10 @@ OfRecord of_input(FigureValue (*value)(const InputReport&)) {
 
 std::vector<Figure> input_figures() {
   return {{"iteration.input.load_s", "loading", seconds, lower,
-           "of the samples of a step, with nothing beside it",
+           "time to load the samples of a step, with nothing else running",
            of_input([](const InputReport& report) -> FigureValue { return report.load_s; })},
           {"iteration.input.stall_s", "input stall", seconds, lower,
-           "how much longer a step is than one whose samples are ready",
+           "extra time of a step compared with one whose samples are ready",
            of_input([](const InputReport& report) -> FigureValue { return report.stall_s; })},
           {"iteration.input.bound", "loading is bound by", word, neither,
            "the part that limits its speed", of_input([](const InputReport& report) -> FigureValue {

@@ -63,7 +63,7 @@ std::vector<Figure> draw_figures() {
       {"power.rack_peak_W", "rack, peak", watts, lower, "the highest power of that rack",
        of([](const Report& report) { return FigureValue(report.rack.peak_W); })},
       {"power.network_W", "of it network", watts, lower,
-       "switches and ends of cables, as cluster.fabric has them for so many nodes; or "
+       "switches and cable ends of cluster.fabric for this number of nodes; or "
        "cluster.power.switch_watts for each NIC",
        of([](const Report& report) { return if_any(report.network_W); })},
       {"power.switches", "switches", count, lower,

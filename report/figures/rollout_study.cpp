@@ -48,7 +48,7 @@ std::vector<Figure> times() {
        "of a batch of samples; asynchronous: of the engines' time", of_loop<&Report::generation_s>,
        kSimulated, Follows::time},
       {"rollout.training_s", "training", seconds, lower,
-       "updates by a batch, passes over it besides, and rewards", of_loop<&Report::training_s>,
+       "updates from a batch, further passes over it, and rewards", of_loop<&Report::training_s>,
        kSimulated, Follows::time},
       {"rollout.transfer_s", "weights to engines", seconds, lower, "of one version, to all engines",
        of_loop<&WeightTransfer::seconds>, kClosedForm, Follows::time},

@@ -41,7 +41,7 @@ std::vector<Figure> sync_figures() {
                                         : FigureValue(report.inner_step_s / report.time_s);
        }},
       {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
-       "of one fragment, by level of sync, beside nothing else",
+       "of one fragment, by level of sync, with nothing else running",
        of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
       {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
        "what steps take longer for one exchange, by level of sync",

@@ -75,7 +75,7 @@ std::vector<Figure> volunteer_figures() {
        "throughput with one batch in flight", of_calls<&CallsPoint::single_tokens_per_s>,
        kClosedForm},
       {"volunteers.calls.saturating_trainers", "trainers that saturate", whole, neither,
-       "with fewer trainers the peers are idle at times, even if nobody queues",
+       "with fewer trainers the peers are sometimes idle, even without queues",
        [](const Record& record) -> FigureValue {
          const auto* report = record.studies.find<VolunteerReport>();
          if (report == nullptr || !report->calls) return {};

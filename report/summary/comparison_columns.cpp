@@ -237,11 +237,9 @@ std::optional<SummaryRow> level_row(const Comparison& comparison) {
                                 100 * gain.mean, 100 * gain.low, 100 * gain.high));
   }
   if (level.empty()) return std::nullopt;
-  return SummaryRow{
-      "chance",
-      fmt::format("these trials do not tell {}, which has the most goodput, from {}; more "
-                  "of them may: campaign.replicas",
-                  values_text(best->set), fmt::join(level, "; "))};
+  return SummaryRow{"chance", fmt::format("these trials do not separate {}, which has the most "
+                                          "goodput, from {}; more trials may (campaign.replicas)",
+                                          values_text(best->set), fmt::join(level, "; "))};
 }
 
 }  // namespace

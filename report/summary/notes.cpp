@@ -49,7 +49,7 @@ std::vector<Note> same_jobs(const Comparison& comparison) {
   std::vector<Note> notes;
   for (const auto& [of_points, names] : groups) {
     if (names.size() < 2) continue;
-    notes.push_back({"comparison", fmt::format("the same job as far as any figure tells: {}",
+    notes.push_back({"comparison", fmt::format("these points have the same figures: {}",
                                                fmt::join(names, "; "))});
   }
   return notes;

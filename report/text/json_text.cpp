@@ -21,7 +21,7 @@ std::string fault_of(const Json::exception& error) {
   const std::string_view what = error.what();
   const std::string_view text = what.substr(what.find("] ") + 2);
   if (!text.starts_with("cannot use ")) return std::string(text);
-  return fmt::format("{} where an object or a list is due", text.substr(text.rfind(' ') + 1));
+  return fmt::format("{} instead of an object or a list", text.substr(text.rfind(' ') + 1));
 }
 
 std::string format_of(const Json& document) {

@@ -57,8 +57,8 @@ void check_one_job(const DocumentNode& document) {
     }
     if (entry.key == "placement") {
       throw Error(entry.where,
-                  "placement: is of several jobs, which stand in 'jobs'; where the ranks of one "
-                  "stand, layout.placement says");
+                  "placement: is for several jobs (key 'jobs'); for one job, layout.placement says "
+                  "which nodes its ranks use");
     }
   }
 }

@@ -43,10 +43,11 @@ struct JobText {
 void check_keys(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (std::ranges::find(kKeys, entry.key) != kKeys.end()) continue;
-    throw Error(entry.where,
-                fmt::format("{}: a scenario of several jobs has {}; what is of one job "
-                            "stands in its own file",
-                            entry.key, fmt::join(kKeys, ", ")));
+    throw Error(
+        entry.where,
+        fmt::format(
+            "{}: a scenario of several jobs has only {}; keys of one job belong in its own file",
+            entry.key, fmt::join(kKeys, ", ")));
   }
   for (const char* key : {"name", "cluster"}) {
     if (document.value_of(key) != nullptr) continue;
@@ -147,7 +148,7 @@ void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Locat
     each.push_back(fmt::format("{} {}", job.scenario.file, job.nodes));
   }
   if (wanted <= machine_nodes) return;
-  throw Error(where, fmt::format("jobs: they want {} nodes ({}); the cluster has {}", wanted,
+  throw Error(where, fmt::format("jobs: need {} nodes in all ({}), and the cluster has {}", wanted,
                                  fmt::join(each, ", "), machine_nodes));
 }
 
@@ -195,8 +196,8 @@ bool both_mix(const Case& job, const Case& other) {
 void check_mix(const Case& job, const Case& other, const Location& where) {
   if (!both_mix(job, other)) return;
   if (pools_in_use(job.job.cluster) == pools_in_use(other.job.cluster)) return;
-  throw Error(where, fmt::format("jobs: {} and {} stand on several pools each, and not on the "
-                                 "same; give one of them nodes of one pool",
+  throw Error(where, fmt::format("jobs: {} and {} each use several pools, and not the same ones; "
+                                 "give one of them nodes of a single pool",
                                  other.file, job.file));
 }
 
@@ -216,19 +217,19 @@ void check_calibration(const Case& job, const Case& other) {
     return found;
   };
   if (constants(job) == constants(other)) return;
-  throw Error(job.places.where("calibration"),
-              fmt::format("calibration: is another one than that of the job {}, and the jobs share "
-                          "one machine",
-                          other.file));
+  throw Error(
+      job.places.where("calibration"),
+      fmt::format("calibration: differs from that of the job {}, but the jobs share one machine",
+                  other.file));
 }
 
 void check_every_step(const Case& job) {
   const auto refuse = [&](const char* key, bool stated, const char* without) {
     if (!stated) return;
-    throw Error(job.places.where(key),
-                fmt::format("{}: of several jobs one step each is simulated, without {}; leave it "
-                            "out",
-                            key, without));
+    throw Error(
+        job.places.where(key),
+        fmt::format("{}: several jobs are simulated for one step each, without {}; leave it out",
+                    key, without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
   refuse("sync", !job.job.sync.empty(), "exchanges of islands, which come once in many steps");
@@ -241,7 +242,7 @@ void check_every_step(const Case& job) {
 void check_power(const Case& job) {
   if (!job.asked.has<PowerSpec>()) return;
   throw Error(job.places.where("cluster.power"),
-              "cluster.power: is of a machine that one job has; take it out");
+              "cluster.power: is only possible for a single job; leave it out");
 }
 
 // A simulation of several jobs draws stragglers anew, so a job alone and among others would have
@@ -249,8 +250,8 @@ void check_power(const Case& job) {
 void check_jitter(const Case& job) {
   if (!job.job.cluster.jitter.active()) return;
   throw Error(job.places.where("cluster.jitter"),
-              "cluster.jitter: what jobs do to each other is not told from stragglers, which a "
-              "simulation of several jobs draws anew; take it out");
+              "cluster.jitter: each simulation of several jobs draws stragglers anew, so their "
+              "effect could not be separated from that of the jobs on each other; leave it out");
 }
 
 std::string placement_text(const std::vector<int>& places) {
@@ -337,8 +338,8 @@ Company resolve_company(const ScenarioText& scenario) {
   }
   if (shared.stated("cluster.fabric.measured")) {
     shared.fail("cluster.fabric.measured",
-                "was measured by one job on all GPUs, which does not "
-                "say what jobs beside one another get");
+                "was measured with one job on all GPUs, which does not tell how several jobs share "
+                "the network");
   }
   company.nodes = machine.nodes;
   const Values names = check_values(*document.value_of("jobs"), "jobs");

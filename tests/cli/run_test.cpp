@@ -303,7 +303,7 @@ TEST(RunCommand, AModelIsNoScenario) {
   std::ofstream(folder + "/config.json") << "{\"architectures\": [\"LlamaForCausalLM\"]}";
   const ProgramResult result = run_program("run " + folder + "/config.json");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("config.json: is a model and no scenario: a scenario names it as "),
+  EXPECT_NE(result.err.find("config.json: is a model, not a scenario: a scenario names it as "),
             std::string::npos)
       << result.err;
   std::ofstream(folder + "/broken.json") << "{\"a\": 1\n \"b\": 2}";

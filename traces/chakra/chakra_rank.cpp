@@ -157,7 +157,7 @@ std::vector<ProcessGroup> parse_process_groups(const std::string& text) {
     }
     for (const json& rank : *ranks) {
       if (!rank.is_number_unsigned() || !std::in_range<RankId>(rank.get<std::uint64_t>())) {
-        throw Error(fmt::format("process group '{}' has a rank that is no rank", group.name));
+        throw Error(fmt::format("process group '{}' has an invalid rank", group.name));
       }
       group.ranks.push_back(rank.get<RankId>());
     }
@@ -241,7 +241,7 @@ class RankReader {
       if (rank_.own) return;
     }
     if (!index_of_id_.try_emplace(node.id(), static_cast<TaskIndex>(nodes_.size())).second) {
-      throw Error(fmt::format("node {} stands in the file twice", node.id()));
+      throw Error(fmt::format("node {} is in the file twice", node.id()));
     }
     ReadNode read{read_standard(node),
                   file_.message(),

@@ -134,7 +134,8 @@ class JsonReader {
     start_.machine = log_.machine.empty() ? start_.gpu : log_.machine;
     start_.network = log_.network;
     if (start_.gpus < 2) {
-      throw Error(top_, fmt::format("'config' tells of {} ranks; two are the least", start_.gpus));
+      throw Error(top_,
+                  fmt::format("'config' states {} ranks; at least two are needed", start_.gpus));
     }
   }
 

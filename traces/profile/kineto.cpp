@@ -215,7 +215,7 @@ class KinetoHandler {
         throw Error(fmt::format("'{}' is {}", known.name, value));
       }
     }
-    throw Error(fmt::format("{} where something else is due", value));
+    throw Error(fmt::format("{} instead of another type", value));
   }
 
   // `whole` is the number, or -1 if it is negative or not whole.

@@ -164,7 +164,7 @@ PlainColumns plain_columns(const CsvTable& table, int header_line) {
         std::optional<TimeColumn>& column = is_start ? columns.start : columns.repair;
         if (column) {
           throw Error({table.file(), header_line, static_cast<int>(i) + 1},
-                      fmt::format("column '{}' tells again what '{}' does", name,
+                      fmt::format("columns '{}' and '{}' state the same", name,
                                   table.header()[column->column]));
         }
         column = TimeColumn{i, unit.seconds};
@@ -285,9 +285,9 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
   const bool kernel = is_kernel_log(uncommented);
   if (kernel || is_slurm_table(uncommented)) {
     if (!of_tables.empty()) {
-      throw Error(where, fmt::format("'{}' is for tables of faults; what a cluster recorded tells "
-                                     "it itself",
-                                     of_tables));
+      throw Error(where,
+                  fmt::format("'{}' is only for tables of faults; a cluster's own records imply it",
+                              of_tables));
     }
     return (kernel ? read_kernel_log : read_slurm_jobs)(uncommented, file, log);
   }

@@ -97,9 +97,8 @@ class JobTable {
   }
   std::size_t column(std::string_view name) const {
     if (const std::optional<std::size_t> found = find(name)) return *found;
-    throw Error(
-        {file_, header_.line, 1},
-        fmt::format("no column '{}' stands in the header; print it with {}", name, kCommand));
+    throw Error({file_, header_.line, 1},
+                fmt::format("the header has no column '{}'; print it with {}", name, kCommand));
   }
   [[noreturn]] void fail(const Row& row, std::size_t column, const std::string& what) const {
     const auto at = row.cells[column].data() - row.text.data();

@@ -117,7 +117,7 @@ CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<Cs
     for (size_t j = 0; j < i; ++j) {
       if (table.header_[i] == table.header_[j]) {
         throw Error({table.file_, line, static_cast<int>(i) + 1},
-                    fmt::format("column '{}' stands twice in the header", table.header_[i]));
+                    fmt::format("column '{}' is in the header twice", table.header_[i]));
       }
     }
   }

@@ -45,7 +45,7 @@ std::optional<double> RowReader::number(const NumberColumn& column) {
     fault(column.name, fmt::format("'{}' is not a number{}", cell, unit));
   } else if (end != cell.data() + cell.size()) {
     fault(column.name,
-          fmt::format("'{}' has text behind the number; expected the number alone{}", cell, unit));
+          fmt::format("'{}' has text after the number; expected only the number{}", cell, unit));
   } else if (error != std::errc() || value > column.largest) {
     fault(column.name, fmt::format("{} is more than {:g}{}", cell, column.largest, unit));
   } else if (!std::isfinite(value)) {

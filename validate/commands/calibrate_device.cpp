@@ -27,7 +27,8 @@ void add_device_options(const CommandLine& app, DeviceCalibration& options) {
                  "HOST[:PORT]");
   app.add_option("--budget", options.budget, "time for measuring (default: 3 min)", "TIME");
   app.add_option("--samples", options.samples,
-                 "measured series (default: beside --out); those in it are not measured again",
+                 "file of measured series (default: in the folder of --out); series in it are not "
+                 "measured again",
                  "FILE.csv");
   app.add_option("--scenario", options.scenario,
                  "measure the matrix products of this scenario's job too", "SCENARIO.yaml")
@@ -64,9 +65,10 @@ Handler define_device_calibration(const CommandLine& app) {
   auto options = std::make_shared<DeviceCalibration>();
   add_device_options(app, *options);
   app.option("--backend").required();
-  app.add_option("--base", options->base,
-                 "calibration that tells what is not measured, by name or file (default: generic)",
-                 "CALIBRATION");
+  app.add_option(
+      "--base", options->base,
+      "calibration for everything that is not measured, by name or file (default: generic)",
+      "CALIBRATION");
   add_output_options(app, *options);
   add_example(app, "--backend cpu --ranks 2 --budget '3 min' --out node.yaml");
   return [options] { return calibrate_on_device(*options); };

@@ -266,7 +266,7 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   }
   print_human(measured_text(options, measured) + left_out_text(result), options.json);
   if (!result.complete) {
-    print_failure("interrupted: the same command goes on where it was\n");
+    print_failure("interrupted: the same command continues from here\n");
     return ExitCode::incomplete;
   }
   const SampleFile samples = read_samples(options.samples);

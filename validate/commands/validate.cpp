@@ -92,7 +92,7 @@ void check_nothing_before(const CLI::App& app, const std::string& command) {
     const std::string given =
         option->get_positional() ? option->results().front() : option->get_name();
     throw CLI::ParseError(
-        fmt::format("'{}' stands before the command '{}', which reads only what stands behind it",
+        fmt::format("'{}' is before the command '{}', which only reads options after its name",
                     given, command),
         CLI::ExitCodes::ExtrasError);
   }

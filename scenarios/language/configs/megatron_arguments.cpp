@@ -27,7 +27,7 @@ class MegatronArguments {
   const Setting* find(std::string_view name) const {
     const Setting* found = stated(name);
     if (found != nullptr && found->value == "true") {
-      throw Error(found->where, fmt::format("{}: a value is due behind it", name));
+      throw Error(found->where, fmt::format("{}: expected a value after it", name));
     }
     return found;
   }

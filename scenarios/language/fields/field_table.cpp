@@ -81,7 +81,7 @@ Rows general_rows() {
                "see `windtunnel list schedules`"),
       text_row(
           "schedule.file", sets<&ScheduleChoice::file>, optional, example("zb.csv"),
-          "in place of a name: a schedule of torch.distributed.pipelining (CSV), beside this file"),
+          "instead of a name: a schedule of torch.distributed.pipelining (CSV) in the same folder"),
       whole_row("schedule.group", sets<&ScheduleChoice::group>, range(1, 1e6), optional,
                 example("8"),
                 "interleaved-1f1b, zeropp: micro-batches that pass through a chunk together; "
@@ -101,19 +101,19 @@ Rows general_rows() {
                example("h100-published"),
                "fitted constants of the cost models: a name of the library, a .yaml file, or auto, "
                "which takes the one fitted on this kind of GPU"),
-      name_row(
-          "fold", sets<&Job::fold>,
-          "simulate ranks that cannot differ once, and where hashed or planned routes tell too "
-          "many apart a sample of them (auto), or all that differ (exact), or each (none)"),
+      name_row("fold", sets<&Job::fold>,
+               "which ranks are simulated: one of each group of equal ranks, or a sample if hashed "
+               "or planned routes make too many ranks different (auto); one of each group in any "
+               "case (exact); every rank (none)"),
       map_row("origins", free_keys,
               example("{failures.*.rate: 'published: arXiv 2407.21783 table 5'}"),
               "evidence of the numbers that this file states: a path, or the start of one, to "
               "'measured: ...', 'published: ...', 'spec: ...' or 'assumed: ...'; what is not named "
               "counts as assumed"),
       list_row("jobs", example("[a.yaml, b.yaml]"),
-               "several jobs beside one another, each a scenario in a file beside this one, which "
-               "then has name, cluster, jobs and placement alone: of their own cluster they say "
-               "how many nodes they take"),
+               "several jobs that run at the same time, each a scenario in a file in the same "
+               "folder; this scenario then has only name, cluster, jobs and placement. In a job's "
+               "file, cluster states how many nodes it uses"),
       text_row("jobs.*", example("a.yaml"), "a scenario of one job"),
       name_row("placement", optional, names(names_of<JobPlacement>()), example("spread"),
                "of jobs: each on the first nodes that are free (packed, if left out), on nodes of "
@@ -176,19 +176,17 @@ Rows model_rows() {
                 example("20736"),
                 "rows of further matrices as wide as the model, which embed time, class and text "
                 "of diffusion transformers and modulate their end; without a base: 0"),
-      text_row(
-          "model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, in_entry,
-          example("M-M*-"),
-          "a letter for each layer, as Megatron-LM has them: M Mamba-2 (or model.mamba.kind), * "
-          "attention, - MLP, E experts, each behind a norm; whole layers: T attention and MLP, "
-          "X attention and experts, L and R the same with Mamba in the place of attention; of "
-          "diffusion transformers D two streams, d the last of these, S one stream; default: "
-          "every layer is attention and an MLP or experts"),
-      whole_row(
-          "model.mtp_layers", sets<&TransformerSpec::mtp_layers>, in_entry, range(0, 16),
-          example("1"),
-          "modules behind the last layer that predict further tokens, each a layer with a loss "
-          "of its own (DeepSeek-V3); on the last stage; without a base: 0"),
+      text_row("model.hybrid_override_pattern", sets<&TransformerSpec::pattern>, in_entry,
+               example("M-M*-"),
+               "a letter for each layer, as in Megatron-LM: M Mamba-2 (or model.mamba.kind), * "
+               "attention, - MLP, E experts, each after a norm; whole layers: T attention and MLP, "
+               "X attention and experts, L and R the same with Mamba instead of attention; in "
+               "diffusion transformers D two streams, d the last of these, S one stream; default: "
+               "every layer is attention and an MLP or experts"),
+      whole_row("model.mtp_layers", sets<&TransformerSpec::mtp_layers>, in_entry, range(0, 16),
+                example("1"),
+                "modules after the last layer that predict further tokens, each a layer with a "
+                "loss of its own (DeepSeek-V3); on the last stage; without a base: 0"),
       flag_row(
           "model.attention_gate", sets<&TransformerSpec::attention_gate>, in_entry, example("true"),
           "attention's output is multiplied by a gate that a matrix makes of the layer's input "
@@ -237,14 +235,14 @@ Rows model_rows() {
 Rows model_part_rows() {
   return {
       map_row("model.moe", example("{experts: 8, per_token: 2, ffn: 14336}"),
-              "a mixture of experts in the place of the MLP"),
+              "a mixture of experts instead of the MLP"),
       whole_row("model.moe.experts", sets<&MixtureOfExperts::experts>, in_every_entry,
                 range(0, 1e5), example("8"), "of one layer; 0: a dense model"),
       whole_row("model.moe.per_token", sets<&MixtureOfExperts::per_token>, in_every_entry,
                 range(1, 1e5), example("2"), "experts that a token visits"),
       whole_row("model.moe.groups", sets<&MixtureOfExperts::groups>, in_entry, range(1, 1e5),
                 example("8"),
-                "equal groups of experts, of which a token's come from a few (node-limited "
+                "equal groups of experts; a token's experts come from a few groups (node-limited "
                 "routing); without a base: 1"),
       whole_row("model.moe.groups_per_token", sets<&MixtureOfExperts::groups_per_token>, in_entry,
                 range(1, 1e5), example("4"), "how many of them; without a base: 1"),
@@ -257,8 +255,8 @@ Rows model_part_rows() {
                 range(0, 1e4), example("3"), "leading layers with a dense MLP; without a base: 0"),
       whole_row("model.moe.latent_size", sets<&MixtureOfExperts::latent_width>, in_entry,
                 range(0, 1e6), example("1024"),
-                "width of what experts read and write, with a matrix before and one behind them "
-                "(LatentMoE); 0: that of the model"),
+                "width of the experts' input and output, with a matrix before and after them "
+                "(LatentMoE); 0: the model's width"),
       fact_row("model.moe.imbalance", sets<&MixtureOfExperts::imbalance>, in_entry, range(1, 1e4),
                example("1.2"),
                "tokens of the busiest expert-parallel rank over the mean; without a base: 1"),
@@ -281,8 +279,8 @@ Rows model_part_rows() {
       whole_row("model.mamba.chunk_size", sets<&MambaMixer::chunk>, in_entry, range(1, 1e6),
                 example("128"), "tokens that the scan works on at once; without a base: 128"),
       map_row("model.sparse", example("{heads: 64, width: 128, top_k: 2048}"),
-              "attention to the keys that an indexer chooses (DeepSeek-V3.2, GLM-5), beside "
-              "model.latent; sequences of at most top_k tokens are read whole"),
+              "attention to keys that an indexer chooses (DeepSeek-V3.2, GLM-5), together with "
+              "model.latent; for sequences of at most top_k tokens, to all keys"),
       whole_row("model.sparse.heads", sets<&SparseAttention::heads>, in_every_entry, range(0, 1e5),
                 example("64"), "queries of the indexer for a token; 0: attention reads all keys"),
       whole_row("model.sparse.width", sets<&SparseAttention::width>, in_every_entry, range(1, 1e5),
@@ -297,9 +295,10 @@ Rows model_part_rows() {
       whole_row("model.latent.kv_rank", sets<&LatentAttention::kv_rank>, in_every_entry,
                 range(0, 1e6), example("512"),
                 "width of the compressed keys and values; 0: no latent attention"),
-      whole_row("model.latent.rotary_width", sets<&LatentAttention::rotary_width>, in_every_entry,
-                range(0, 1e5), example("64"),
-                "of a head, carries the position, beside head_width, which does not"),
+      whole_row(
+          "model.latent.rotary_width", sets<&LatentAttention::rotary_width>, in_every_entry,
+          range(0, 1e5), example("64"),
+          "width per head that carries the position, in addition to head_width, which does not"),
       whole_row("model.latent.value_width", sets<&LatentAttention::value_width>, in_every_entry,
                 range(1, 1e5), example("128"), "of the values of one head"),
   };

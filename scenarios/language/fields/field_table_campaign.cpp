@@ -34,18 +34,19 @@ Rows failure_rows() {
           "failures.*.mtbf", Dimension::seconds, above(0), optional, example("120 d"),
           "instead of the rate: mean wall time between failures of one unit, which 'of' names"),
       name_row("failures.*.of", optional, names({"node", "gpu", "rack"}), example("node"),
-               "whose mtbf it is; that of a GPU counts for each GPU of a node, that of a rack "
-               "where nodes are racks (NVL72)"),
+               "what mtbf refers to: each GPU of a node, the node, or the rack if nodes are racks "
+               "(NVL72)"),
       fact_row("failures.*.job_rate", sets<&FailureClass::rate_per_job_s>, Dimension::per_s,
                range(0, kMostFailures_per_s), optional, example("0.5 per day"),
-               "beside it or alone: what fails however small the job is"),
+               "failures that do not depend on the size of the job, in addition to other rates or "
+               "alone"),
       map_row(
           "failures.*.growth", example("{exponent: 0.5, nodes: 4096}"),
           "the rate of each node grows with the job: times (nodes of the job / nodes) ^ exponent"),
       fact_row("failures.*.growth.exponent", sets<&FailureClass::growth>, range(0, 3), required,
                example("0.5"), "0: failures grow as the nodes do"),
       fact_row("failures.*.growth.nodes", sets<&FailureClass::growth_nodes>, range(1, 1e6),
-               required, example("4096"), "of a job for which the rate holds as it stands"),
+               required, example("4096"), "number of nodes of a job to which the rate applies"),
       fact_row("failures.*.frailty", sets<&FailureClass::frailty_variance>, range(0, 100),
                example("1.2"),
                "variance of the nodes' hazards around their mean (gamma distribution): lemons; 0: "
@@ -74,10 +75,10 @@ Rows arrival_rows() {
       name_row("failures.*.arrivals.empirical", names(arrival_trace_names), files(".csv"),
                example("infinitehbd"),
                "gaps drawn from those of recorded failures, scaled to the rate"),
-      text_row("failures.*.arrivals.capacity", optional, files(".csv"), example("spot.csv"),
-               "how many of the job's nodes a provider gives from when on, of which it takes those "
-               "that it gives no more: a file beside this one with the columns time_s and nodes "
-               "(kind: node)"),
+      text_row(
+          "failures.*.arrivals.capacity", optional, files(".csv"), example("spot.csv"),
+          "how many of the job's nodes a provider supplies over time: a CSV file in the same "
+          "folder with the columns time_s and nodes; a decrease takes nodes away (kind: node)"),
       fact_row("failures.*.arrivals.day_amplitude", sets<&FailureClass::day_amplitude>,
                range(0, 0.99), optional, example("0.2"),
                "the rate follows 1 + amplitude x sine over the day"),

@@ -37,8 +37,8 @@ Rows machine_rows() {
                example("0.2"), "share of its bandwidth that other jobs take on average"),
       fact_row("cluster.storage.startup", sets<&StorageSpec::startup_bytes>, Dimension::bytes,
                range(0, 1e18), optional, Scope::campaign, example("20 GB"),
-               "what every node reads at a restart beside a copy: container image, packages, index "
-               "of the data"),
+               "bytes that every node reads at a restart in addition to a copy of the state: "
+               "container image, packages, index of the data"),
       map_row("cluster.storage.storm", Scope::campaign, example("{nodes: 512, read: 100 GB}"),
               "other jobs that restart when this one does and read from the same storage"),
       whole_row("cluster.storage.storm.nodes", sets<&StorageStorm::nodes>, range(1, 1e6), required,
@@ -106,7 +106,7 @@ Rows jitter_rows() {
       name_row("cluster.jitter.per", sets<&Jitter::per>, example("task"),
                "how long a factor holds"),
       name_row("cluster.jitter.of", sets<&Jitter::of>, example("node"),
-               "whose kernels have one factor together"),
+               "the unit whose kernels share one factor"),
       whole_row("cluster.jitter.draws", sets<&Jitter::draws>, range(2, 1000), example("32"),
                 "iterations that are drawn and simulated; the step time is their mean"),
       whole_row("cluster.jitter.seed", sets<&Jitter::seed>, range(0, 1e8), "of the drawing"),
@@ -204,8 +204,8 @@ Rows pool_rows() {
           "cluster.pools", by_default("[]"),
           example(
               "[{name: new, nodes: 64, node: dgx-h100}, {name: old, nodes: 32, node: dgx-a100}]"),
-          "unlike nodes, in place of nodes and node: the machine's nodes are numbered pool by "
-          "pool"),
+          "nodes of several kinds, instead of nodes and node; the machine's nodes are numbered "
+          "pool by pool"),
       map_row("cluster.pools.*", example("{name: new, nodes: 64, node: dgx-h100}"),
               "nodes of one kind"),
       text_row("cluster.pools.*.name", sets<&Pool::name>, required, example("new"),
@@ -216,14 +216,14 @@ Rows pool_rows() {
                at_least(0), optional, example("1 USD per gpu-hour"),
                "of one GPU; default: job.price"),
       text_row("cluster.pools.*.network", sets<&Pool::network>, optional, example("roce"),
-               "a name of your choice; pools whose names differ cannot reach each other by their "
-               "NICs and talk over cluster.common"),
+               "a name of your choice; pools with different names cannot reach each other through "
+               "their NICs and use cluster.common"),
       name_row("cluster.pools.*.calibration", by_default("auto"), names(calibration_names),
                files(".yaml"), example("a100-published"),
                "fitted constants of these nodes; auto: those fitted on their GPU"),
       map_row("cluster.common", example("{bandwidth: 25 Gb/s}"),
-              "the network that pools of unlike networks have in common, say Ethernet; nothing but "
-              "the nodes' access to it is narrow"),
+              "the network that pools with different networks share, such as Ethernet; only the "
+              "nodes' links to it limit the rate"),
       bandwidth_row("cluster.common.bandwidth", sets<&CommonNetwork::node_Bps>, required,
                     example("25 Gb/s"), "per node and direction"),
       duration_row("cluster.common.latency", sets<&CommonNetwork::latency_s>, by_default("30 us"),

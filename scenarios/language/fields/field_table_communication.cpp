@@ -51,8 +51,8 @@ Rows collective_rows() {
     }
     add_collectives(to_string(axis), to_string(usual_algorithm(kinds_of_axis(axis).front())),
                     algorithms,
-                    "how all collectives of this axis run for which there is such an algorithm; "
-                    "goes before what is said of their kind",
+                    "the algorithm for all collectives of this axis that support it; overrides the "
+                    "choice for their kind",
                     rows);
   }
   return rows;
@@ -108,8 +108,8 @@ Rows communication_rows() {
                 range(1, 1e4), optional, example("5"), "flag: of the least squares; default: 5"),
       whole_row("communication.servers", sets<&Communication::servers>, range(1, 1e6), optional,
                 example("8"),
-                "aggregation: parameter-server: machines that only serve, beside the cluster's "
-                "nodes; default: the host of every node is a server"),
+                "aggregation: parameter-server: servers that are not nodes of the cluster; "
+                "default: the host of every node is a server"),
       name_row("communication.embeddings", sets<&Communication::embeddings>, example("all-to-all"),
                "gradients of an embedding: the whole table reduced (dense), or the rows that a "
                "step touches, gathered or exchanged by columns (EmbRace)"),

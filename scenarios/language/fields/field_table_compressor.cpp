@@ -26,7 +26,7 @@ Rows choice_rows(const PathsBelow& path, bool named) {
   return {
       name_row(path(".name"), sets<&CompressorChoice::name>, required_if(named),
                names(compressor_names), example("powersgd"),
-               "windtunnel list compressors tells what each is and takes"),
+               "windtunnel list compressors describes each and its keys"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
                "among whom compressed gradients travel: all replicas; or across nodes only (on a "
                "fabric of sites: across sites; of shards with copies: across these), after a dense "

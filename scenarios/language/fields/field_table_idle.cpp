@@ -21,7 +21,7 @@ Rows work_rows() {
       map_row(
           "filling.work.*",
           example("{name: text-encoder, model: bert-large, samples: 8, needed_by: micro-batch}"),
-          "one kind of work; what stands first goes first, needed work before other"),
+          "one kind of work; earlier items run first, and needed work before other work"),
       text_row("filling.work.*.name", sets<&FillingWork::name>, required, example("text-encoder"),
                "how reports call it"),
       name_row(
@@ -69,8 +69,8 @@ Rows filling_rows() {
 Rows input_rows() {
   return {
       map_row("input", example("{sample: 110 kB, prepare: 8 ms, workers: 8}"),
-              "a loader per replica reads samples and prepares them on CPU cores beside training; "
-              "without it they are there when they are needed"),
+              "a loader per replica reads samples and prepares them on CPU cores during training; "
+              "without this map, samples are always ready in time"),
       fact_row("input.sample", sets<&InputPipeline::sample_bytes>, Dimension::bytes, range(0, 1e15),
                example("110 kB"), "of one, as it is read"),
       duration_row("input.prepare", sets<&InputPipeline::sample_core_s>, example("8 ms"),

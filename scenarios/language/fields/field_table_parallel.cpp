@@ -24,11 +24,10 @@ Rows context_rows() {
 
 Rows place_rows() {
   return {
-      text_row(
-          "layout.placement", example("places.csv"),
-          "on which nodes of the cluster the job's ranks stand: a CSV file beside the "
-          "scenario with one column, node, and a row for each node of the job, in the order in "
-          "which ranks fill them; left out: in order from node 0"),
+      text_row("layout.placement", example("places.csv"),
+               "which nodes of the cluster the job uses: a CSV file in the scenario's folder with "
+               "one column, node, and a row for each node of the job, in the order in which ranks "
+               "fill them; default: in order from node 0"),
       list_row("layout.order", by_default("[]"), example("[tp, cp, pp, dp]"),
                "in which order ranks fill the nodes: axes from the fastest to the slowest; left "
                "out: [tp, cp, dp, pp]"),
@@ -36,7 +35,7 @@ Rows place_rows() {
                "an axis; pp-pairs: pipeline ranks that hold the same stages in schedules of two "
                "directions side by side"),
       map_row("layout.place", example("{pp: [new, new, new, old]}"),
-              "which pools the stages (pp), or the replicas (dp), stand on"),
+              "which pools the stages (pp), or the replicas (dp), use"),
       list_row("layout.place.pp", by_default("[]"), example("[new, new, new, old]"),
                "a pool for each pipeline rank, or for runs of equal length"),
       text_row("layout.place.pp.*", example("new"), "name of a pool"),
@@ -132,7 +131,7 @@ Rows shard_rows() {
       name_row(
           "layout.copies_summed", sets<&Layout::copies_summed>,
           "where shards have copies (shard_ranks, expert_shard_ranks: HSDP), when these are "
-          "summed: once, behind the last micro-batch (step: Megatron-FSDP, set_requires_all_reduce "
+          "summed: once, after the last micro-batch (step: Megatron-FSDP, set_requires_all_reduce "
           "of FSDP2), or in each one (micro-batch: FSDP2 by itself, as in torchtitan)"),
       map_row("layout.shard_shares", or_list, shorthand("form"), example("auto"),
               "of the training state that sharding divides, what ranks on each of cluster.pools "
@@ -166,7 +165,7 @@ Rows tensor_overlap_rows() {
   return {
       map_row("software.tp_overlap", shorthand("form"),
               example("{form: domino, rows: 2, columns: 2}"),
-              "what runs beside the collectives of tensor parallelism"),
+              "what overlaps with the collectives of tensor parallelism"),
       name_row(
           "software.tp_overlap.form", sets<&Software::tp_overlap>, example("pipelined"),
           "their matrix multiplication, cut up like they (pipelined, also true; needs sequence "
@@ -186,10 +185,10 @@ Rows dispatch_rows() {
               "one controller has all hosts start each program (Pathways)"),
       fact_row("software.dispatch.latency", sets<&Software::dispatch_latency_s>, Dimension::seconds,
                range(0, 60), example("2.3 ms"),
-               "until all hosts of a program are told; 0: each starts its own kernels"),
+               "time to notify all hosts of a program; 0: each host starts its own kernels"),
       name_row("software.dispatch.mode", sets<&Software::dispatch_mode>,
-               "asynchronous: beside what runs, as far ahead as need be; synchronous: when what "
-               "the program waits for is there"),
+               "asynchronous: during earlier programs, as far ahead as needed; synchronous: when "
+               "the inputs of the program are ready"),
       name_row("software.dispatch.program", sets<&Software::dispatch_program>,
                "what is dispatched at once: a step of all ranks, or a pass of a pipeline stage"),
       name_row("software.dispatch.gang", sets<&Software::dispatch_gang>, example("all"),
@@ -210,9 +209,9 @@ Rows routing_rows() {
                 "the most visited experts, which every rank gathers (Hecate); without a base: 0"),
       fact_row("model.moe.locality", sets<&MixtureOfExperts::locality>, range(0, 1), example("0.7"),
                "share of a token's copies that stay in its node (LocMoE); default: by chance"),
-      flag_row(
-          "model.moe.shortcut", sets<&MixtureOfExperts::shortcut>, example("true"),
-          "experts work on the layer's input, beside its attention (ScMoE); without a base: false"),
+      flag_row("model.moe.shortcut", sets<&MixtureOfExperts::shortcut>, example("true"),
+               "experts use the layer's input, in parallel with its attention (ScMoE); without a "
+               "base: false"),
   };
 }
 

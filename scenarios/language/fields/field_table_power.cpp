@@ -16,7 +16,7 @@ Rows draw_rows() {
       fact_row("cluster.power.idle_watts", sets<&NodePower::gpu_idle_W>, above(0, kMostWatts),
                optional, example("70"), "of a GPU that nothing runs on"),
       fact_row("cluster.power.node_watts", sets<&NodePower::rest_W>, above(0, kMostWatts), optional,
-               example("2150"), "of a node besides its GPUs, all the time"),
+               example("2150"), "of a node without its GPUs, constant"),
       fact_row("cluster.power.switch_watts", sets<&PowerSpec::switch_W>, range(0, kMostWatts),
                optional, example("35"),
                "of the fabric's switches and cables, for each NIC of a node; default: counted from "
@@ -52,9 +52,9 @@ Rows price_rows() {
 
 Rows power_rows() {
   const Rows rows = joined(
-      {{map_row(
-           "cluster.power", example("{usd_per_kwh: 0.08, pue: 1.2}"),
-           "watts of a step over time, energy and its cost; without it nothing is said of them")},
+      {{map_row("cluster.power", example("{usd_per_kwh: 0.08, pue: 1.2}"),
+                "watts of a step over time, energy and its cost; without this map they are not "
+                "computed")},
        draw_rows(),
        {fact_row("cluster.power.cap_watts", sets<&PowerSpec::cap_W>, above(0, kMostWatts), optional,
                  example("500"),

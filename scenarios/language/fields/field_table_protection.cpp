@@ -41,7 +41,7 @@ Rows tier_rows() {
       name_row("snapshots.*.keeper", sets<&SnapshotTier::keeper_process>,
                names({"process", "none"}), true_name("process"), Scope::campaign,
                example("process"),
-               "a process beside the trainer keeps host memory when the trainer crashes"),
+               "a separate process keeps the copies in host memory when the trainer crashes"),
   };
 }
 
@@ -89,8 +89,8 @@ Rows copy_rows() {
                 "one snapshot in this many moves the whole state, the others what changed"),
       name_row("snapshots.*.when_busy", sets<&SnapshotTier::when_busy>, Scope::campaign, optional,
                example("queue"),
-               "when one is due and the last is not complete yet: none is taken, one waits in host "
-               "memory, or training waits; default: the writer's, else block"),
+               "when a snapshot should begin and the last is not complete: skip it, queue one in "
+               "host memory, or block training; default: the writer's, else block"),
       whole_row("snapshots.*.kept", sets<&SnapshotTier::kept>, range(1, kMostKeptCopies),
                 Scope::campaign, "complete copies on storage and disks; memory keeps the newest"),
       name_row("snapshots.*.layout", sets<&SnapshotTier::any_layout>, names({"own", "any"}),
@@ -98,15 +98,15 @@ Rows copy_rows() {
                "which layout can load it: the one that wrote it, or any (Universal Checkpointing)"),
       duration_row("snapshots.*.coordination", sets<&SnapshotTier::coordination_s>,
                    example("0.5 s"),
-                   "training waits for so long in each snapshot besides: planning, barriers"),
+                   "additional time that training waits in each snapshot: planning, barriers"),
   };
 }
 
 Rows writer_rows() {
   return {
       map_row("snapshots.*.writer", shorthand("name"), example("{name: torch-save, write: 1 GB/s}"),
-              "the software that makes files of the state: a process of it has a pace of its own, "
-              "see `windtunnel list writers`; default: as fast as the place takes it"),
+              "the software that writes the state to files, with its own speed per process, see "
+              "`windtunnel list writers`; default: as fast as the storage accepts it"),
       name_row("snapshots.*.writer.name", required, names(writer_names), example("torch-save"),
                "the software to start from"),
       bandwidth_row("snapshots.*.writer.write", sets<&SnapshotWriter::write_Bps>, optional,
@@ -144,8 +144,8 @@ Rows policy_rows() {
                "wait for a repair, go on with fewer data-parallel replicas, let the same stage of "
                "other replicas take the micro-batches, or go on in another layout"),
       name_row("recovery.relayout", or_list, by_default("any"), names({"any"}),
-               "(when_no_spare: relayout) layouts of fewer nodes, with the same batch, of which "
-               "the fastest goes on; any: of those by factors of two"),
+               "(when_no_spare: relayout) layouts of fewer nodes with the same batch; training "
+               "continues in the fastest; any: those that differ by factors of two"),
       map_row("recovery.relayout.*", example("{tp: 2, pp: 1, dp: 2}"),
               "a layout; what is left out stays as it is"),
       whole_row("recovery.relayout.*.tp", sets<&RelayoutSize::tp>, range(1, 1e6), optional,

@@ -13,14 +13,14 @@ Rows loop_rows() {
               "reinforcement learning: engines that write the samples that the job learns from; "
               "default: the job trains alone"),
       whole_row("rollout.nodes", sets<&RolloutSpec::nodes>, range(1, 1e6), optional, example("8"),
-                "of the engines, beside those of the job"),
+                "nodes of the engines, in addition to those of the job"),
       text_row("rollout.pool", sets<&RolloutSpec::pool>, optional, example("old"),
                "with cluster.pools: the pool whose kind of nodes the engines run on"),
       flag_row("rollout.colocated", sets<&RolloutSpec::colocated>, example("true"),
                "in place of nodes: engines on the job's own GPUs, in turn with it"),
       name_row("rollout.mode", sets<&RolloutSpec::mode>, example("asynchronous"),
-               "samples, updates, weights one after the other; the next batch is written beside "
-               "the updates of this one; or engines write on without waiting"),
+               "generation, updates and transfer of weights one after the other; or the next batch "
+               "is generated during the updates of this one; or engines generate without waiting"),
       whole_row("rollout.staleness", sets<&RolloutSpec::staleness>, range(0, 1000), example("4"),
                 "asynchronous: versions of the weights that a sample may be old, at most"),
       flag_row("rollout.keep_cache", sets<&RolloutSpec::keeps_cache>, example("true"),
@@ -38,10 +38,10 @@ Rows loop_rows() {
           "time of updates and passes over that of pre-training with the same tokens; default: "
           "the calibration's rollout.update_factor"),
       fact_row("rollout.passes", sets<&RolloutSpec::passes>, range(0, 1000), example("1"),
-               "forward passes over a batch on the job's GPUs besides, as of a model of its size: "
-               "reference, critic, the policy that wrote it"),
+               "additional forward passes over a batch on the job's GPUs, each of a model of its "
+               "size: reference, critic, the policy that generated it"),
       duration_row("rollout.reward", sets<&RolloutSpec::reward_s>, example("5 s"),
-                   "until a batch's rewards are there, behind its last sample"),
+                   "time from a batch's last sample until its rewards are there"),
       flag_row("rollout.offload", sets<&RolloutSpec::offloads>, example("false"),
                "colocated: weights and optimizer state are on the host while engines write"),
       name_row("rollout.weights", sets<&RolloutSpec::weights>, example("direct"),

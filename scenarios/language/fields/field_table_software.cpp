@@ -43,8 +43,8 @@ Rows kernel_rows() {
           "keys and values are copied for each query head that reads them, in front of attention"),
       fact_row("software.attention_speed", sets<&Software::attention_speed>, range(0.01, 10),
                example("0.75"),
-               "of the fused attention kernel, of that of the calibration's; 0.75: FlashAttention "
-               "in Triton (2022) beside FlashAttention-2"),
+               "speed of the fused attention kernel relative to the calibration's; 0.75: "
+               "FlashAttention in Triton (2022) relative to FlashAttention-2"),
       flag_row("software.portable_attention", sets<&Software::portable_attention>, example("true"),
                "attention: auto runs the fused kernel that was written for an earlier GPU "
                "(FlashAttention-2 on Hopper, PyTorch's scaled_dot_product_attention)"),
@@ -91,8 +91,8 @@ Rows kernel_rows() {
                "type of the copy that a norm keeps of its input for the backward pass (eager "
                "PyTorch: fp32)"),
       flag_row("software.whole_qkv", sets<&Software::whole_qkv>, example("true"),
-               "queries, keys and values are kept as they were projected, beside rotated queries "
-               "and keys (eager PyTorch)"),
+               "queries, keys and values are kept as projected, in addition to rotated queries and "
+               "keys (eager PyTorch)"),
       flag_row("software.quantised_inputs", sets<&Software::quantised_inputs>, example("true"),
                "train.adapter.kind: qlora: products with weights in 4 bits keep their inputs, "
                "though nothing reads them (bitsandbytes before 0.44)"),
@@ -118,7 +118,7 @@ Rows kernel_rows() {
                "with fp8 and nvfp4, layers' weights are kept in that precision alone, without a "
                "copy in 16 bit (Megatron-LM's --fp8-param-gather)"),
       flag_row("software.weight_transposes", sets<&Software::weight_transposes>, example("false"),
-               "with fp8, layers' weights are kept transposed besides; otherwise each backward "
+               "with fp8, transposed copies of layers' weights are kept; otherwise each backward "
                "pass transposes them anew (Megatron-Core's disable_parameter_transpose_cache, "
                "ROCm's keep_fp8_weight_transpose_cache)"),
       name_row("software.moments", sets<&Software::moment_bytes>, names(float_types()),
@@ -137,7 +137,7 @@ Rows kernel_rows() {
 Rows host_rows() {
   return {
       flag_row("software.ep_overlap", sets<&Software::ep_overlap>,
-               "all-to-alls of a micro-batch run beside the compute of another"),
+               "all-to-alls of a micro-batch overlap with the compute of another"),
       flag_row("software.ep_merged", sets<&Software::ep_merged>,
                "a token goes once to a node, not once to each of its experts there (DeepEP)"),
       flag_row("software.ep_one_sided", sets<&Software::ep_one_sided>, example("true"),
@@ -168,7 +168,7 @@ Rows host_rows() {
       flag_row(
           "software.fp32_shards", sets<&Software::fp32_shards>, example("true"),
           "sharded weights are kept in fp32 alone and cast when they are gathered (PyTorch's FSDP, "
-          "MaxText); otherwise a copy in 16 bit is kept besides (DeepSpeed, Megatron-LM)"),
+          "MaxText); otherwise a copy in 16 bit is kept as well (DeepSpeed, Megatron-LM)"),
       name_row("software.snapshot_weights", sets<&Software::snapshot_weights>,
                example("fp32-shards"),
                "what a snapshot holds of the weights: every copy that is kept (all), under "

@@ -23,8 +23,8 @@ Rows sync_rows() {
           optional, example("100 steps"),
           "steps between two exchanges of the same parameter (H); with rates the shortest period"),
       text_row("sync.*.rates", example("rates.csv"),
-               "learning rates by which periods grow (Quadratic Synchronization Rule): a CSV file "
-               "beside this one with the columns step, rate"),
+               "learning rates from which periods follow (Quadratic Synchronization Rule): a CSV "
+               "file in the same folder with the columns step, rate"),
       choice_row("sync.*.growth", range(1e-12, 1e6), example("0.0175"),
                  "with rates: a period is (growth / rate)^2 steps, every at least"),
       whole_row("sync.*.fragments", sets<&SyncLevel::fragments>, range(1, 1e4), example("8"),
@@ -32,8 +32,8 @@ Rows sync_rows() {
                 "/ fragments steps"),
       choice_row("sync.*.delay", sets<&SyncLevel::delay_steps>, Dimension::iterations,
                  range(0, 1e9), example("5 steps"),
-                 "steps that go on beside an exchange, whose result is taken in behind them; 0: "
-                 "all wait for it"),
+                 "steps that run during an exchange, whose result is applied after them; 0: all "
+                 "wait for it"),
       name_row("sync.*.start", sets<&SyncLevel::start>, example("layers"),
                "when an exchange begins: after the step, or layer by layer during its backward "
                "pass, as communication.overlap says (islands of one replica)"),

@@ -23,7 +23,7 @@ Rows part_rows() {
 Rows adapter_rows() {
   return {
       map_row("train.adapter", shorthand("kind"), example("{kind: lora, rank: 16, on: [q, v]}"),
-              "matrices of low rank beside those of the layers, which are trained alone"),
+              "matrices of low rank added to those of the layers; only these are trained"),
       name_row("train.adapter.kind", sets<&Training::adapter, &Adapter::kind>, required,
                example("lora"),
                "lora; with its first factor as it was drawn (lora-fa); over weights in 4 bits "
@@ -51,10 +51,10 @@ Rows loss_rows() {
                example("contrastive"),
                "contrastive: a sequence's embedding against those of the whole batch; default: "
                "cross-entropy"),
-      whole_row(
-          "train.loss.chunks", sets<&Training::loss, &TrainingLoss::chunks>, range(1, 1e6),
-          optional, example("8"),
-          "cross-entropy: parts of a micro-batch of which one has logits at a time; default: 1"),
+      whole_row("train.loss.chunks", sets<&Training::loss, &TrainingLoss::chunks>, range(1, 1e6),
+                optional, example("8"),
+                "cross-entropy: number of parts of a micro-batch; only one part has its logits in "
+                "memory at a time; default: 1"),
       name_row("train.loss.form", sets<&Training::loss, &TrainingLoss::form>, optional,
                example("ring"),
                "contrastive: similarities whole, or by tiles, with the embeddings of all gathered "

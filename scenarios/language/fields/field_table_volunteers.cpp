@@ -42,33 +42,33 @@ Rows peer_rows() {
 Rows call_rows() {
   return {
       map_row("volunteers.calls", example("{trainers: 64, experts: 4, loss: 0.1}"),
-              "trainers that ask experts on peers layer by layer, many at once, in the place of a "
+              "trainers that call experts on peers layer by layer, many in parallel, instead of a "
               "pipeline (Learning@home)"),
       whole_row("volunteers.calls.trainers", sets<&ExpertCalls::trainers>, range(1, 1e6), required,
                 example("64"), "batches in flight"),
       whole_row("volunteers.calls.experts", sets<&ExpertCalls::experts>, range(1, 1e3),
                 example("4"), "that each layer's input is sent to"),
       whole_row("volunteers.calls.answers", sets<&ExpertCalls::answers>, range(1, 1e3),
-                example("2"), "that a trainer waits for; it goes on without the others"),
+                example("2"), "answers that a trainer waits for; it continues without the others"),
       fact_row("volunteers.calls.loss", sets<&ExpertCalls::loss>, range(0, 0.999), example("0.1"),
                "probability that a call is not answered"),
       duration_row("volunteers.calls.timeout", sets<&ExpertCalls::timeout_s>,
-                   "until a trainer goes on with fewer answers"),
+                   "time after which a trainer continues with fewer answers"),
   };
 }
 
 Rows swarm_rows() {
   return {
       whole_row("fuse", range(1, 4096), optional, example("16"),
-                "the most jobs like this one, each on one GPU, that are compared in one program "
-                "whose kernels do the work of all (HFTA), with the same jobs one after the other"),
+                "largest number of jobs like this one, each on one GPU, for a comparison: all in "
+                "one program with shared kernels (HFTA), or one after the other"),
       map_row("volunteers",
               example("{peers: [{name: t4, count: 400, up: 500 Mb/s, down: 500 Mb/s}]}"),
-              "the stages of the model (layout.pp) served by machines that come and go, many to a "
-              "stage (SWARM), beside the job on its cluster"),
+              "a training on machines that come and go, with many machines for each stage of the "
+              "model (layout.pp) (SWARM), to compare with the job on its cluster"),
       text_row("volunteers.trace", optional, files(".csv"), example("peers.csv"),
-               "how many peers there are from when on, in place of leave and join: a file beside "
-               "this one with the columns time_s and peers"),
+               "number of peers over time, instead of leave and join: a CSV file in the same "
+               "folder with the columns time_s and peers"),
       duration_row("volunteers.length", sets<&Volunteers::length_s>, at_most(366 * kDay_s),
                    example("32 h"), "of a trial"),
       whole_row("volunteers.trials", sets<&Volunteers::trials>, range(1, 1e5),

@@ -228,13 +228,13 @@ void ImportedKeys::read_named_file(const Setting& setting, int depth) {
     return;
   }
   if (is_variable(setting.value)) {
-    made_.left_out.push_back({setting, "names a file by a variable; give the file besides"});
+    made_.left_out.push_back(
+        {setting, "names a file by a variable; give that file to windtunnel import, too"});
     unread_ = setting;
     return;
   }
   throw Error(setting.where,
-              fmt::format("{}: there is no file '{}'; give it besides, as a further file of "
-                          "windtunnel import",
+              fmt::format("{}: there is no file '{}'; give it to windtunnel import, too",
                           setting.name, setting.value));
 }
 
@@ -278,9 +278,10 @@ Location ImportedKeys::place(const std::string& key) const {
 // The missing setting may be in a file that was named but not found.
 Error ImportedKeys::unsaid(std::string what) const {
   if (!unread_.value.empty()) {
-    what += fmt::format("; {}:{} names '{}', which is not here: give it besides",
-                        fs::path(unread_.where.file).filename().string(), unread_.where.line,
-                        fs::path(unread_.value).filename().string());
+    what +=
+        fmt::format("; {}:{} names '{}', which was not found: give it to windtunnel import, too",
+                    fs::path(unread_.where.file).filename().string(), unread_.where.line,
+                    fs::path(unread_.value).filename().string());
   }
   return {Location{request_.files.front()}, what};
 }

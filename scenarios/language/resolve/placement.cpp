@@ -32,9 +32,9 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
     }
     const auto [first, added] = row_of.try_emplace(node, row);
     if (!added) {
-      throw Error(where,
-                  fmt::format("node {} stands in line {}, too; each holds one block of ranks", node,
-                              table.line(first->second)));
+      throw Error(
+          where, fmt::format("node {} is also in line {}; each node holds one block of ranks", node,
+                             table.line(first->second)));
     }
     if (std::ssize(places) == nodes) {
       throw Error(where, fmt::format("the job has {} nodes and no more", nodes));
@@ -84,9 +84,10 @@ PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluste
     const int length = values.length(key);
     const int ranks = ranks_along(layout, axis);
     if (length == 0) continue;
-    if (cluster.pools.empty()) values.fail(key, "there are no cluster.pools to stand on");
+    if (cluster.pools.empty()) values.fail(key, "the cluster has no pools (cluster.pools)");
     if (placed.axis) {
-      values.fail(key, fmt::format("{} says where ranks stand, too; keep one of them", placed.key));
+      values.fail(key,
+                  fmt::format("{} also says which nodes ranks use; keep one of them", placed.key));
     }
     placed = {axis, key, {}};
     if (ranks % length != 0) {
@@ -155,7 +156,7 @@ std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) 
 void place_ranks(const Values& values, const Layout& layout, Cluster& cluster) {
   const PlacedAxis placed = stated_place(values, layout, cluster);
   if (placed.axis && values.has("layout.placement")) {
-    values.fail(placed.key, "layout.placement says where ranks stand, too; keep one of them");
+    values.fail(placed.key, "layout.placement also says which nodes ranks use; keep one of them");
   }
   if (layout.ranks() != cluster.gpus()) return;  // another check reports this
   cluster.ranks = rank_map(layout);

@@ -415,15 +415,14 @@ void check_islands(const Values& values, const Job& job) {
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
     if (job.snapshots[i].own == nullptr) continue;
     values.fail(interval_key(i),
-                "a rule of one's own does not go with islands that exchange now and then (sync), "
-                "which save by steps; state an interval");
+                "a rule defined by the program does not go with islands that exchange from time "
+                "to time (sync), which save after steps; state an interval");
   }
   for (size_t i = 0; i < job.failures.size(); ++i) {
     if (job.failures[i].kind != FailureKind::slow_node) continue;
-    values.fail(
-        fmt::format("failures.{}", i),
-        "kind: slow-node does not go with islands that exchange now and then (sync), each of "
-        "which has failures of its own; leave it out, or one of them");
+    values.fail(fmt::format("failures.{}", i),
+                "kind: slow-node does not go with islands that exchange from time to time "
+                "(sync), because each island has its own failures; leave out one of the two");
   }
 }
 

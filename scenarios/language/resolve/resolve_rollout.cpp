@@ -46,10 +46,11 @@ LengthDistribution resolve_output(const Values& values, double room) {
 
 void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout) {
   if (rollout.colocated == (rollout.nodes > 0)) {
-    values.fail("rollout",
-                rollout.colocated
-                    ? "colocated engines stand on the job's nodes; leave out nodes"
-                    : "says neither nodes nor 'colocated: true'; where do engines stand?");
+    values.fail(
+        "rollout",
+        rollout.colocated
+            ? "colocated engines use the job's nodes; leave out nodes"
+            : "states neither nodes nor 'colocated: true' for the engines; add one of them");
   }
   const bool asynchronous = rollout.mode == RolloutMode::asynchronous;
   if (rollout.colocated && rollout.mode != RolloutMode::synchronous) {
@@ -107,11 +108,10 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
     longest = std::max(longest, bucket.longest);
   }
   if (longest > room) {
-    values.fail(
-        "rollout.output",
-        fmt::format("{:.0f} tokens behind a prompt of {} are longer than batch.sequence {}, "
-                    "in which the job learns from them",
-                    longest, rollout.prompt_length, job.batch.sequence));
+    values.fail("rollout.output",
+                fmt::format("{:.0f} tokens after a prompt of {} are longer than batch.sequence {}, "
+                            "the sequence on which the job trains",
+                            longest, rollout.prompt_length, job.batch.sequence));
   }
   values.about("rollout.output", [&] { return draw_lengths(rollout.output, 1, rollout.seed); });
   rollout_machine(job, rollout);

@@ -199,7 +199,7 @@ void check_above(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& below = job.sync[level - 1];
   if (below.pattern == SyncPattern::none) {
     values.fail(key_of(entry, ""),
-                "stands above islands that never exchange; leave one of them out");
+                "is a level above islands that never exchange; leave one of the two out");
   }
   if (own.pattern != SyncPattern::none && own.every_steps <= below.every_steps) {
     values.fail(key_of(entry, ".every"),
@@ -319,9 +319,9 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
           ".paths", ".parameters", ".optimizer_states", ".wait_for"}) {
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
-                  "what synchronises in every step exchanges gradients, which "
-                  "communication says all of; leave it out, or state delay: 1 step, beside which "
-                  "the next step goes on");
+                  "replicas that synchronise in every step exchange gradients, and keys of "
+                  "communication describe that; leave this out, or state delay: 1 step, so that "
+                  "the next step runs during the exchange");
     }
     if (!job.sync.empty()) {
       values.fail(place + ".every",

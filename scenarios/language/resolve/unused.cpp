@@ -54,33 +54,33 @@ void add_idle_software(const Values& values, const Job& job, std::vector<Note>& 
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
   };
   const bool attends = !job.network && job.model.layers_with(has_attention) > 0;
-  if (!attends) add(stated_of(values, {"attention"}), "nothing takes it: no layer attends");
+  if (!attends) add(stated_of(values, {"attention"}), "has no effect: no layer has attention");
   if (job.calibration.attention != nullptr) {
     add(stated_of(values, {"software.portable_attention"}),
-        "nothing takes it: attention names the kernel");
+        "has no effect: attention names the kernel");
   }
   if (job.network || job.model.layers_with(has_mlp) == 0) {
     add(stated_of(values, {"software.mlp_tiles"}),
-        "nothing takes it: no layer has a dense MLP; experts are not cut into tiles");
+        "has no effect: no layer has a dense MLP, and experts are not divided into tiles");
   }
   if (job.network || job.model.activation != Activation::swiglu) {
     add(stated_of(values, {"software.fp8_activation_inputs"}),
-        "nothing takes it: no activation is gated");
+        "has no effect: no activation is gated");
   }
   if (job.precision != Precision::fp8 || !job.software.scaled_copies) {
     add(stated_of(values, {"software.weight_transposes"}),
-        "nothing takes it: only weights that are kept in fp8 (precision: fp8, "
-        "software.scaled_copies) are kept transposed besides");
+        "has no effect: only weights that are kept in fp8 (precision: fp8, software.scaled_copies) "
+        "have transposed copies");
   }
   if (job.layout.sharding == Sharding::none || !is_mixed(job.precision)) {
     add(stated_of(values, {"software.fp32_shards"}),
-        "nothing takes it: only where layout.sharding divides weights that compute in 16 bits are "
-        "there shards in fp32");
+        "has no effect: shards in fp32 exist only if layout.sharding divides weights that compute "
+        "in 16 bits");
   }
   if (bucket_elements(job) > 0) {
     add(stated_of(values, {"communication.bucket"}),
-        "nothing takes it: communication.bucket_elements says how many gradients a bucket has; "
-        "set that and communication.bucket_elements_per_replica to 0 to count bytes");
+        "has no effect: communication.bucket_elements sets how many gradients a bucket has; set "
+        "that and communication.bucket_elements_per_replica to 0 to count bytes");
   }
 }
 
@@ -146,7 +146,7 @@ void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& note
     const Keys keys = stated_of(values, {"communication.partition", "communication.credit"});
     if (!keys.empty()) {
       notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
-                       "nothing takes it: it is of communication.overlap: priority"});
+                       "has no effect without communication.overlap: priority"});
     }
   }
 }
@@ -157,27 +157,27 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
     if (!keys.empty()) notes.push_back({fmt::format("{}", fmt::join(keys, ", ")), why});
   };
   if (!job.redundancy) {
-    add(stated_below(values, "redundancy", "scheme"), "nothing takes it: the scheme is none");
+    add(stated_below(values, "redundancy", "scheme"), "has no effect: the scheme is none");
   }
   if (!job.communication.robust) {
-    add(stated_below(values, "communication.robust", "rule"), "nothing takes it: the rule is none");
+    add(stated_below(values, "communication.robust", "rule"), "has no effect: the rule is none");
   }
   if (job.campaign.length_s > 0 && job.sync.empty()) {
     add(stated_of(values, {"recovery.stream"}),
-        "nothing takes it: it is of islands (sync), which stream from each other");
+        "has no effect without islands (sync), which copy the state from each other");
   }
   if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
     add(stated_of(values, {"recovery.relayout"}),
-        "nothing takes it: it is of recovery.when_no_spare: relayout");
+        "has no effect without recovery.when_no_spare: relayout");
   }
   const auto copies = [&](ReplicaAxis axis) { return replica_groups(job.layout, axis).count > 1; };
   const bool reduces = job.layout.sharding >= Sharding::zero2;
   const bool of_experts = job.model.moe_layers() > 0 && copies(ReplicaAxis::expert_across);
   if (!reduces || !(copies(ReplicaAxis::dense_across) || of_experts)) {
     add(stated_of(values, {"layout.copies_summed"}),
-        "nothing takes it: only under layout.sharding: zero2 or zero3 do micro-batches reduce "
-        "gradients, and no shard has a copy unless layout.shard_ranks or "
-        "layout.expert_shard_ranks is less than the ranks there are");
+        "has no effect: micro-batches reduce gradients only with layout.sharding: zero2 or zero3, "
+        "and shards have copies only if layout.shard_ranks or layout.expert_shard_ranks is less "
+        "than the number of ranks");
   }
   add_idle_axes(values, job, notes);
   add_idle_modules(job, notes);
@@ -193,8 +193,8 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   if (values.stated("volunteers")) {
     add(stated_of(values, {"communication.compressor", "compress", "communication.robust",
                            "redundancy", "sync", "cluster.jitter"}),
-        "goes into the job's own figures, not into those of volunteers: their peers average whole "
-        "gradients in every step, and each is as fast as it is said to be");
+        "affects the figures of the job, not those of volunteers: their peers average whole "
+        "gradients in every step, and each has the speed stated for it");
   }
 }
 
@@ -212,22 +212,20 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
     }
     if (!keys.empty()) {
       notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
-                       "no figure rests on it: without campaign.length one iteration is simulated, "
-                       "in which nothing fails and no snapshot is due; add e.g. "
-                       "'campaign: {length: 54 d}'"});
+                       "changes no figure: without campaign.length one iteration is simulated, "
+                       "without failures and snapshots; add e.g. 'campaign: {length: 54 d}'"});
     }
   }
   const bool pool_price = std::ranges::any_of(
       job.cluster.pools, [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; });
   if ((values.stated("job.price") || pool_price) && job.tokens == 0 && !engines) {
     notes.push_back({pool_price ? "cluster.pools.*.price" : "job.price",
-                     "a cost needs job.tokens or job.steps besides; add one"});
+                     "has no effect without job.tokens or job.steps, which a cost needs; add one"});
   }
   if (values.stated("cluster.common") && !job.cluster.networks_differ()) {
-    notes.push_back(
-        {"cluster.common",
-         "nothing takes it: all nodes are of one network, which cluster.pools.0.network "
-         "and the others name"});
+    notes.push_back({"cluster.common",
+                     "has no effect: all nodes are in one network, which cluster.pools.0.network "
+                     "and the others name"});
   }
   add_idle(values, job, notes);
   return notes;

@@ -71,7 +71,7 @@ TEST_F(ProgramAlone, ListsTheCommandsOfItsSibling) {
     EXPECT_THAT(completed.out, HasSubstr(std::string("\n") + name + "\t" + about + "\n"));
     EXPECT_THAT(manual.out, HasSubstr(std::string("\n.SS ") + name + "\n" + about + ".\n"));
   }
-  EXPECT_THAT(manual.out, HasSubstr("windtunnel\\-validate, which is built and packed beside"));
+  EXPECT_THAT(manual.out, HasSubstr("windtunnel\\-validate, which is built and packaged together"));
 }
 
 TEST_F(ProgramAlone, HandsArgumentsAndExitCodesOn) {

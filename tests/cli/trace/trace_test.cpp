@@ -104,11 +104,11 @@ TEST(TraceCommand, WhatTracesDoNotTakeFromAScenarioIsRefused) {
   const std::string import = "trace import " + folder + " --scenario scenarios/small.yaml";
   EXPECT_EQ(run_program(import + recompute).exit_code, 0);
   const std::pair<const char*, const char*> refusals[] = {
-      {"", "small.yaml:11:12: recompute: selective, of which the traces know nothing"},
+      {"", "small.yaml:11:12: recompute: selective, which has no effect on traces"},
       {" --set recompute=full --set schedule=gpipe",
-       "--set schedule=gpipe: schedule.name: gpipe, of which the traces know nothing"},
+       "--set schedule=gpipe: schedule.name: gpipe, which has no effect on traces"},
       {" --set recompute=full --set communication.inner=tasks",
-       "communication.inner: tasks, of which the traces know nothing"}};
+       "communication.inner: tasks, which has no effect on traces"}};
   for (const auto& [set, message] : refusals) {
     const ProgramResult refused = run_program(import + set);
     EXPECT_EQ(refused.exit_code, 2) << set;

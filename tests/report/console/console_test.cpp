@@ -206,25 +206,26 @@ TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   comparison.points.push_back({{{"snapshots", "sync"}}, scheme(0.8, {storage}), ""});
   comparison.points.push_back({{{"snapshots", "smp"}}, scheme(0.85, {host, storage}), ""});
   comparison.points.push_back({{{"snapshots", "reft"}}, scheme(0.93, {host, peers, storage}), ""});
-  EXPECT_EQ(answer_text(compare_answer(comparison)),
-            "snapshots         copy     every  saving time  loading time  snapshot overhead "
-            " survival 7 d  host memory               time to train                             "
-            "       cost                     goodput\n"
-            "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %     "
-            " 99.975 %       240 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
-            " M USD)  93.0 %  (92.0 % .. 94.0 %)\n"
-            "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %     "
-            "    2.0 %       120 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
-            " M USD)  85.0 %  (84.0 % .. 86.0 %)\n"
-            "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %     "
-            "  100.0 %          0 B  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
-            " M USD)  80.0 %  (79.0 % .. 81.0 %)\n"
-            "\n"
-            "How sure this is\n"
-            "  in brackets  95 % interval of the mean over 100 trials\n"
-            "  chance       these trials do not tell reft, which has the most goodput, from sync"
-            " (0.00 points less, 0.00 .. 0.00); smp (0.00 points less, 0.00 .. 0.00); more of"
-            " them may: campaign.replicas\n");
+  EXPECT_EQ(
+      answer_text(compare_answer(comparison)),
+      "snapshots         copy     every  saving time  loading time  snapshot overhead "
+      " survival 7 d  host memory               time to train                             "
+      "       cost                     goodput\n"
+      "reft             peers    60.0 s       12.5 s        1.50 s             1.25 %     "
+      " 99.975 %       240 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+      " M USD)  93.0 %  (92.0 % .. 94.0 %)\n"
+      "smp        host-memory    60.0 s       3.00 s        1.50 s             1.00 %     "
+      "    2.0 %       120 GB  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+      " M USD)  85.0 %  (84.0 % .. 86.0 %)\n"
+      "sync           storage  60.0 min       95.0 s        42.0 s             0.75 %     "
+      "  100.0 %          0 B  77.5 d  (77.1 d .. 77.9 d)  61.0 M USD  (60.7 M USD .. 61.3"
+      " M USD)  80.0 %  (79.0 % .. 81.0 %)\n"
+      "\n"
+      "How sure this is\n"
+      "  in brackets  95 % interval of the mean over 100 trials\n"
+      "  chance       these trials do not separate reft, which has the most goodput, from sync"
+      " (0.00 points less, 0.00 .. 0.00); smp (0.00 points less, 0.00 .. 0.00); more"
+      " trials may (campaign.replicas)\n");
 }
 
 TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {

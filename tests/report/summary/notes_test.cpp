@@ -44,9 +44,9 @@ TEST(Notes, PointsThatAreTheSameJobAreNamed) {
   }
   EXPECT_TRUE(notes_of(comparison).empty());
   comparison.points.push_back({{{"pp", "null"}}, comparison.points.front().record, ""});
-  EXPECT_EQ(notes_of(comparison),
-            (std::vector<Note>{
-                {"comparison", "the same job as far as any figure tells: pp=1; pp=null"}}));
+  EXPECT_EQ(
+      notes_of(comparison),
+      (std::vector<Note>{{"comparison", "these points have the same figures: pp=1; pp=null"}}));
 }
 
 TEST(Notes, FiguresThatDifferAreLeftToTheRuns) {

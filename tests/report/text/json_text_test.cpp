@@ -28,7 +28,7 @@ TEST(JsonText, FaultsAreToldInPlainWords) {
   EXPECT_EQ(fault({{"a", 1}}, [](const Json& json) { json.at("a").get<std::string>(); }),
             "type must be string, but is number");
   EXPECT_EQ(fault(3, [](const Json& json) { json.at("a"); }),
-            "number where an object or a list is due");
+            "number instead of an object or a list");
 }
 
 // RFC 3629: 0xff stands in no UTF-8 text; U+FFFD replaces it.

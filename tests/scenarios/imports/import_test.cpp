@@ -244,7 +244,7 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
                       "deepspeed: configs/zero3.json\n",
                       {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
               testing::StartsWith("run.yaml:4:12: deepspeed: there is no file "
-                                  "'configs/zero3.json'; give it besides"));
+                                  "'configs/zero3.json'; give it to windtunnel import, too"));
 }
 
 TEST_F(ImportFolder, TakesWhatIsSetForVariablesAndForWordsInPlaceOfNumbers) {
@@ -355,11 +355,13 @@ TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
 }
 
 TEST_F(ImportFolder, NamesTheFileThatIsNotHereAndMaySayIt) {
-  EXPECT_THAT(refusal("run.sh",
-                      "python3 train.py \"${PWD}\"/models/gpu/own.yml run_name=two \\\n"
-                      "  dcn_data_parallelism=2 ici_fsdp_parallelism=8 model_name=llama2-7b\n",
-                      {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}}),
-              testing::EndsWith("; run.sh:1 names 'own.yml', which is not here: give it besides"));
+  EXPECT_THAT(
+      refusal("run.sh",
+              "python3 train.py \"${PWD}\"/models/gpu/own.yml run_name=two \\\n"
+              "  dcn_data_parallelism=2 ici_fsdp_parallelism=8 model_name=llama2-7b\n",
+              {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}}),
+      testing::EndsWith(
+          "; run.sh:1 names 'own.yml', which was not found: give it to windtunnel import, too"));
 }
 
 TEST_F(ImportFolder, LeavesOutTheScheduleOfAPipelineThatIsNotThere) {

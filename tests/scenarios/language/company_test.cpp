@@ -137,10 +137,9 @@ TEST_F(CompanyText, JobsOfTwoMixesOfPools) {
       "{name: older, nodes: 2, node: {base: dgx-a100, nics: 4}}]}";
   write("a.yaml", pool_job("a", ", place: {dp: [new, old]}"));
   write("b.yaml", pool_job("b", ", place: {dp: [new, older]}"));
-  EXPECT_EQ(
-      message(company("", three)),
-      "c.yaml:3:16: jobs: a.yaml and b.yaml stand on several pools each, and not on the same; "
-      "give one of them nodes of one pool");
+  EXPECT_EQ(message(company("", three)),
+            "c.yaml:3:16: jobs: a.yaml and b.yaml each use several pools, and not the same ones; "
+            "give one of them nodes of a single pool");
   write("b.yaml", pool_job("b", ", place: {dp: [older, older]}"));
   EXPECT_EQ(message(company("", three)), "no error");
 }
@@ -194,7 +193,7 @@ TEST_F(CompanyText, JobsThatWantTheSameNodes) {
 
 TEST_F(CompanyText, MoreNodesThanThereAre) {
   EXPECT_EQ(message(company("", "{nodes: 3, node: dgx-h100}")),
-            "c.yaml:3:7: jobs: they want 4 nodes (a.yaml 2, b.yaml 2); the cluster has 3");
+            "c.yaml:3:7: jobs: need 4 nodes in all (a.yaml 2, b.yaml 2), and the cluster has 3");
 }
 
 TEST_F(CompanyText, UnlikeClusters) {
@@ -212,17 +211,18 @@ TEST_F(CompanyText, UnlikeClusters) {
 
 TEST_F(CompanyText, JitterIsNotToldFromNeighbours) {
   EXPECT_TRUE(message(company("", "{nodes: 8, node: dgx-h100, jitter: {sigma: 0.1}}"))
-                  .find("cluster.jitter: what jobs do to each other") != std::string::npos);
+                  .find("cluster.jitter: each simulation of several jobs") != std::string::npos);
 }
 
 TEST_F(CompanyText, WattsAreOfOneJob) {
   EXPECT_TRUE(message(company("", "{nodes: 8, node: dgx-h100, power: {pue: 1.2}}"))
-                  .find("cluster.power: is of a machine that one job has") != std::string::npos);
+                  .find("cluster.power: is only possible for a single job") != std::string::npos);
 }
 
 TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
-  EXPECT_TRUE(message(company()).find("sync: of several jobs one step each") != std::string::npos);
+  EXPECT_TRUE(message(company()).find("sync: several jobs are simulated for one step each") !=
+              std::string::npos);
 }
 
 TEST_F(CompanyText, JobsAreTheirStepsAlone) {
@@ -235,20 +235,22 @@ TEST_F(CompanyText, JobsAreTheirStepsAlone) {
     write("a.yaml", job("a") + more);
     const std::string told = message(company());
     const std::string key = more.substr(0, more.find(':'));
-    EXPECT_TRUE(told.find(key + ": of several jobs one step each") != std::string::npos) << told;
+    EXPECT_TRUE(told.find(key + ": several jobs are simulated for one step each") !=
+                std::string::npos)
+        << told;
     EXPECT_TRUE(told.starts_with("a.yaml:6:")) << told;
   }
   const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
   write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
                       "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
   EXPECT_EQ(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n").substr(0, 47),
-            "a.yaml:6:7: fuse: of several jobs one step each");
+            "a.yaml:6:7: fuse: several jobs are simulated for one step each");
 }
 
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   EXPECT_EQ(message(company("model: gpt3-175b\n")),
             "c.yaml:4:1: model: a scenario of several jobs has name, cluster, jobs, placement; "
-            "what is of one job stands in its own file");
+            "keys of one job belong in its own file");
   EXPECT_EQ(message("name: both\njobs: [a.yaml]\n"), "c.yaml:1:1: the scenario has no 'cluster'");
   EXPECT_EQ(message(company("placement: packd\n")),
             "c.yaml:4:12: unknown placement 'packd'; did you mean 'packed'?");
@@ -264,7 +266,7 @@ TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   write("b.yaml", job("b", "global: 16", "global: 15"));
   EXPECT_TRUE(message(company()).starts_with("b.yaml:5:")) << message(company());
   write("b.yaml", job("b", "batch:", "calibration: generic\nbatch:"));
-  EXPECT_TRUE(message(company()).starts_with("b.yaml:5:14: calibration: is another one"))
+  EXPECT_TRUE(message(company()).starts_with("b.yaml:5:14: calibration: differs from that"))
       << message(company());
 }
 
@@ -274,7 +276,7 @@ TEST_F(CompanyText, OneJobAloneKnowsNothingOfOthers) {
   EXPECT_FALSE(has_jobs({.file = "a.yaml", .text = "- ["}));
   EXPECT_TRUE(fails([] { parse_case(company(), "c.yaml"); }, "c.yaml:3:1: jobs: this is a"));
   EXPECT_TRUE(fails([] { parse_case(job("a") + "placement: packed\n", "a.yaml"); },
-                    "a.yaml:6:1: placement: is of several jobs"));
+                    "a.yaml:6:1: placement: is for several jobs"));
 }
 
 }  // namespace

@@ -143,7 +143,7 @@ TEST(ChakraJsonErrors, HostileFilesAreRefusedInWords) {
       {collective("\"comm_size\": {}"), "'comm_size' is not a whole number"},
       {collective("\"pg_name\": 7"), "'pg_name' is not a text"},
       {graph_with("\"NodeType\": 5"), "COMM_SEND_NODE without comm_dst"},
-      {graph_with("\"a\": 1}, {\"Id\": 1, \"NodeType\": 4"), "node 1 stands in the file twice"},
+      {graph_with("\"a\": 1}, {\"Id\": 1, \"NodeType\": 4"), "node 1 is in the file twice"},
       {graph_with("\"data_deps\": [2]}, {\"Id\": 2, \"NodeType\": 4, \"data_deps\": [1]"),
        "waits for itself"},
       {message_with("\"attr\": 7"), ":2:1: 'attr' is not a list"},

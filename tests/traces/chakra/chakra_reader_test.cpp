@@ -360,7 +360,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
   const std::pair<std::vector<std::vector<chakra::Node>>, const char*> cases[] = {
       {{{node_of(1, chakra::COMP_NODE, "a", {1})}}, "byte 8: node 1 waits for itself"},
       {{{node_of(1, chakra::COMP_NODE, "a"), node_of(1, chakra::COMP_NODE, "b")}},
-       "node 1 stands in the file twice"},
+       "node 1 is in the file twice"},
       {{{nowhere}}, "COMM_SEND_NODE without comm_dst"},
       {{{reduce_of(0, 4, 1)}}, "comm_type 4 is not simulated"},
       {{{text}}, "attribute 'comm_size' is not an integer"},

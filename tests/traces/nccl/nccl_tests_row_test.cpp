@@ -142,7 +142,7 @@ const BadCase kCases[] = {
      "x:1:1: the key 'results' is missing"},
     {"JsonNoResults", json_of(""), "x:1:1: 'results' is empty: the run did not finish"},
     {"JsonOneRank", json_of("{}", "\"all_reduce_perf\"", 1),
-     "x:1:1: 'config' tells of 1 ranks; two are the least"},
+     "x:1:1: 'config' states 1 ranks; at least two are needed"},
     {"JsonCollectiveUnsaid", json_of("{}", "\"./a.out\""),
      "x:1:1: neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
      "say it with --collective"},

@@ -130,8 +130,8 @@ std::string repeated_names() {
 TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "State|Start|End|NNodes\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: no column 'Start' stands in the header; print"},
-      {"State|Start|End\n1|2|3\n", "f:1:1: no column 'NNodes' stands in the header"},
+      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: the header has no column 'Start'; print"},
+      {"State|Start|End\n1|2|3\n", "f:1:1: the header has no column 'NNodes'"},
       {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: no column 'State'"},
       {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, the header 4"},
       {head + "FALED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",
@@ -265,7 +265,7 @@ TEST(KernelLog, ATableIsNoneThoughItsCausesNameXids) {
 }
 
 TEST(ClusterRecords, WhatTheyTellThemselvesIsNotSaidAboveThem) {
-  const std::string told = " is for tables of faults; what a cluster recorded tells it itself";
+  const std::string told = " is only for tables of faults; a cluster's own records imply it";
   EXPECT_EQ(refusal_of("# nodes: 8\n# kind: process\n" + kJobs), "f:2:1: 'kind'" + told);
   EXPECT_EQ(refusal_of("# batch-window: 5\n[5.0] NVRM: Xid (0000:01:00): 48, x\n"),
             "f:1:1: 'batch-window'" + told);

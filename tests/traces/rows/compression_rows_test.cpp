@@ -78,7 +78,7 @@ TEST(CompressionRuns, FaultyRowsAreListedWithTheReason) {
   EXPECT_EQ(reason_of("a,b,,1.5,c,d,e,,1,,,,,,,,\n"), "column 'gpus': 1.5 is not a whole number");
   EXPECT_EQ(reason_of("a,b,,,c,d,e,,1,,,,,,,,\n"), "column 'gpus': is empty");
   EXPECT_EQ(reason_of("a,b,,4,c,d,e,128 global,1,,,,,,,,\n"),
-            "column 'batch': '128 global' has text behind the number; expected the number alone "
+            "column 'batch': '128 global' has text after the number; expected only the number "
             "(samples of a GPU)");
   EXPECT_EQ(reason_of("a,,,4,c,d,e,,-1,,,,,,,,\n"),
             "column 'model': is empty; column 'iter_time_ms': -1 is not greater than 0");
@@ -109,8 +109,7 @@ TEST(CompressionRuns, RefusesAFileOfAnotherKind) {
   EXPECT_EQ(fault_of("source,model,gpus,gpu_type,network,methods,iter_time_ms,"
                      "throughput_samples_s\n"),
             "runs.csv:1:1: unknown column 'method'; did you mean 'methods'?");
-  EXPECT_EQ(fault_of("source,source\n"),
-            "runs.csv:1:2: column 'source' stands twice in the header");
+  EXPECT_EQ(fault_of("source,source\n"), "runs.csv:1:2: column 'source' is in the header twice");
   EXPECT_THROW(read_compression_runs("/nonexistent/runs.csv"), Error);
 }
 

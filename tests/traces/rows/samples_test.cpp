@@ -86,7 +86,7 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
            {"cold", "", "column 'cache': '' is none of warm, cold"},
            {"1.25e-05", "fast", "column 'median_s': 'fast' is not a number (seconds)"},
            {"1.25e-05", "12.5us",
-            "column 'median_s': '12.5us' has text behind the number; expected the number alone "
+            "column 'median_s': '12.5us' has text after the number; expected only the number "
             "(seconds)"},
            {"1.25e-05", "nan", "column 'median_s': nan is not a finite number"},
            {"1.25e-05", "inf", "column 'median_s': inf is more than 1e+06 (seconds)"},
@@ -126,7 +126,7 @@ TEST(Samples, MessagesOfFilesThatAreNone) {
   EXPECT_NE(message_of(replaced(samples_header(), "median_s", "median_ms")).find("median_ms"),
             std::string::npos);
   EXPECT_EQ(message_of(replaced(samples_header(), "low_s", "median_s")),
-            "s.csv:1:5: column 'median_s' stands twice in the header");
+            "s.csv:1:5: column 'median_s' is in the header twice");
   EXPECT_THROW(read_samples("/nowhere/s.csv"), Error);
 }
 

@@ -77,14 +77,14 @@ const std::vector<Fault>& faults() {
   static const std::vector<Fault> cases = {
       {{{"layers", "many"}}, "column 'layers': 'many' is not a number"},
       {{{"gpus", "16 GPUs"}},
-       "column 'gpus': '16 GPUs' has text behind the number; expected the number alone"},
+       "column 'gpus': '16 GPUs' has text after the number; expected only the number"},
       {{{"iter_time_s", "12 s"}},
-       "column 'iter_time_s': '12 s' has text behind the number; expected the number alone "
+       "column 'iter_time_s': '12 s' has text after the number; expected only the number "
        "(seconds)"},
       {{{"mem_gib", "80GB"}},
-       "column 'mem_gib': '80GB' has text behind the number; expected the number alone (GiB)"},
+       "column 'mem_gib': '80GB' has text after the number; expected only the number (GiB)"},
       {{{"vocab", "\"50,257\""}},
-       "column 'vocab': '50,257' has text behind the number; expected the number alone"},
+       "column 'vocab': '50,257' has text after the number; expected only the number"},
       {{{"hidden", "-2048"}}, "column 'hidden': -2048 is not greater than 0"},
       {{{"mem_gib", "-3"}}, "column 'mem_gib': -3 is not greater than 0"},
       {{{"iter_time_s", "0"}}, "column 'iter_time_s': 0 is not greater than 0"},
@@ -189,7 +189,7 @@ TEST(TrainingRuns, WithoutTheNeededColumnsNothingIsRead) {
   EXPECT_EQ(reading_error("source,model,sequ,global_batch,gpus,gpu_type,tp,pp,iter_time_s\n"),
             "runs.csv:1:1: unknown column 'seq'; did you mean 'sequ'?");
   EXPECT_EQ(reading_error("source,model,source\n"),
-            "runs.csv:1:3: column 'source' stands twice in the header");
+            "runs.csv:1:3: column 'source' is in the header twice");
   EXPECT_THROW(read_training_runs("no/such.csv"), Error);
 }
 

@@ -17,7 +17,7 @@ TEST(RowReader, AllFaultsOfARowAreHeard) {
   EXPECT_FALSE(bad.number(kTime) || bad.count(kGpus) || bad.number(kIdle) || bad.flag("on"));
   EXPECT_EQ(bad.faults(),
             (std::vector<std::string>{
-                "column 'time': '1.5x' has text behind the number; expected the number alone (ms)",
+                "column 'time': '1.5x' has text after the number; expected only the number (ms)",
                 "column 'gpus': 2.5 is not a whole number", "column 'idle': -1 is less than 0",
                 "column 'on': 'maybe' is neither 1 (or true) nor 0 (or false)"}));
   RowReader good(table, 1);

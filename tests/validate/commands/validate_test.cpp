@@ -438,11 +438,11 @@ TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
   refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
   // A command reads only what stands behind it.
   refused("--fail-above 0.1 all " + both,
-          "'--fail-above' stands before the command 'all', which reads only");
-  refused(times + " all " + folder, "times.csv' stands before the command 'all'");
-  refused(times + " runs " + times, "times.csv' stands before the command 'runs'");
+          "'--fail-above' is before the command 'all', which only reads");
+  refused(times + " all " + folder, "times.csv' is before the command 'all'");
+  refused(times + " runs " + times, "times.csv' is before the command 'runs'");
   refused("--where 'gpus>8' schedules " + rows_file(),
-          "'--where' stands before the command 'schedules'");
+          "'--where' is before the command 'schedules'");
   EXPECT_EQ(run_program("validate -q checkpoints " + times).exit_code, 0);
   refused(fault_rows(folder) + " --fail-above 2",
           "--fail-above: for faults this is the share of the values outside their range");

@@ -164,7 +164,7 @@ class PlanExecution {
   // Among tasks that have begun and not ended, describes one that waits for no other rank if
   // possible, and else the one that began first.
   std::string standing_at() const {
-    std::string said = "no task has begun that has not ended";
+    std::string said = "no task is running";
     std::tuple<bool, double> least = {true, std::numeric_limits<double>::infinity()};
     for (RankId rank = 0; rank < plan_.ranks; ++rank) {
       const std::vector<Task>& tasks = plan_.classes[of_rank_[rank].rank_class].tasks;

@@ -138,8 +138,8 @@ Address address_of(const Variables& variables, const std::string& coordinator, i
     if (variables.has(hosts)) return {first_host(variables.text(hosts))};
   }
   throw Error(
-      "the launcher does not tell where rank 0 is; --coordinator HOST:PORT does, or MASTER_ADDR "
-      "and MASTER_PORT in the environment of every rank");
+      "the launcher does not state where rank 0 is; state it with --coordinator HOST:PORT, or with "
+      "MASTER_ADDR and MASTER_PORT in the environment of every rank");
 }
 
 }  // namespace

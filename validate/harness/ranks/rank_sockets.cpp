@@ -190,8 +190,9 @@ class Reception {
     while (!missing().empty()) {
       tcp::socket socket(context_);
       if (accept(context_, listening, socket, until_)) {
-        refuse_all(fmt::format("{} of {} did not come to {}:{} within {:.0f} s", listed(missing()),
-                               place_.ranks, place_.host, place_.port, timeout_s_));
+        refuse_all(fmt::format("{} of {} did not connect to {}:{} within {:.0f} s",
+                               listed(missing()), place_.ranks, place_.host, place_.port,
+                               timeout_s_));
       }
       Hello hello;
       const auto until = std::min(until_, after(kHelloS));

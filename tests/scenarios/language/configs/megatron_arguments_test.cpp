@@ -124,7 +124,7 @@ std::string arguments_refusal(const std::string& text) {
 TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
   EXPECT_EQ(arguments_refusal(""), "a.args:1:1: --num-layers is missing");
   EXPECT_EQ(arguments_refusal("--num-layers --hidden-size 4"),
-            "a.args:1:1: --num-layers: a value is due behind it");
+            "a.args:1:1: --num-layers: expected a value after it");
   EXPECT_EQ(arguments_refusal("\n  --num-layers $LAYERS"),
             "a.args:2:16: --num-layers: '$LAYERS' is a variable of the shell; write its value");
   EXPECT_EQ(arguments_refusal("--num-layers many"),

@@ -27,7 +27,7 @@ TEST(Placement, FaultsNameLineAndColumn) {
             "p.csv:3:1: no node 4; there are 4, counted from 0");
   EXPECT_EQ(placement_fault("node\n-1\n"), "p.csv:2:1: no node -1; there are 4, counted from 0");
   EXPECT_EQ(placement_fault("node\n3\n0\n3\n"),
-            "p.csv:4:1: node 3 stands in line 2, too; each holds one block of ranks");
+            "p.csv:4:1: node 3 is also in line 2; each node holds one block of ranks");
   EXPECT_EQ(placement_fault("node\n3\n0\n"),
             "p.csv:3:1: places end here after 2 of the job's 3 nodes");
   EXPECT_EQ(placement_fault("node\n"), "p.csv:1:1: places end here after 0 of the job's 3 nodes");

@@ -114,8 +114,9 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
   expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
          "4:32: layout.place.dp: ranks 0 and 4 share a node, and it places them on different "
          "pools");
-  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
-         "4:32: layout.place.pp: layout.place.dp says where ranks stand, too; keep one of them");
+  expect(
+      {.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
+      "4:32: layout.place.pp: layout.place.dp also says which nodes ranks use; keep one of them");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
          "4:24: layout.order: has no dp, of which the layout has 2");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"}, "4:40: layout.order.2: pp stands twice");

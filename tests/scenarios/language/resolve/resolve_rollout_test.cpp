@@ -82,7 +82,7 @@ TEST(ResolveRollout, TheIterationIsAnyonesWithoutIt) {
 
 TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
   const auto with = [](const char* rollout) { return fmt::format("{}, {}", rollout, kUsual); };
-  EXPECT_THAT(rollout_fault(kUsual), HasSubstr("says neither nodes nor 'colocated: true'"));
+  EXPECT_THAT(rollout_fault(kUsual), HasSubstr("states neither nodes nor 'colocated: true'"));
   EXPECT_THAT(rollout_fault(with("nodes: 2, colocated: true")), HasSubstr("leave out nodes"));
   EXPECT_THAT(rollout_fault(with("colocated: true, mode: asynchronous")),
               HasSubstr("rollout.mode: colocated engines and the job take turns"));
@@ -97,7 +97,7 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
               HasSubstr("leaves no room behind 4096 tokens of a prompt"));
   EXPECT_THAT(rollout_fault(
                   "nodes: 2, prompts: 8, prompt_length: 200, output: {median: 500, longest: 4000}"),
-              HasSubstr("4000 tokens behind a prompt of 200 are longer than batch.sequence 4096"));
+              HasSubstr("4000 tokens after a prompt of 200 are longer than batch.sequence 4096"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompts: 8, prompt_length: 200, output: {sigma: 1}"),
               HasSubstr("has neither a median, a mean nor buckets"));
   EXPECT_THAT(

@@ -77,7 +77,7 @@ TEST(ResolveSync, MistakesStandAtTheirLevel) {
   EXPECT_THAT(fault_of(first + second + ", fragments: 20}"), HasSubstr("a.yaml:8:"));
   EXPECT_THAT(fault_of(first + second + ", compressor: powersdg}"), HasSubstr("a.yaml:8:"));
   EXPECT_THAT(fault_of(first + ", compressor: int4" + second + "}"),
-              HasSubstr("sync.0.compressor: what synchronises in every step"));
+              HasSubstr("sync.0.compressor: replicas that synchronise in every step"));
 }
 
 TEST(ResolveSync, MistakesHaveTheirPlace) {

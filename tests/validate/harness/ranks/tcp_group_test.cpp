@@ -120,7 +120,7 @@ TEST(TcpGroup, LongAndShortMessagesMeet) {
 TEST(TcpGroup, MissingRanksAreNamed) {
   const int port = free_port();
   const auto said = told({place(0, 4, port), place(2, 4, port)}, 0.5, greet_all);
-  expect_says(said[0], "ranks 1, 3 of 4 did not come to 127.0.0.1");
+  expect_says(said[0], "ranks 1, 3 of 4 did not connect to 127.0.0.1");
   expect_says(said[1], "rank 2: ranks 1, 3 of 4 did not come");
 }
 
