@@ -42,13 +42,20 @@ std::vector<Configuration> recomputes_of(const Configuration& base, bool modules
 // the state alone.
 std::vector<Configuration> offloads_of(const Configuration& base);
 
+// A schedule with the model chunks per rank that it takes, and the overrides that make the
+// configuration with it. It holds no job: a job is large, and has dozens of schedules.
+struct ChosenSchedule {
+  ScheduleChoice schedule;
+  int chunks = 1;
+  Overrides set;
+};
+
 // The job's own schedule, or every synchronous one, with the chunks and slices that make a
 // difference. `chunks`: also other numbers of model chunks per rank.
-std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
-                                        const Allowed& allowed = {});
+std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bool chunks,
+                                         const Allowed& allowed = {});
 
-// The schedule of one job for the other one, with the chunks that it takes.
-void take_schedule(const Job& from, Job& to);
+void take_schedule(const ChosenSchedule& from, Job& to);
 // Sets one chunk per rank; the schedule that is chosen later sets its own number.
 void leave_chunks_open(Job& job);
 

@@ -4,7 +4,8 @@
 //
 // Exact but for the closed form: a configuration is passed over only when what its kernels alone
 // take, or cost, or its training state with one micro-batch occupies, is more than the last place
-// of the ranking has. (Slices skip the masked part of unfused attention; that saving is not
+// of the ranking has; under one schedule also when its passes alone take more, and none of the
+// frontier is missed. (Slices skip the masked part of unfused attention; that saving is not
 // foreseen.)
 #pragma once
 
