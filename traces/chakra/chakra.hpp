@@ -25,6 +25,8 @@ class ChakraExport {
   int files() const { return static_cast<int>(parts_.size()); }
   RankId rank(int file) const;          // whose trace it is; ascending
   std::string content(int file) const;  // its bytes
+  // The same in a string that may have held another file: of thousands it grows once.
+  void put_content(int file, std::string& bytes) const;
 
  private:
   struct Part {

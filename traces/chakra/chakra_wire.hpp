@@ -13,7 +13,8 @@
 
 namespace windtunnel {
 
-// The message behind its length.
+// Appends the message behind its length.
+void encode(const google::protobuf::MessageLite& message, std::string& bytes);
 std::string encode(const google::protobuf::MessageLite& message);
 
 // The nodes of a trace one after the other, however they are written down. Every fault of the file
