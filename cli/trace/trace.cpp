@@ -157,11 +157,12 @@ ExitCode export_traces(const ExportOptions& options) {
   clear_traces(options, stem);
   const ChakraExport traces(plan, ranks_named(options.ranks), stated_in_traces(the_case));
   double bytes = 0;
+  std::string content;
   {
     Progress progress;
     for (int i = 0; i < traces.files(); ++i) {
       progress.show(fmt::format("[{}/{}] rank {}", i + 1, traces.files(), traces.rank(i)));
-      const std::string content = traces.content(i);
+      traces.put_content(i, content);
       write_file(fmt::format("{}/{}.{}.et", options.out, stem, traces.rank(i)), content);
       bytes += double(content.size());
     }

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "models/cost/op/block_cost.hpp"
+#include "models/cost/op/op_parts.hpp"
 #include "models/cost/parallel/context_parallel.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/network/groups/parallel_groups.hpp"
@@ -25,10 +26,13 @@ struct PassAttention {
   Origin origin = Origin::assumed;
 };
 
+// Its kernels alone: this is asked of every sequence.
 PassAttention attention_of(const Job& job, Pass pass) {
   const BlockSetting setting(job, {});
+  std::vector<Op> ops;
+  append_attention_core(job, shard_of(job), pass, ops);
   PassAttention result;
-  for (const Op& op : block_ops(job, Block::layer, pass)) {
+  for (const Op& op : ops) {
     if (!is_attention(op)) continue;
     const OpCost cost = setting.cost(op);
     result.seconds += job.model.layers * cost.seconds;

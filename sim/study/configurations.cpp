@@ -87,18 +87,17 @@ bool allows(const Allowed& allowed, std::string_view schedule) {
          std::ranges::find(allowed.schedules, schedule) != allowed.schedules.end();
 }
 
-Configuration with_schedule(const Configuration& base, std::string_view name, int chunks,
-                            int slices) {
-  Configuration next = base;
-  next.job.layout.vpp = chunks;
+ChosenSchedule with_schedule(const Configuration& base, std::string_view name, int chunks,
+                             int slices) {
+  ChosenSchedule next{base.job.schedule, chunks, base.set};
   put(next.set, "layout.vpp", std::to_string(chunks));
-  if (next.job.schedule.name != name || !next.job.schedule.file.empty()) {
-    next.job.schedule = {};
-    next.job.schedule.name = name;
+  if (next.schedule.name != name || !next.schedule.file.empty()) {
+    next.schedule = {};
+    next.schedule.name = name;
     put(next.set, "schedule", std::string(name));
   }
-  if (slices != next.job.schedule.slices) {
-    next.job.schedule.slices = slices;
+  if (slices != next.schedule.slices) {
+    next.schedule.slices = slices;
     put(next.set, "schedule.slices", std::to_string(slices));
   }
   return next;
@@ -132,9 +131,9 @@ void find_shares_again(Job& job) {
 
 }  // namespace
 
-void take_schedule(const Job& from, Job& to) {
+void take_schedule(const ChosenSchedule& from, Job& to) {
   to.schedule = from.schedule;
-  to.layout.vpp = from.layout.vpp;
+  to.layout.vpp = from.chunks;
 }
 
 void leave_chunks_open(Job& job) {
@@ -251,8 +250,10 @@ std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
 }  // namespace
 
 std::vector<Configuration> recomputes_of(const Configuration& base, bool modules) {
+  const std::vector<Recompute> sets = recompute_sets(base.job, modules);
   std::vector<Configuration> configurations;
-  for (const Recompute& recompute : recompute_sets(base.job, modules)) {
+  configurations.reserve(sets.size());  // a job is slow to move
+  for (const Recompute& recompute : sets) {
     Configuration next = base;
     next.job.recompute = recompute;
     if (base.job.offload) {
@@ -296,24 +297,26 @@ std::vector<Configuration> offloads_of(const Configuration& base) {
   return configurations;
 }
 
-std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
-                                        const Allowed& allowed) {
+std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bool chunks,
+                                         const Allowed& allowed) {
   const Job& job = base.job;
   // One rank has no pipeline to order.
   if (job.layout.pp == 1) return {with_schedule(base, "1f1b", 1, 1)};
-  std::vector<Configuration> configurations;
+  std::vector<ChosenSchedule> schedules;
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
     // The job's own only, and where nothing else is asked.
     if (all ? kind.asynchronous || !allows(allowed, kind.name) : !own) continue;
     for (const int v : chunks_of(job, kind, own, all || chunks)) {
       for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {
-        configurations.push_back(with_schedule(base, kind.name, v, k));
+        schedules.push_back(with_schedule(base, kind.name, v, k));
       }
     }
   }
-  if (!job.schedule.file.empty() && !all) configurations.push_back(base);
-  return configurations;
+  if (!job.schedule.file.empty() && !all) {
+    schedules.push_back({job.schedule, job.layout.vpp, base.set});
+  }
+  return schedules;
 }
 
 }  // namespace windtunnel

@@ -40,14 +40,21 @@ std::vector<Configuration> recomputes_of(const Configuration& base, bool modules
 // quarter, half, three quarters or all of the layers; for a table of layers only the state.
 std::vector<Configuration> offloads_of(const Configuration& base);
 
-// The job's own schedule, or every synchronous one, with the numbers of chunks and slices that
-// matter. `chunks`: also other numbers of model chunks per rank.
-std::vector<Configuration> schedules_of(const Configuration& base, bool all, bool chunks,
-                                        const Allowed& allowed = {});
+// A schedule with the model chunks per rank that it takes, and the overrides that make the
+// configuration with it. It holds no job: a job is large, and has dozens of schedules.
+struct ChosenSchedule {
+  ScheduleChoice schedule;
+  int chunks = 1;
+  Overrides set;
+};
 
-// Copies the schedule of one job, with the chunks it needs, to another.
-void take_schedule(const Job& from, Job& to);
-// Sets one chunk per rank; the schedule chosen later sets its own number.
+// The job's own schedule, or every synchronous one, with the chunks and slices that make a
+// difference. `chunks`: also other numbers of model chunks per rank.
+std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bool chunks,
+                                         const Allowed& allowed = {});
+
+void take_schedule(const ChosenSchedule& from, Job& to);
+// Sets one chunk per rank; the schedule that is chosen later sets its own number.
 void leave_chunks_open(Job& job);
 
 }  // namespace windtunnel

@@ -22,6 +22,8 @@
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "models/workload/axes.hpp"
 #include "policies/conflicts/conflict.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/search/memory_search.hpp"
@@ -101,23 +103,33 @@ struct Fault {
 struct Judged {
   std::vector<RankedConfiguration> feasible;
   std::vector<Fault> faults;
+  std::int64_t passed_over = 0;
 };
+
+// What a step does not go below under its schedule: the passes alone, between which messages take
+// no time. Nothing is known of it where replicas differ, or where steps follow one another without
+// a flush.
+double passes_s(const PreparedIteration& prepared) {
+  if (!prepared.kinds.empty() || prepared.schedule.iterations > 1) return 0;
+  return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).makespan_s;
+}
 
 // All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
 double undisturbed_usd(const Job& job, double step_s) {
+  if (job.tokens == 0) return 0;  // unequal sequences are drawn to be counted
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
 // As `run` would read it: its software makes of each layout and schedule what it makes of that one.
 // Returns what it chose.
-std::vector<ChosenKey> choose_for(const NamedSoftware* software, Configuration& at) {
+std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides& set, Job& job) {
   if (software == nullptr || software->framework->defaults.empty()) return {};
   const auto stated = [&](std::string_view key) {
-    return software->stated(key) || std::ranges::any_of(at.set, [&](const auto& set) {
-             return key == set.first || is_below(key, set.first);
+    return software->stated(key) || std::ranges::any_of(set, [&](const auto& each) {
+             return key == each.first || is_below(key, each.first);
            });
   };
-  return choose_again(*software->framework, stated, at.job);
+  return choose_again(*software->framework, stated, job);
 }
 
 // The last geometries of layouts: candidates that differ in micro-batch or recomputation share one.
@@ -205,7 +217,7 @@ class Optimiser {
   void add_below(Configuration at, std::span<const MakeNext> choices,
                  const std::shared_ptr<const NamedSoftware>& software) {
     if (choices.empty()) {
-      choose_for(software.get(), at);
+      choose_for(software.get(), at.set, at.job);
       return add(std::move(at), software);
     }
     for (Configuration& next : choices.front()(at)) {
@@ -214,6 +226,17 @@ class Optimiser {
   }
 
   bool full() const { return static_cast<int>(result_.best.size()) >= options_.top; }
+
+  bool keeps_frontier() const { return options_.recompute || options_.offload; }
+
+  // Whether a configuration that is no better than this is neither among the best nor on the
+  // frontier, as they were before its block.
+  bool cannot_show(const RankedConfiguration& at_best) const {
+    if (!full() || value_of(at_best) <= value_of(result_.best.back())) return false;
+    return !keeps_frontier() || std::ranges::any_of(result_.frontier, [&](const auto& known) {
+      return known.memory_bytes <= at_best.memory_bytes && known.estimated_s <= at_best.estimated_s;
+    });
+  }
 
   // The example of what does not fit is the one that comes nearest.
   void note(const Fault& fault) {
@@ -231,12 +254,20 @@ class Optimiser {
     std::vector<double> whole;
     for (double* bytes : sizes)
       whole.push_back(std::exchange(*bytes, *bytes * (1 - options_.headroom)));
-    const std::string said = excess(job);
-    for (std::size_t i = 0; i < sizes.size(); ++i) *sizes[i] = whole[i];
-    return said;
+    const auto give_back = [&] {
+      for (std::size_t i = 0; i < sizes.size(); ++i) *sizes[i] = whole[i];
+    };
+    try {
+      const std::string said = excess(job);
+      give_back();
+      return said;
+    } catch (...) {
+      give_back();
+      throw;
+    }
   }
 
-  std::vector<Configuration> schedules(const Configuration& configuration) const {
+  std::vector<ChosenSchedule> schedules(const Configuration& configuration) const {
     return schedules_of(configuration, options_.schedule, options_.layout || options_.schedule,
                         options_.allowed);
   }
@@ -256,23 +287,26 @@ class Optimiser {
                        Use use) const {
     if (software == nullptr || !software->asks_schedule) return use(job);
     std::vector<std::vector<ChosenKey>> known;
-    for (Configuration& each : schedules(configuration)) {
-      std::vector<ChosenKey> chosen = choose_for(software, each);
+    for (const ChosenSchedule& each : schedules(configuration)) {
+      Job under = job;
+      take_schedule(each, under);
+      std::vector<ChosenKey> chosen = choose_for(software, each.set, under);
       if (std::ranges::find(known, chosen) != known.end()) continue;
       known.push_back(std::move(chosen));
-      take_schedule(job, each.job);
-      use(each.job);
+      take_schedule({job.schedule, job.layout.vpp, {}}, under);
+      use(under);
     }
     if (known.empty()) use(job);
   }
 
   // Unless the layout is impossible, or the least that a GPU holds is too much.
   void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
-    Job job = configuration.job;
+    Job& job = configuration.job;
+    const int chunks = job.layout.vpp;
     if (options_.layout || options_.schedule) leave_chunks_open(job);
     try {
       check_layers(job);
-      find_memory(job, configuration.job);
+      find_memory(job);
       check_any_schedule(job);
       std::optional<double> least;
       Fault fault;
@@ -285,12 +319,14 @@ class Optimiser {
           if (fault.reason.empty() || bytes < fault.bytes) fault = {kMemoryFault, excess, bytes};
           return;
         }
-        const double value = value_of({.estimated_s = at_least.step_s,
-                                       .estimated_usd = undisturbed_usd(chosen, at_least.step_s),
-                                       .memory_bytes = bytes});
+        const bool by_cost = options_.aim == Aim::cost;
+        const double usd = by_cost ? undisturbed_usd(chosen, at_least.step_s) : 0;
+        const double value =
+            value_of({.estimated_s = at_least.step_s, .estimated_usd = usd, .memory_bytes = bytes});
         least = std::min(value, least.value_or(value));
       });
       if (!least) return note(fault);
+      job.layout.vpp = chunks;
       candidates_.push_back(
           {std::make_unique<const Configuration>(std::move(configuration)), software, *least});
     } catch (const Error& error) {
@@ -302,30 +338,38 @@ class Optimiser {
     Judged judged;
     const Overrides& set = candidate.configuration->set;
     SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
-    for (Configuration& each : schedules(*candidate.configuration)) {
+    Job job = candidate.configuration->job;
+    for (const ChosenSchedule& each : schedules(*candidate.configuration)) {
       try {
-        choose_for(candidate.software.get(), each);
+        if (candidate.software != nullptr) job = candidate.configuration->job;
+        take_schedule(each, job);
+        choose_for(candidate.software.get(), each.set, job);
         if (candidate.software != nullptr) {
-          const std::vector<BrokenRule> refused =
-              broken_rules(*candidate.software->framework, each.job);
+          const std::vector<BrokenRule> refused = broken_rules(*candidate.software->framework, job);
           if (!refused.empty()) {
             judged.faults.push_back({kSoftwareFault, refused.front().text});
             continue;
           }
         }
-        const PreparedIteration prepared = prepare_iteration(each.job, geometry);
+        const PreparedIteration prepared = prepare_iteration(job, geometry);
         geometry = prepared.geometry;
         const std::string excess =
-            with_headroom(each.job, [&](const Job& less) { return memory_excess(less, prepared); });
+            with_headroom(job, [&](const Job& less) { return memory_excess(less, prepared); });
         if (!excess.empty()) {
           judged.faults.push_back({kMemoryFault, excess, fullest_bytes(prepared.memory)});
           continue;
         }
         RankedConfiguration ranked;
         ranked.set = each.set;
-        ranked.estimated_s = iteration_step_s(each.job, prepared);
-        ranked.estimated_usd = undisturbed_usd(each.job, ranked.estimated_s);
         ranked.memory_bytes = fullest_bytes(prepared.memory);
+        ranked.estimated_s = passes_s(prepared);
+        ranked.estimated_usd = undisturbed_usd(job, ranked.estimated_s);
+        if (cannot_show(ranked)) {
+          ++judged.passed_over;
+          continue;
+        }
+        ranked.estimated_s = iteration_step_s(job, prepared);
+        ranked.estimated_usd = undisturbed_usd(job, ranked.estimated_s);
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
         judged.faults.push_back({kScheduleFault, error.what()});
@@ -340,6 +384,7 @@ class Optimiser {
     for_each_index(count, options_.threads,
                    [&](size_t i) { judged[i] = judge(candidates_[first + i]); });
     for (Judged& each : judged) {
+      result_.passed_over += each.passed_over;
       for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
         // Several ways lead to one: without a pipeline every schedule is the same.
@@ -347,7 +392,7 @@ class Optimiser {
         std::ranges::sort(sorted);
         if (!seen_.insert(std::move(sorted)).second) continue;
         ++result_.estimated;
-        if (options_.recompute || options_.offload) result_.frontier.push_back(ranked);
+        if (keeps_frontier()) result_.frontier.push_back(ranked);
         result_.best.push_back(std::move(ranked));
       }
     }
@@ -360,13 +405,13 @@ class Optimiser {
 
   // What the scenario leaves to the search, for this configuration: under the plain schedule where
   // others are tried.
-  void find_memory(Job& job, Job& configured) const {
+  void find_memory(Job& job) const {
     if (!offload_of(job).searched.any()) return;
     Job open = with_memory_open(job);
     if (options_.layout || options_.schedule) open.schedule = {};
     const Job found = with_memory_found(open);
-    job.recompute = configured.recompute = found.recompute;
-    job.offload = configured.offload = found.offload;
+    job.recompute = found.recompute;
+    job.offload = found.offload;
   }
 
   static void keep_frontier(std::vector<RankedConfiguration>& all) {

@@ -4,8 +4,9 @@
 //
 // Exact apart from the closed form: a configuration is skipped only if the time or cost of its
 // kernels alone, or the memory of its training state with one micro-batch, already exceeds the last
-// place of the ranking. (Slices skip the masked part of unfused attention; this saving is not
-// anticipated.)
+// place of the ranking. With one schedule, the time of its passes alone is compared too. No
+// configuration of the frontier is skipped. (Slices skip the masked part of unfused attention; this
+// saving is not anticipated.)
 #pragma once
 
 #include <functional>

@@ -25,6 +25,8 @@ class ChakraExport {
   int files() const { return static_cast<int>(parts_.size()); }
   RankId rank(int file) const;          // the rank of the file; ascending
   std::string content(int file) const;  // the bytes of the file
+  // As content(), into a string that is used again for each file, so that it grows once.
+  void put_content(int file, std::string& bytes) const;
 
  private:
   struct Part {

@@ -13,13 +13,16 @@ namespace windtunnel {
 
 namespace io = google::protobuf::io;
 
+void encode(const google::protobuf::MessageLite& message, std::string& bytes) {
+  std::size_t length = message.ByteSizeLong();
+  for (; length >= 0x80; length >>= 7) bytes += static_cast<char>(length | 0x80);
+  bytes += static_cast<char>(length);
+  message.AppendPartialToString(&bytes);
+}
+
 std::string encode(const google::protobuf::MessageLite& message) {
   std::string bytes;
-  io::StringOutputStream stream(&bytes);
-  io::CodedOutputStream out(&stream);
-  out.WriteVarint64(message.ByteSizeLong());
-  message.SerializeWithCachedSizes(&out);
-  out.Trim();
+  encode(message, bytes);
   return bytes;
 }
 

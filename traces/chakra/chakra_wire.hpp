@@ -13,7 +13,8 @@
 
 namespace windtunnel {
 
-// The message preceded by its length.
+// Appends the length of the message and then the message.
+void encode(const google::protobuf::MessageLite& message, std::string& bytes);
 std::string encode(const google::protobuf::MessageLite& message);
 
 // The nodes of a trace one after the other, for either file format. Faults of the file are thrown

@@ -240,10 +240,16 @@ RankId ChakraExport::rank(int file) const {
 }
 
 std::string ChakraExport::content(int file) const {
+  std::string bytes;
+  put_content(file, bytes);
+  return bytes;
+}
+
+void ChakraExport::put_content(int file, std::string& bytes) const {
+  bytes.clear();
   const Part& part = parts_.at(file);
   const RankClass& owner = plan_.classes[part.rank_class];
-  std::string bytes =
-      encode(metadata_of(plan_, scenario_, part.rank_class, part.first, part.count));
+  encode(metadata_of(plan_, scenario_, part.rank_class, part.first, part.count), bytes);
   std::vector<std::int32_t> groups;
   for (std::int32_t m = part.first; m < part.first + part.count; ++m) {
     const auto& of_rank = groups_of_rank_[owner.members[m]];
@@ -255,10 +261,9 @@ std::string ChakraExport::content(int file) const {
   header.set_name("process_groups");
   header.set_type(chakra::METADATA_NODE);
   header.mutable_inputs()->set_values(process_groups_text(plan_, groups));
-  bytes += encode(header);
+  encode(header, bytes);
   TaskWriter writer(plan_, partners_, part.rank_class, part.first);
-  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) bytes += encode(writer.node(t));
-  return bytes;
+  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) encode(writer.node(t), bytes);
 }
 
 }  // namespace windtunnel

@@ -24,15 +24,15 @@ TEST(Configurations, TheOwnScheduleIsKept) {
     base.job.schedule.defer_weights = true;
     const auto own = schedules_of(base, false, false);
     ASSERT_EQ(own.size(), 1U) << name;
-    EXPECT_EQ(own[0].job.schedule.name, name);
-    EXPECT_TRUE(own[0].job.schedule.defer_weights);
+    EXPECT_EQ(own[0].schedule.name, name);
+    EXPECT_TRUE(own[0].schedule.defer_weights);
   }
 }
 
 TEST(Configurations, AllSchedulesAreSynchronous) {
   const auto all = schedules_of(under("pipedream"), true, true);
   const auto count = [&](std::string_view name) {
-    return std::ranges::count(all, name, [](const auto& at) { return at.job.schedule.name; });
+    return std::ranges::count(all, name, [](const auto& at) { return at.schedule.name; });
   };
   EXPECT_EQ(count("pipedream"), 0);
   EXPECT_EQ(count("pipedream-2bw"), 0);
@@ -64,8 +64,8 @@ TEST(Configurations, SharedCopiesFitEveryLayout) {
 TEST(Configurations, OneRankHasNoPipelineToOrder) {
   const auto one = schedules_of(under("zb-v", 1), true, true);
   ASSERT_EQ(one.size(), 1U);
-  EXPECT_EQ(one[0].job.schedule.name, "1f1b");
-  EXPECT_EQ(one[0].job.layout.vpp, 1);
+  EXPECT_EQ(one[0].schedule.name, "1f1b");
+  EXPECT_EQ(one[0].chunks, 1);
 }
 
 // Ranks in their own order stand on pools under any layout; places are of one layout.
