@@ -1,5 +1,6 @@
-// Logs of node faults. Which form a file has is told by what stands in it: Slurm's accounting
-// or a kernel's log (fault_records.hpp), or a CSV file, told by its columns:
+// Logs of node faults. Which form a file has is told by what stands in it: a record of a cluster,
+// such as Slurm's accounting or a kernel's log (fault_records.hpp), or a CSV file, told by its
+// columns:
 // - InfiniteHBD (stepfun-ai/InfiniteHBD-Trace, as intervals):
 // node,start_day,end_day,level,class,desc
 // - LANL (LA-UR-05-7318): system,start_min_since_2001,node,downtime_min,category,detail; one log

@@ -1,7 +1,9 @@
-// What a cluster's own records say of faults (Slurm's accounting, kernel logs), as logs of faults:
-// one for the faults that cost a node, one for those that cost a job its processes alone.
+// What a cluster's own records say of faults (Slurm's accounting and events of nodes, kernel logs,
+// metrics of DCGM), as logs of faults: one for the faults that cost a node, one for those that cost
+// a job its processes alone.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +20,7 @@ struct FaultRecord {
   std::string node;                      // empty: not known
   FailureKind kind = FailureKind::node;  // or process
   std::string cause;
+  double repair_s = 0;  // until the node was back; 0: not known
 };
 
 struct ClusterRecords {
@@ -46,7 +49,7 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
 // OUT_OF_MEMORY the job's processes. A rate is by the node time of the jobs, as nodes without a job
 // fail unseen.
 
-bool is_slurm_table(std::string_view text);
+bool is_slurm_table(std::string_view text);  // of jobs or of events
 
 // Columns State, Start and End, and NNodes, AllocNodes or NodeList are needed; others are not read,
 // but for FailedNode and JobID, whose steps ("12.batch") are no jobs of their own. A job that has
@@ -55,6 +58,59 @@ bool is_slurm_table(std::string_view text);
 // starts, more cells than columns.
 std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& file,
                                       const FaultLog& head);
+
+// ---- Slurm's events of nodes: slurm_events.cpp ----
+//
+// `sacctmgr -P show event format=NodeName,Start,End,State,Reason` prints a line for each time that
+// a node was out of service (slurm.schedmd.com/sacctmgr.html). A node that leaves service as DOWN,
+// FAIL or ERROR is a fault; one that is drained lets its job end, and is none. Events of a node
+// that follow each other within same_fault_s are one time out of service, whose first state tells
+// what it was and whose end is that of the last. The column "Cluster Nodes" of events of the
+// cluster names all nodes, where it is printed; else only nodes with an event are known.
+
+bool is_slurm_events(std::string_view text);
+
+// Columns NodeName, TimeStart, TimeEnd and State are needed; Reason and "Cluster Nodes" are read
+// too. Throws Error with file:line:column: a missing column, an unknown state, a time that is none,
+// an event that ends before it starts, more cells than columns.
+std::vector<FaultLog> read_slurm_events(std::string_view text, const std::string& file,
+                                        const FaultLog& head);
+
+// ---- Xids in metrics of DCGM, as Prometheus keeps them: dcgm_metrics.cpp ----
+//
+// dcgm-exporter exports DCGM_FI_DEV_XID_ERRORS, the last Xid of each GPU, 0 before the first
+// (github.com/NVIDIA/dcgm-exporter): an Xid is counted where the value becomes another one. A value
+// that stands there from the first sample is older than the log. The labels err_code and err_msg
+// follow the value and tell GPUs not apart. DCGM_EXP_XID_ERRORS_COUNT with its label xid counts
+// those of a window of time: each rise is counted.
+//
+// Forms: what `promtool query range` prints (a line "NAME{LABELS} =>", then a line "79 @[SECONDS]"
+// a sample), and lines "NAME{LABELS} VALUE TIME" of the text exposition format, of `promtool tsdb
+// dump` (milliseconds) and of `promtool tsdb dump-openmetrics` (seconds; times above 1e11 are
+// milliseconds). The node is the label Hostname, else node, else instance without its port.
+
+bool is_dcgm_metrics(std::string_view text);
+
+// All samples tell how long the log is and which nodes there are, those of other metrics too.
+// Throws Error with file:line:column: a sample without a time, a value that is no Xid, labels that
+// are none, a GPU without a node.
+std::vector<FaultLog> read_dcgm_metrics(std::string_view text, const std::string& file,
+                                        const FaultLog& head);
+
+// ---- Xids of both, by NVIDIA's list (xid_errors.hpp) ----
+
+struct XidCounts {
+  std::map<std::string, int> harmless, unknown;
+};
+
+// The kind and the name of the fault; nothing, but counted, where it is none. `fatal`: as far as
+// the record says so, else true.
+std::optional<std::pair<FailureKind, std::string>> fault_of_xid(int number, bool fatal,
+                                                                XidCounts& counts);
+void note_xids(const XidCounts& counts, ClusterRecords& records);
+
+// "NODE_FAIL: 3, FAILED: 1", the most frequent first, and of many how many more there are.
+std::string counts_text(const std::map<std::string, int>& counts);
 
 // ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
 //
