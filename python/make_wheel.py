@@ -4,6 +4,8 @@
 
 A wheel holds the package, the program of the core, the library and every shared library that they
 need, but for glibc's. It needs CMake and the packages that `./dev build` installs, and nothing from PyPI.
+Every Python 3 installs it: one that the extension was not built for has the commands of the program
+(windtunnel/_extension.py).
 """
 
 import base64
@@ -66,10 +68,10 @@ def installed(build, stage):
 
 
 def tag_of(package):
-    """As the extension says it: of which Python it is, and of which kind of machine."""
+    """Of any Python 3, and of the kind of machine that the extension names."""
     name = os.path.basename(glob.glob(os.path.join(package, "_windtunnel.*.so"))[0])
-    python, machine = re.match(r"_windtunnel\.cpython-(\d+)-(\w+)-linux", name).groups()
-    return f"cp{python}-cp{python}-linux_{machine}"
+    machine = re.match(r"_windtunnel\.cpython-\d+-(\w+)-linux", name).group(1)
+    return f"py3-none-linux_{machine}"
 
 
 def packed(stage, path):
@@ -99,19 +101,39 @@ def packed(stage, path):
 
 def make_wheel(build, folder):
     """The wheel of a build folder that has the TARGETS. Returns its file name."""
-    name = f"windtunnel-{version()}"
     with tempfile.TemporaryDirectory() as stage:
-        tag = tag_of(installed(build, stage))
-        info = os.path.join(stage, name + ".dist-info")
-        os.mkdir(info)
-        shutil.copy(os.path.join(SOURCE, "LICENSE"), info)
-        for file, text in (("METADATA", METADATA.format(version=version())),
-                           ("entry_points.txt", ENTRY_POINTS), ("WHEEL", WHEEL.format(tag=tag)),
-                           ("RECORD", "")):
-            with open(os.path.join(info, file), "w", encoding="utf-8") as made:
-                made.write(text)
-        os.makedirs(folder, exist_ok=True)
-        packed(stage, os.path.join(folder, f"{name}-{tag}.whl"))
+        return with_metadata(stage, tag_of(installed(build, stage)), folder)
+
+
+def make_editable(build, folder):
+    """A wheel that points at a folder of the build (PEP 660): the modules there are links to those of
+    the source tree, the compiled parts those of the build."""
+    stage = os.path.join(os.path.abspath(build), "editable")
+    shutil.rmtree(stage, ignore_errors=True)
+    package = installed(build, stage)
+    for path in glob.glob(os.path.join(SOURCE, "python", "windtunnel", "*.py")):
+        link = os.path.join(package, os.path.basename(path))
+        os.remove(link)
+        os.symlink(path, link)
+    with tempfile.TemporaryDirectory() as pointer:
+        with open(os.path.join(pointer, "windtunnel.pth"), "w", encoding="utf-8") as file:
+            file.write(stage + "\n")
+        return with_metadata(pointer, tag_of(package), folder)
+
+
+def with_metadata(stage, tag, folder):
+    """Packs what a stage holds, with what says so of it. Returns the wheel's file name."""
+    name = f"windtunnel-{version()}"
+    info = os.path.join(stage, name + ".dist-info")
+    os.mkdir(info)
+    shutil.copy(os.path.join(SOURCE, "LICENSE"), info)
+    for file, text in (("METADATA", METADATA.format(version=version())),
+                       ("entry_points.txt", ENTRY_POINTS), ("WHEEL", WHEEL.format(tag=tag)),
+                       ("RECORD", "")):
+        with open(os.path.join(info, file), "w", encoding="utf-8") as made:
+            made.write(text)
+    os.makedirs(folder, exist_ok=True)
+    packed(stage, os.path.join(folder, f"{name}-{tag}.whl"))
     return f"{name}-{tag}.whl"
 
 
@@ -122,9 +144,8 @@ def build_folder(config_settings):
     return (config_settings or {}).get("build-dir", own)
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """PEP 517, in the build_folder()."""
-    del metadata_directory
+def built(config_settings):
+    """The build_folder(), with the TARGETS as they are now."""
     build = build_folder(config_settings)
     if not os.path.exists(os.path.join(build, "CMakeCache.txt")):
         # As the preset `core`, which the tests run, for the Python that asks.
@@ -132,7 +153,19 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -g1",
             f"-DPython_EXECUTABLE={sys.executable}")
     run("cmake", "--build", build, "--target", *TARGETS)
-    return make_wheel(build, wheel_directory)
+    return build
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """PEP 517, in the build_folder()."""
+    del metadata_directory
+    return make_wheel(built(config_settings), wheel_directory)
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """PEP 660, in the build_folder()."""
+    del metadata_directory
+    return make_editable(built(config_settings), wheel_directory)
 
 
 def build_sdist(sdist_directory, config_settings=None):

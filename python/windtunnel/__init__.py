@@ -11,14 +11,13 @@ it is. ``run`` simulates it, ``compare`` and ``sweep`` do so at every point of a
 are those of the program ``windtunnel``, bit for bit.
 """
 
-import glob as _glob
-import os as _os
-import sys as _sys
+from windtunnel._extension import MISSING as _MISSING
+from windtunnel._extension import Error
+from windtunnel.program import command
 
-try:
+if not _MISSING:
     from windtunnel._windtunnel import (
         CompressorRequest,
-        Error,
         GradientTensor,
         Kernel,
         Recipe,
@@ -31,22 +30,12 @@ try:
         product,
         version,
     )
-except ModuleNotFoundError as missing:
-    if missing.name != "windtunnel._windtunnel":
-        raise
-    # Python looks for the name of its own version alone, and would say that there is none.
-    _there = _glob.glob(_os.path.join(_os.path.dirname(__file__), "_windtunnel.*.so"))
-    raise ImportError(
-        "windtunnel has no extension for Python {}.{} on this kind of machine; there is: {}. Start "
-        "the Python that it was built for, or build it for this one (docs/reference/python.md)".format(
-            *_sys.version_info[:2], ", ".join(map(_os.path.basename, _there)) or "none"),
-        name=missing.name) from None
+    from windtunnel.case import Case, load, loads
+    from windtunnel.points import Interrupted, Point, Points
+    from windtunnel.result import Result
+    from windtunnel.schedule import Action, backward, backward_input, backward_weight, forward
 
-from windtunnel.case import Case, load, loads
-from windtunnel.points import Interrupted, Point, Points
-from windtunnel.program import command
-from windtunnel.result import Result
-from windtunnel.schedule import Action, backward, backward_input, backward_weight, forward
+    __version__ = version().split()[0]
 
 __all__ = [
     "Action",
@@ -76,4 +65,9 @@ __all__ = [
     "product",
     "version",
 ]
-__version__ = version().split()[0]
+
+
+def __getattr__(name: str) -> object:
+    if _MISSING and (name in __all__ or name == "__version__"):
+        raise ImportError(_MISSING, name=__name__)
+    raise AttributeError(f"module 'windtunnel' has no attribute '{name}'")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from typing import Any
 
-from windtunnel._windtunnel import Error
+from windtunnel._extension import Error
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 # In a wheel, in a build folder, in an installation.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tries what `./dev package` made where nothing is installed: the Debian package on a bare Debian 12,
-# from its installation to its purge, the wheel there, and the tarball there and on a bare Debian 13.
+# from its installation to its purge, and wheel and tarball there and on a bare Debian 13.
 # Every place has to give the same bytes.
 #
 #   try_packages.sh PACKAGES [SUITE_OF_DEB SUITE_OF_TARBALL]
@@ -51,6 +51,26 @@ same_figures() {
   say "Python on $1: $said s, as the program"
 }
 
+readme='import json, sys, windtunnel as wt
+plan = wt.command("plan", cluster="64 x dgx-h100", model="llama3-70b", tokens="2 T")
+print(plan["schema"])
+sys.exit(plan != json.load(open(sys.argv[1])) and "and the program something else")'
+# wheel_on SUITE: pip installs the wheel there, and the plan of README is the same from Python and the
+# program, whether the extension is of that Python or not.
+wheel=$(find "$packages" -name 'windtunnel-*.whl')
+wheel_on() {
+  in_root "$1" "apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1" ||
+    skip "no python3-venv for $1, which the wheel is tried in"
+  cp "$wheel" "$roots/$1/opt/"
+  in_root "$1" "python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --no-index /opt/${wheel##*/}" ||
+    fail "installing the wheel on $1"
+  programs "$1" /opt/venv/bin/windtunnel /opt/of-wheel
+  said=$(in_root "$1" "/opt/venv/bin/windtunnel plan --cluster '64 x dgx-h100' --model llama3-70b \
+    --tokens '2 T' --json -q >plan.json; /opt/venv/bin/python3 -c '$readme' plan.json") ||
+    fail "README's plan from Python on $1"
+  say "README's plan from Python on $1, as the program: $said"
+}
+
 name=$(basename "$tarball" .tar.xz)
 beside="PYTHONPATH=/opt/$name/lib/python3/dist-packages"
 
@@ -58,7 +78,7 @@ with_tarball "$tarball_suite"
 programs "$tarball_suite" "/opt/$name/bin/windtunnel" /opt/of-tarball
 in_root "$tarball_suite" "apt-get install -y -qq --no-install-recommends python3 >/dev/null 2>&1" ||
   skip "no python3 for $tarball_suite"
-if said=$(in_root "$tarball_suite" "$beside python3 -c 'import windtunnel' 2>&1"); then
+if said=$(in_root "$tarball_suite" "$beside python3 -c 'from windtunnel import load' 2>&1"); then
   same_figures "$tarball_suite" /opt/of-tarball "$beside"
 else
   said=$(printf '%s\n' "$said" | tail -n 1)
@@ -68,21 +88,15 @@ else
   esac
 fi
 
+wheel_on "$tarball_suite"
+
 with_tarball "$deb_suite"
 programs "$deb_suite" "/opt/$name/bin/windtunnel" /opt/of-tarball
 in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends python3 >/dev/null 2>&1" ||
   skip "no python3 for $deb_suite"
 same_figures "$deb_suite" /opt/of-tarball "$beside"
-wheel=$(find "$packages" -name 'windtunnel-*.whl')
-if in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends python3-venv >/dev/null 2>&1"; then
-  cp "$wheel" "$roots/$deb_suite/opt/"
-  in_root "$deb_suite" "python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --no-index /opt/${wheel##*/}" ||
-    fail "installing the wheel"
-  programs "$deb_suite" /opt/venv/bin/windtunnel /opt/of-wheel
-  same_figures "$deb_suite" /opt/of-wheel PATH=/opt/venv/bin:/usr/bin
-else
-  skip "no python3-venv for $deb_suite, which the wheel is tried in"
-fi
+wheel_on "$deb_suite"
+same_figures "$deb_suite" /opt/of-wheel PATH=/opt/venv/bin:/usr/bin
 cp "$deb" "$roots/$deb_suite/opt/"
 in_root "$deb_suite" "apt-get install -y -qq --no-install-recommends ./${deb##*/} >/opt/log 2>&1" ||
   fail "installing: $(tail -n 3 "$roots/$deb_suite/opt/log")"
@@ -96,7 +110,8 @@ say "$deb_suite: installed, run, purged without a trace"
 
 of=$roots/$deb_suite/opt
 for file in run.json plan.txt out/report.html; do
-  for other in "$of/of-tarball" "$of/of-wheel" "$roots/$tarball_suite/opt/of-tarball"; do
+  for other in "$of/of-tarball" "$of/of-wheel" "$roots/$tarball_suite/opt/of-tarball" \
+    "$roots/$tarball_suite/opt/of-wheel"; do
     [ -f "$other/$file" ] || fail "$other has no $file"
     cmp -s "$of/of-deb/$file" "$other/$file" || fail "$file of $other is not that of the package"
   done

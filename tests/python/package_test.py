@@ -133,17 +133,50 @@ class Package(unittest.TestCase):
             package = os.path.join(folder, "windtunnel")
             shutil.copytree(os.path.join(SOURCE, "python", "windtunnel"), package,
                             ignore=shutil.ignore_patterns("__pycache__"))
+            environment = {**os.environ, "PYTHONPATH": folder,
+                           "PATH": os.path.join(os.path.dirname(os.path.dirname(PACKAGE)), "bin")}
             for there in ("none", "_windtunnel.cpython-27-machine-linux-gnu.so"):
                 if there != "none":
                     open(os.path.join(package, there), "wb").close()
-                said = subprocess.run([sys.executable, "-c", "import windtunnel"], text=True,
-                                      capture_output=True, env={**os.environ, "PYTHONPATH": folder})
-                self.assertEqual(said.returncode, 1)
-                last = said.stderr.strip().splitlines()[-1]
-                here = "{}.{}".format(*sys.version_info[:2])
-                self.assertTrue(last.startswith(
-                    f"ImportError: windtunnel has no extension for Python {here} on this kind of "
-                    f"machine; there is: {there}. "), last)
+                for code in ("from windtunnel import load", "import windtunnel; windtunnel.Case"):
+                    said = subprocess.run([sys.executable, "-c", code], text=True,
+                                          capture_output=True, env=environment)
+                    self.assertEqual(said.returncode, 1)
+                    last = said.stderr.strip().splitlines()[-1]
+                    here = "{}.{}".format(*sys.version_info[:2])
+                    self.assertTrue(last.startswith(
+                        f"ImportError: windtunnel has no extension for Python {here} on this kind "
+                        f"of machine; there is: {there}. "), last)
+            # Its commands work, and a name that it never has is as of any module.
+            code = ("import windtunnel as wt\n"
+                    "assert not hasattr(wt, 'nothing')\n"
+                    "assert wt.command('list', 'gpus')\n"
+                    "try: wt.command('list', 'gpu')\n"
+                    "except wt.Error as error: print(error.cause, error.text)\n")
+            said = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True,
+                                  env=environment)
+            self.assertEqual(said.stderr, "")
+            self.assertTrue(said.stdout.startswith("input "), said.stdout)
+
+    def test_an_editable_wheel_points_at_the_modules_of_the_tree(self):
+        sys.path.insert(0, os.path.join(SOURCE, "python"))
+        module = importlib.import_module("make_wheel")
+        built = os.path.dirname(os.path.dirname(PACKAGE))
+        with tempfile.TemporaryDirectory() as folder:
+            with mock.patch.object(module, "built", return_value=built):
+                made = module.build_editable(folder)
+            with zipfile.ZipFile(os.path.join(folder, made)) as packed:
+                path = packed.read("windtunnel.pth").decode().strip()
+                self.assertTrue(any(name.endswith(".dist-info/METADATA")
+                                    for name in packed.namelist()))
+            code = ("import windtunnel as wt, os\n"
+                    "print(os.path.realpath(wt.__file__))\n"
+                    "print(wt.command('list', 'gpus')['schema'])\n")
+            said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True,
+                                  text=True, env={"PYTHONPATH": path, "PATH": ""})
+            self.assertEqual(said.stdout.splitlines()[0],
+                             os.path.join(SOURCE, "python", "windtunnel", "__init__.py"))
+            shutil.rmtree(path)
 
     def test_its_project_file_names_what_there_is(self):
         with open(os.path.join(SOURCE, "pyproject.toml"), encoding="utf-8") as file:

@@ -29,8 +29,21 @@ constexpr int kMostNodes = 10'000'000;
 constexpr std::string_view kForms =
     "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
     "node,start_day,end_day; "
-    "system,start_min_since_2001,node,downtime_min; what sacct -P prints; or a kernel's log with "
-    "lines of Xids (NVRM: Xid)";
+    "system,start_min_since_2001,node,downtime_min; what sacct -P or sacctmgr -P show event "
+    "prints; "
+    "a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' samples of "
+    "DCGM_FI_DEV_XID_ERRORS";
+
+// A cluster's own records, by what stands in them; the first that says so reads the file.
+struct RecordForm {
+  bool (*is)(std::string_view text);
+  std::vector<FaultLog> (*read)(std::string_view text, const std::string& file,
+                                const FaultLog& head);
+};
+constexpr std::array<RecordForm, 4> kRecordForms = {{{is_dcgm_metrics, read_dcgm_metrics},
+                                                     {is_kernel_log, read_kernel_log},
+                                                     {is_slurm_events, read_slurm_events},
+                                                     {is_slurm_table, read_slurm_jobs}}};
 
 struct TimeUnit {
   std::string_view name;
@@ -282,14 +295,15 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
   FaultLog log;
   log.name = std::filesystem::path(file).stem().string();
   const auto [uncommented, of_tables, where] = without_comments(text, file, log);
-  const bool kernel = is_kernel_log(uncommented);
-  if (kernel || is_slurm_table(uncommented)) {
+  const auto* const form = std::ranges::find_if(
+      kRecordForms, [&](const RecordForm& each) { return each.is(uncommented); });
+  if (form != kRecordForms.end()) {
     if (!of_tables.empty()) {
       throw Error(where,
                   fmt::format("'{}' is only for tables of faults; a cluster's own records imply it",
                               of_tables));
     }
-    return (kernel ? read_kernel_log : read_slurm_jobs)(uncommented, file, log);
+    return form->read(uncommented, file, log);
   }
   const std::size_t header = std::min(uncommented.find_first_not_of("\r\n"), uncommented.size());
   const auto above = std::count(uncommented.begin(), uncommented.begin() + header, '\n');

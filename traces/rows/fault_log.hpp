@@ -1,5 +1,6 @@
-// Reads logs of node faults. The content tells the format: Slurm's accounting or a kernel's log
-// (fault_records.hpp), or a CSV file with one of these sets of columns:
+// Reads logs of node faults. The content tells the format: a cluster's own records, such as Slurm's
+// accounting or a kernel's log (fault_records.hpp), or a CSV file with one of these sets of
+// columns:
 // - InfiniteHBD (stepfun-ai/InfiniteHBD-Trace, as intervals):
 //   node,start_day,end_day,level,class,desc
 // - LANL (LA-UR-05-7318): system,start_min_since_2001,node,downtime_min,category,detail; one log

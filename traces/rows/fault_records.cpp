@@ -12,6 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "traces/rows/xid_errors.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -48,20 +49,10 @@ std::vector<FaultRecord> faults_of(const ClusterRecords& records) {
   return faults;
 }
 
-// Returns "Xid 79: 3, Xid 48: 1", the most frequent first.
-std::string causes_text(const FaultLog& log) {
+std::map<std::string, int> causes_of(const FaultLog& log) {
   std::map<std::string, int> counts;
   for (const NodeFault& fault : log.faults) ++counts[fault.cause];
-  std::vector<std::pair<int, std::string>> sorted;
-  for (const auto& [cause, count] : counts) sorted.emplace_back(-count, cause);
-  std::ranges::sort(sorted);
-  constexpr std::size_t kShown = 8;
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
-    parts.push_back(fmt::format("{}: {}", sorted[i].second, -sorted[i].first));
-  }
-  if (sorted.size() > kShown) parts.push_back(fmt::format("{} more", sorted.size() - kShown));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return counts;
 }
 
 }  // namespace
@@ -100,7 +91,7 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   for (const FaultRecord& fault : faults) {
     const auto known = number_of.find(fault.node);
     FaultLog& log = fault.kind == FailureKind::node ? nodes : processes;
-    log.faults.push_back({std::max(0.0, fault.at_s - records.from_s), 0,
+    log.faults.push_back({std::max(0.0, fault.at_s - records.from_s), fault.repair_s,
                           known == number_of.end() ? -1 : known->second, fault.cause});
   }
   std::ranges::move(records.notes, std::back_inserter(nodes.notes));
@@ -115,10 +106,49 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   for (FaultLog* log : {&nodes, &processes}) {
     if (log->faults.empty()) continue;
     if (logs.empty()) log->notes = nodes.notes;
-    log->notes.emplace_back("causes", causes_text(*log));
+    log->notes.emplace_back("causes", counts_text(causes_of(*log)));
     logs.push_back(*log);
   }
   return logs;
+}
+
+std::string counts_text(const std::map<std::string, int>& counts) {
+  std::vector<std::pair<int, std::string>> sorted;
+  for (const auto& [name, count] : counts) sorted.emplace_back(-count, name);
+  std::ranges::sort(sorted);
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(sorted.size(), kShown); ++i) {
+    parts.push_back(fmt::format("{}: {}", sorted[i].second, -sorted[i].first));
+  }
+  if (sorted.size() > kShown) parts.push_back(fmt::format("{} more", sorted.size() - kShown));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::optional<std::pair<FailureKind, std::string>> fault_of_xid(int number, bool fatal,
+                                                                XidCounts& counts) {
+  const XidError* const error = find_xid(number);
+  const std::string name = fmt::format("Xid {}", number);
+  if (error == nullptr) {
+    ++counts.unknown[name];
+    return {};
+  }
+  if (error->cost == XidCost::nothing || (error->cost == XidCost::fatal && !fatal)) {
+    ++counts.harmless[name];
+    return {};
+  }
+  return std::pair{error->cost == XidCost::process ? FailureKind::process : FailureKind::node,
+                   fmt::format("{} ({})", name, error->what)};
+}
+
+void note_xids(const XidCounts& counts, ClusterRecords& records) {
+  const auto note = [&](const char* what, const std::map<std::string, int>& some, const char* why) {
+    if (!some.empty())
+      records.notes.emplace_back(what, fmt::format("{} ({})", counts_text(some), why));
+  };
+  note("no failure", counts.harmless,
+       "Xids by NVIDIA's list, SXids where they do not call themselves fatal");
+  note("left out", counts.unknown, "NVIDIA's list gives no action for it");
 }
 
 bool is_header_of_faults(std::string_view line) {

@@ -1,7 +1,9 @@
-// Converts a cluster's own records of faults (Slurm's accounting, kernel logs) to logs of faults:
-// one for faults that cost a node, one for faults that cost a job only its processes.
+// Converts a cluster's own records of faults (Slurm's accounting and node events, kernel logs, DCGM
+// metrics) to logs of faults: one for faults that cost a node, one for faults that cost a job only
+// its processes.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -18,6 +20,7 @@ struct FaultRecord {
   std::string node;                      // empty: not known
   FailureKind kind = FailureKind::node;  // or process
   std::string cause;
+  double repair_s = 0;  // until the node was back; 0: not known
 };
 
 struct ClusterRecords {
@@ -45,9 +48,8 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
 // (slurm.schedmd.com/sacct.html, job state codes): NODE_FAIL and BOOT_FAIL cost a node, FAILED and
 // OUT_OF_MEMORY the job's processes. Rates are per node time of jobs, because failures of nodes
 // without a job are not recorded.
-// fail unseen.
 
-bool is_slurm_table(std::string_view text);
+bool is_slurm_table(std::string_view text);  // of jobs or of events
 
 // Requires the columns State, Start, End, and one of NNodes, AllocNodes and NodeList. Also uses
 // FailedNode and JobID, whose steps ("12.batch") are not jobs of their own; other columns are
@@ -56,6 +58,60 @@ bool is_slurm_table(std::string_view text);
 // before it starts, more cells than columns.
 std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& file,
                                       const FaultLog& head);
+
+// ---- Slurm's events of nodes: slurm_events.cpp ----
+//
+// `sacctmgr -P show event format=NodeName,Start,End,State,Reason` prints a line for each time that
+// a node was out of service (slurm.schedmd.com/sacctmgr.html). A node that becomes DOWN, FAIL or
+// ERROR counts as a fault. A drained node does not, because its job ends normally. Events of a node
+// within same_fault_s of one another are merged: the first gives the state, the last the end. If
+// the column "Cluster Nodes" is printed, it names all nodes; otherwise only nodes with events are
+// known.
+
+bool is_slurm_events(std::string_view text);
+
+// Requires the columns NodeName, TimeStart, TimeEnd and State; also reads Reason and "Cluster
+// Nodes". Throws Error with file:line:column: a missing column, an unknown state, a malformed time,
+// an event that ends before it starts, more cells than columns.
+std::vector<FaultLog> read_slurm_events(std::string_view text, const std::string& file,
+                                        const FaultLog& head);
+
+// ---- Xids in DCGM metrics, exported from Prometheus: dcgm_metrics.cpp ----
+//
+// dcgm-exporter exports DCGM_FI_DEV_XID_ERRORS, the last Xid of each GPU, 0 before the first
+// (github.com/NVIDIA/dcgm-exporter): a change of the value counts as an Xid. A value that the first
+// sample already has is older than the log. The labels err_code and err_msg change with the value
+// and so do not identify a GPU. DCGM_EXP_XID_ERRORS_COUNT, with its label xid, is the number of
+// Xids in a time window: each increase is counted.
+//
+// Formats: what `promtool query range` prints (a line "NAME{LABELS} =>", then a line "79
+// @[SECONDS]" for each sample), and lines "NAME{LABELS} VALUE TIME" of the text exposition format,
+// of `promtool tsdb dump` (milliseconds) and of `promtool tsdb dump-openmetrics` (seconds; times
+// above 1e11 are milliseconds). The node is the label Hostname, else node, else instance without
+// its port.
+
+bool is_dcgm_metrics(std::string_view text);
+
+// The length of the log and the set of nodes come from all samples, including other metrics.
+// Throws Error with file:line:column: a sample without a time, a value that is not an Xid,
+// malformed labels, a GPU without a node.
+std::vector<FaultLog> read_dcgm_metrics(std::string_view text, const std::string& file,
+                                        const FaultLog& head);
+
+// ---- Meaning of Xids in both formats, by NVIDIA's list (xid_errors.hpp) ----
+
+struct XidCounts {
+  std::map<std::string, int> harmless, unknown;
+};
+
+// The kind and name of the fault. If the Xid is not a fault, returns nothing and counts it.
+// `fatal`: whether the record calls the error fatal; true if it does not say.
+std::optional<std::pair<FailureKind, std::string>> fault_of_xid(int number, bool fatal,
+                                                                XidCounts& counts);
+void note_xids(const XidCounts& counts, ClusterRecords& records);
+
+// "NODE_FAIL: 3, FAILED: 1", the most frequent first; a long list ends in the number left out.
+std::string counts_text(const std::map<std::string, int>& counts);
 
 // ---- Kernel logs (dmesg, journalctl -k, syslog), of one node or of many: kernel_log.cpp ----
 //

@@ -14,7 +14,6 @@
 #include "models/base/printable.hpp"
 #include "models/base/units.hpp"
 #include "traces/rows/fault_records.hpp"
-#include "traces/rows/xid_errors.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {
@@ -209,9 +208,7 @@ class KernelLogReader {
       for (FaultRecord& fault : records_.faults) fault.node = only;
       records_.notes.emplace_back("hosts", "no line names one, so all are of one node");
     }
-    note_others("no failure", harmless_,
-                "Xids by NVIDIA's list, SXids where they do not call themselves fatal");
-    note_others("left out", unknown_, "NVIDIA's list gives no action for it");
+    note_xids(counts_, records_);
     return std::move(records_);
   }
 
@@ -267,34 +264,18 @@ class KernelLogReader {
   }
 
   void add(const XidLine& found, const Stamp& stamp) {
-    const XidError* const error = found.of_switch ? nullptr : find_xid(found.number);
-    const std::string name = fmt::format("{} {}", found.of_switch ? "SXid" : "Xid", found.number);
-    if (!found.of_switch && error == nullptr) {
-      ++unknown_[name];
-      return;
+    std::optional<std::pair<FailureKind, std::string>> fault;
+    if (!found.of_switch) {
+      fault = fault_of_xid(found.number, found.fatal, counts_);
+    } else if (const std::string name = fmt::format("SXid {}", found.number); found.fatal) {
+      fault = {FailureKind::node, name};
+    } else {
+      ++counts_.harmless[name];
     }
-    const XidCost cost = found.of_switch ? XidCost::fatal : error->cost;
-    if (cost == XidCost::nothing || (cost == XidCost::fatal && !found.fatal)) {
-      ++harmless_[name];
-      return;
-    }
+    if (!fault) return;
     records_.faults.push_back(
-        {stamp.seconds, std::string(stamp.host),
-         cost == XidCost::process ? FailureKind::process : FailureKind::node,
-         error == nullptr ? name : fmt::format("{} ({})", name, error->what)});
+        {stamp.seconds, std::string(stamp.host), fault->first, std::move(fault->second)});
     days_of_faults_.push_back(stamp.day);
-  }
-
-  void note_others(const char* what, const std::map<std::string, int>& counts,
-                   std::string_view why) {
-    if (counts.empty()) return;
-    std::vector<std::string> parts;
-    for (const auto& [name, count] : counts) parts.push_back(fmt::format("{}: {}", name, count));
-    if (parts.size() > 8) {
-      parts[8] = fmt::format("{} more", parts.size() - 8);
-      parts.resize(9);
-    }
-    records_.notes.emplace_back(what, fmt::format("{} ({})", fmt::join(parts, ", "), why));
   }
 
   std::string file_;
@@ -305,7 +286,7 @@ class KernelLogReader {
   std::map<int, std::pair<double, double>> seen_;  // first and last second, by Stamp::day
   ClusterRecords records_;
   std::vector<int> days_of_faults_;  // Stamp::day of each of records_.faults
-  std::map<std::string, int> harmless_, unknown_;
+  XidCounts counts_;
 };
 
 }  // namespace

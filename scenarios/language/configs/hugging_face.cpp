@@ -410,6 +410,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"deepseek_v2", read_deepseek},
     {"deepseek_v3", read_deepseek},
     {"deepseek_v32", read_deepseek_v32},
+    {"deepseek_v4", read_deepseek_v4},
     {"gemma", read_gemma},
     {"gemma2", read_gemma2},
     {"gemma3", read_gemma3},
@@ -454,9 +455,6 @@ struct UnmodelledType {
 };
 constexpr std::array kUnmodelledTypes = std::to_array<UnmodelledType>({
     {"bart", "an encoder that a decoder reads"},
-    {"deepseek_v4",
-     "attention to compressed keys, an output projection in groups and residual streams that are "
-     "mixed (hyper-connections)"},
     {"rwkv", "a state of its own kind"},
     {"t5", "an encoder that a decoder reads"},
     {"whisper", "an encoder that a decoder reads"},

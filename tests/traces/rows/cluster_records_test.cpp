@@ -1,4 +1,5 @@
-// Slurm's accounting and kernel logs are read as logs of faults.
+// Slurm's accounting and events, kernel logs and metrics of DCGM are read as logs of faults.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "models/base/random.hpp"
@@ -160,6 +161,161 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   }
 }
 
+// A time out of service is one fault, whatever states follow the first; a drained node lets its job
+// end.
+const std::string kEvents =
+    "Cluster|NodeName|TimeStart|TimeEnd|State|Reason|User|Cluster Nodes\n"
+    "c||2024-08-01T00:00:00|Unknown||Cluster Registered TRES|slurm(64030)|gpu[01-08]\n"
+    "c|gpu02|2024-08-02T00:00:00|2024-08-02T00:10:00|DOWN*|Not responding|slurm(64030)|\n"
+    "c|gpu02|2024-08-02T00:10:00|2024-08-02T06:00:00|DOWN+DRAIN|replaced|root(0)|\n"
+    "c|gpu03|2024-08-03T00:00:00|2024-08-03T02:00:00|IDLE+DRAIN|firmware|root(0)|\n"
+    "c|gpu03|2024-08-03T02:00:00|2024-08-03T03:00:00|DOWN|reboot by hand|root(0)|\n"
+    "c|gpu05|2024-08-04T00:00:00|2024-08-04T01:00:00|DOWN+REBOOT_ISSUED|reboot|root(0)|\n"
+    "c|gpu07|2024-08-05T00:00:00|Unknown|DOWN*|Not responding|slurm(64030)|\n";
+
+TEST(SlurmEvents, HowANodeLeftServiceTellsWhatFailed) {
+  const std::vector<FaultLog> logs = read_records(kEvents);
+  ASSERT_EQ(logs.size(), 1U);
+  const FaultLog& log = logs[0];
+  EXPECT_EQ(log.kind, FailureKind::node);
+  EXPECT_EQ(log.nodes, 8);
+  EXPECT_EQ(log.span_s, 4 * kDay_s);
+  ASSERT_EQ(log.faults.size(), 2U);
+  EXPECT_EQ(log.faults[0], (NodeFault{kDay_s, 6 * kHour_s, 1, "DOWN* (Not responding)"}));
+  EXPECT_EQ(log.faults[1], (NodeFault{4 * kDay_s, 0, 6, "DOWN* (Not responding)"}));
+  EXPECT_TRUE(note_of(log, "no failure")
+                  .starts_with("DOWN+REBOOT_ISSUED (reboot): 1, IDLE+DRAIN (firmware): 1 "))
+      << note_of(log, "no failure");
+  EXPECT_EQ(note_of(log, "events"), "");
+  EXPECT_NEAR(fit_faults(log).rate_per_node_s.value * 8 * 4 * kDay_s, 2, 1e-12);
+}
+
+// Without the column of the cluster's nodes only those with an event are known, which a note says.
+TEST(SlurmEvents, NodesWithoutAnEventAreAskedFor) {
+  const FaultLog log = read_records(
+                           "NodeName|TimeStart|TimeEnd|State\n"
+                           "a1|2024-08-01T00:00:00|2024-08-01T01:00:00|fail\n"
+                           "a1|2024-08-03T00:00:00|2024-08-03T01:00:00|DOWN\n")
+                           .at(0);
+  EXPECT_EQ(log.nodes, 1);
+  ASSERT_EQ(log.faults.size(), 2U);  // two days lie between them
+  EXPECT_EQ(log.faults[1], (NodeFault{2 * kDay_s, kHour_s, 0, "DOWN"}));
+  EXPECT_TRUE(note_of(log, "events").find("--nodes") != std::string::npos);
+}
+
+TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
+  const std::string head = "NodeName|TimeStart|TimeEnd|State\n";
+  const std::pair<std::string, std::string> cases[] = {
+      {"NodeName|TimeStart|State\na|2024-08-01T00:00:00|DOWN\n",
+       "f:1:1: no column 'TimeEnd' stands in the header; print it with sacctmgr -P show event"},
+      {head + "a|2024-08-01T00:00:00|Unknown|DWN\n",
+       "f:2:31: State is an unknown state 'DWN'; did you mean 'DOWN'?"},
+      {head + "a|yesterday|Unknown|DOWN\n", "f:2:3: TimeStart 'yesterday' is no time"},
+      {head + "a|2024-08-02T00:00:00|2024-08-01T00:00:00|DOWN\n",
+       "f:2:23: TimeEnd is before TimeStart, 2024-08-02T00:00:00"},
+      {head + "a|2024-08-02T00:00:00|DOWN\n", "f:2:1: the row has 3 cells, the header 4"},
+      {head + "a|2024-08-02T00:00:00|Unknown|IDLE+DRAIN\n", "f: has no record of a fault"},
+  };
+  for (const auto& [text, what] : cases) {
+    const std::string error = refusal_of(text);
+    EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
+  }
+}
+
+// A gauge keeps the last Xid of a GPU: what counts is where it becomes another one. The labels of
+// the exporter change with it.
+const std::string kSamples =
+    "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\",err_code=\"0\"} =>\n"
+    "0 @[1722470400]\n"
+    "0 @[1722556740]\n"
+    "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\",err_code=\"79\"} =>\n"
+    "79 @[1722556800]\n"
+    "79 @[1722643200.5]\n"
+    "DCGM_FI_DEV_XID_ERRORS{gpu=\"1\",UUID=\"GPU-b\",Hostname=\"n1\"} =>\n"
+    "48 @[1722470400]\n"
+    "48 @[1722643200]\n"
+    "0 @[1722643260]\n"
+    "31 @[1722729600]\n"
+    "63 @[1722816000]\n"
+    "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",UUID=\"GPU-c\",Hostname=\"n2\"} =>\n"
+    "0 @[1722470400]\n"
+    "0 @[1722902400]\n";
+
+TEST(DcgmMetrics, AChangeOfTheLastXidIsAFault) {
+  const std::vector<FaultLog> logs = read_records(kSamples);
+  ASSERT_EQ(logs.size(), 2U);
+  EXPECT_EQ(logs[0].nodes, 2);
+  EXPECT_EQ(logs[0].span_s, 5 * kDay_s);
+  ASSERT_EQ(logs[0].faults.size(), 1U);
+  EXPECT_EQ(logs[0].faults[0], (NodeFault{kDay_s, 0, 0, "Xid 79 (GPU fell off the bus)"}));
+  ASSERT_EQ(logs[1].faults.size(), 1U);
+  EXPECT_EQ(logs[1].faults[0], (NodeFault{3 * kDay_s, 0, 0, "Xid 31 (memory page fault)"}));
+  EXPECT_TRUE(note_of(logs[0], "standing").starts_with("1 GPUs show an Xid"));
+  EXPECT_TRUE(note_of(logs[0], "no failure").starts_with("Xid 63: 1 "));
+}
+
+// The same in the forms of lines: milliseconds, seconds, a name among the labels, other metrics.
+TEST(DcgmMetrics, LinesOfSamplesAreReadToo) {
+  const std::string labels = "gpu=\"0\",instance=\"n\\\"1:9400\"";
+  const std::string cases[] = {
+      "# TYPE DCGM_FI_DEV_XID_ERRORS gauge\nup{instance=\"n2:9400\"} 1\n"
+      "DCGM_FI_DEV_XID_ERRORS{" +
+          labels +
+          "} 0 1722470400000\n"
+          "DCGM_FI_DEV_XID_ERRORS{" +
+          labels + "} 95 1722556800000\n",
+      "up{instance=\"n2:9400\"} 1 1722470400\n{__name__=\"DCGM_FI_DEV_XID_ERRORS\", " + labels +
+          "} 0 1722470400\n{__name__=\"DCGM_FI_DEV_XID_ERRORS\", " + labels +
+          "} 95 1722556800\n# EOF\n",
+      "DCGM_EXP_XID_ERRORS_COUNT{xid=\"95\",Hostname=\"n2\"} 0 1722470400\n"
+      "DCGM_EXP_XID_ERRORS_COUNT{xid=\"95\",Hostname=\"n1\"} 1 1722556800\n"
+      "DCGM_EXP_XID_ERRORS_COUNT{xid=\"95\",Hostname=\"n1\"} 1 1722556830\n",
+  };
+  for (const std::string& text : cases) {
+    const FaultLog log = read_records(text).at(0);
+    EXPECT_EQ(log.nodes, 2) << text;
+    ASSERT_EQ(log.faults.size(), 1U) << text;
+    EXPECT_EQ(log.faults[0], (NodeFault{kDay_s, 0, 0, "Xid 95 (uncontained memory error)"}))
+        << text;
+  }
+}
+
+// A count of a window that rises has one more; one after a gap begins again.
+TEST(DcgmMetrics, EachRiseOfACountIsAFault) {
+  std::string text;
+  const std::string series =
+      "DCGM_EXP_XID_ERRORS_COUNT{xid=\"94\",Hostname=\"n1\",window_size_in_ms=\"60000\"} ";
+  for (const auto& [value, at_s] : {std::pair{1, 1000}, {1, 1050}, {2, 1100}, {1, 5000}}) {
+    text += fmt::format("{}{} {}\n", series, value, at_s);
+  }
+  const FaultLog log = read_records(text).at(0);
+  EXPECT_EQ(log.kind, FailureKind::process);
+  ASSERT_EQ(log.faults.size(), 3U);
+  EXPECT_EQ(log.faults[1].start_s, 100);
+  EXPECT_EQ(log.faults[2].start_s, 4000);
+}
+
+TEST(DcgmMetrics, FaultsOfTheLinesNameTheirPlace) {
+  const std::string series = "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n1\"}";
+  const std::pair<std::string, std::string> cases[] = {
+      {series + " 79\n", "f:1:49: the sample has no time, as an exporter says how things are now"},
+      {series + " 79 then\n", "f:1:50: a time in seconds or milliseconds since 1970 is due"},
+      {series + " x 1\n", "f:1:47: a value is due, not 'x 1'"},
+      {series + " 7.5 1\n", "f:1:1: a sample is 7.5, which is no Xid"},
+      {series + " =>\n79 at 5\n", "f:2:1: a line 'NAME{LABELS} =>'"},
+      {series + " =>\n79 @[5\n", "f:2:1: ']' is due behind the time"},
+      {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0} 79 1\n", "f:1:36: the label 'gpu' is not closed"},
+      {"DCGM_FI_DEV_XID_ERRORS{gpu} 79 1\n", "f:1:24: a label NAME=\"VALUE\" or '}' is due"},
+      {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0\"} 79 1\n", "f:1:1: a label Hostname, node or instance"},
+      {"DCGM_EXP_XID_ERRORS_COUNT{Hostname=\"n\"} 1 1\n", "f:1:1: a label xid is due"},
+      {series + " 0 1\n" + series + " 63 9\n", "f: has no record of a fault"},
+  };
+  for (const auto& [text, what] : cases) {
+    const std::string error = refusal_of(text);
+    EXPECT_TRUE(error.starts_with(what)) << error << "\nnot: " << what;
+  }
+}
+
 TEST(KernelLog, WhatAnXidCostsIsNvidiasAction) {
   EXPECT_EQ(find_xid(31)->cost, XidCost::process);
   EXPECT_EQ(find_xid(94)->cost, XidCost::process);
@@ -298,11 +454,11 @@ TEST(KernelLog, DamagedRecordsAreReadOrRefused) {
   const std::string logs[] = {
       kJobs,
       "Dec 31 11:11:22 n1 kernel: usb\nJan  1 11:11:22 n1 kernel: NVRM: Xid (PCI:00:3b): 79, x\n",
-      "n1: [    5.0] usb 1-1\nn1: [86405.0] NVRM: Xid (PCI:00:3b): 31, pid\n"};
+      "n1: [    5.0] usb 1-1\nn1: [86405.0] NVRM: Xid (PCI:00:3b): 31, pid\n", kEvents, kSamples};
   RandomStream random(1, RandomPurpose::test, 2);
   int refused = 0;
-  for (int i = 0; i < 6000; ++i) {
-    const std::string& whole = logs[i % 3];
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string& whole = logs[i % std::size(logs)];
     std::string damaged = whole.substr(0, i % 2 == 0 ? random.below(whole.size()) : whole.size());
     for (std::uint64_t j = 0; j < 1 + random.below(3) && !damaged.empty(); ++j) {
       damaged[random.below(damaged.size())] = static_cast<char>(random.below(256));

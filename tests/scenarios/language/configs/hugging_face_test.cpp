@@ -390,6 +390,48 @@ TEST(HuggingFace, RoutersMayBeLimitedToGroups) {
   EXPECT_EQ(moe.groups_per_token, 4);
 }
 
+// As published: 284 B and 13 B of a token, 1.6 T and 49 B
+// (huggingface.co/deepseek-ai/DeepSeek-V4-Flash and -Pro). What attention lacks of a token's
+// parameters is named.
+TEST(HuggingFace, CompressedAttentionIsCountedAsLatentAndNamed) {
+  const auto config = [](int layers, const std::string& first, const std::string& rest) {
+    std::string ratios = first;
+    for (int i = 2; i < layers; ++i) ratios += i % 2 == 0 ? ", 4" : ", 128";
+    return fmt::format(
+        R"("model_type": "deepseek_v4", "num_hidden_layers": {}, "compress_ratios": [{}, 0],
+           "num_nextn_predict_layers": 1, "vocab_size": 129280, "head_dim": 512,
+           "qk_rope_head_dim": 64, "o_lora_rank": 1024, "n_shared_experts": 1, "hc_mult": 4,
+           "num_experts_per_tok": 6, "sliding_window": 128, "num_key_value_heads": 1, {})",
+        layers, ratios, rest);
+  };
+  const auto whole_model = [](const std::string& fields) {
+    return model_of_hugging_face("{" + fields + "}", "config.json");
+  };
+  const TransformerSpec flash = model_of(
+      config(43, "0, 0",
+             R"("hidden_size": 4096, "num_attention_heads": 64, "q_lora_rank": 1024, "o_groups": 8,
+         "n_routed_experts": 256, "moe_intermediate_size": 2048, "index_topk": 512)"));
+  const TransformerSpec pro = whole_model(config(
+      61, "128, 128",
+      R"("hidden_size": 7168, "num_attention_heads": 128, "q_lora_rank": 1536, "o_groups": 16,
+         "n_routed_experts": 384, "moe_intermediate_size": 3072, "index_topk": 1024)"));
+  EXPECT_NEAR(flash.parameters() / 284e9, 1, 0.01);
+  EXPECT_NEAR(pro.parameters() / 1.6e12, 1, 0.02);
+  EXPECT_NEAR(flash.active_parameters() / 13e9, 1, 0.05);
+  EXPECT_NEAR(pro.active_parameters() / 49e9, 1, 0.05);
+  EXPECT_EQ(flash.sparse.top_k, 640);
+  EXPECT_EQ(pro.sparse.top_k, 1152);
+  ASSERT_EQ(flash.left_out.size(), 4);  // the module for further tokens is the last
+  EXPECT_TRUE(flash.left_out[0].starts_with("an output projection in groups")) << flash.left_out[0];
+  EXPECT_TRUE(flash.left_out[1].starts_with("layers that read a window of 128 keys alone"));
+  EXPECT_TRUE(flash.left_out[2].starts_with("hyper-connections: one of 4 residual streams"));
+  EXPECT_NE(refusal(R"({"model_type": "deepseek_v4", "num_hidden_layers": 3, "hidden_size": 64,
+      "vocab_size": 9, "num_attention_heads": 4, "n_routed_experts": 4, "num_experts_per_tok": 2,
+      "moe_intermediate_size": 64, "o_groups": 2, "o_lora_rank": 8, "compress_ratios": [0, 4]})")
+                .find("compress_ratios: lists 2 of 3 layers"),
+            std::string::npos);
+}
+
 TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
   EXPECT_EQ(model_of(R"("model_type": "llama", "max_position_embeddings": 4096)").sequence, 0);
   EXPECT_EQ(model_of_hugging_face(kConfigs[13].text, "c.json").sequence, 1024);
@@ -399,9 +441,9 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
                   .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
                                "deepseek_v3, deepseek_v32, gemma"));
-  EXPECT_TRUE(refusal(R"({"model_type": "deepseek_v4"})")
-                  .starts_with("config.json:1:16: model_type 'deepseek_v4' is not modelled: it has "
-                               "attention to compressed keys"));
+  EXPECT_TRUE(refusal(R"({"model_type": "zamba2"})")
+                  .starts_with("config.json:1:16: model_type 'zamba2' is not modelled: it has "
+                               "layers that share weights"));
   EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
             "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");
   EXPECT_EQ(refusal("\n{\"model_type\": \"llama\"}"),

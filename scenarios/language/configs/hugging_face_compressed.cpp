@@ -1,0 +1,130 @@
+// DeepSeek-V4: attention to compressed keys, an output projection in groups, hyper-connections. No
+// layer here is such; latent attention to chosen keys stands for it, and what differs is named with
+// its share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "scenarios/language/configs/hugging_face_config.hpp"
+
+namespace windtunnel {
+namespace {
+
+// What DeepSeek-V4's attention is made of beside what latent attention has
+// (huggingface.co/deepseek-ai/DeepSeek-V4-Pro, inference/model.py).
+struct CompressedAttention {
+  double head = 0;              // width of keys, which are values too, one for all heads
+  double groups = 0, rank = 0;  // of the output's first matrix
+  double indexer_heads = 0;
+  double choosing = 0;       // layers that choose compressed keys
+  double dense = 0;          // layers that read all keys of a stronger compression
+  double compression = 128;  // of those
+};
+
+CompressedAttention compressed_attention(const HuggingFaceConfig& config,
+                                         const TransformerSpec& model) {
+  CompressedAttention part{.head = double(config.whole_or("head_dim", 512)),
+                           .groups = double(config.whole("o_groups")),
+                           .rank = double(config.whole("o_lora_rank")),
+                           .indexer_heads = double(config.whole_or("index_n_heads", 64))};
+  const std::vector<DocumentNode>& ratios = config.list("compress_ratios");
+  if (std::ssize(ratios) < model.layers) {  // those of modules for further tokens follow
+    throw Error(config.where("compress_ratios"),
+                fmt::format("compress_ratios: lists {} of {} layers", ratios.size(), model.layers));
+  }
+  for (int layer = 0; layer < model.layers; ++layer) {
+    const int ratio = windtunnel::whole(ratios[layer], "compress_ratios");
+    if (ratio <= 1) continue;  // its window alone
+    (ratio <= 16 ? part.choosing : part.dense) += 1;
+    if (ratio > 16) part.compression = ratio;
+  }
+  return part;
+}
+
+// Names what counts as something else, each with its share of a token's operations.
+void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAttention& part,
+                           int window, TransformerSpec& model) {
+  constexpr int kLength = 4096;
+  const double token = model_flops(model, 1, kLength) / 3 / kLength;
+  const double layers = model.layers;
+  const double out = part.head * model.heads * part.rank + part.groups * part.rank * model.hidden;
+  const double compressors =
+      (2 * part.choosing + part.dense) / layers * 2 * model.hidden * part.head;
+  const double indexer = part.choosing / layers *
+                         (model.latent.query_rank * part.indexer_heads * model.sparse.width +
+                          model.hidden * (part.indexer_heads + 4.0 * model.sparse.width));
+  const double is = double(model.hidden) * (model.latent.query_rank + part.head) +
+                    model.latent.query_rank * model.heads * part.head + out + compressors + indexer;
+  const double counted = model.attention_parameters();
+  model.left_out.push_back(fmt::format(
+      "an output projection in groups and compressors of keys: the matrices of attention "
+      "count {:.3g} of {:.3g} parameters a layer, {:.2g} % of the operations too few",
+      counted, is, 100 * 2 * (is - counted) * layers / token));
+  const double all_keys = model.sparse.top_k;
+  const double dense_keys = window + kLength / part.compression;
+  const double more = part.dense * (all_keys - dense_keys) +
+                      (layers - part.dense - part.choosing) * (all_keys - window);
+  model.left_out.push_back(fmt::format(
+      "layers that read a window of {} keys alone, or all keys compressed by {:.0f} beside it: "
+      "each "
+      "counts as one that chooses {:.0f} keys, {:.2g} % of the operations of {} tokens too many",
+      window, part.compression, all_keys, 100 * 4 * model.heads * part.head * more / token,
+      kLength));
+  if (const int streams = config.whole_or("hc_mult", 1); streams > 1) {
+    model.left_out.push_back(fmt::format(
+        "hyper-connections: one of {} residual streams counts; the memory of the others and the "
+        "passes that mix them do not",
+        streams));
+  }
+}
+
+}  // namespace
+
+// Keys and values of a token are one vector for all heads, as in latent attention; what differs is
+// named.
+void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
+  model.layers = config.whole("num_hidden_layers");
+  model.hidden = config.whole("hidden_size");
+  model.vocabulary = config.whole("vocab_size");
+  model.heads = model.kv_heads = config.whole("num_attention_heads");
+  model.activation = Activation::swiglu;
+  model.normalisation = Normalisation::rms_norm;
+  model.position = PositionEncoding::rotary;
+  model.biases = false;
+  model.tied_embeddings = config.flag_or("tie_word_embeddings", false);
+  model.moe.experts = config.whole("n_routed_experts");
+  model.moe.per_token = config.whole("num_experts_per_tok");
+  model.moe.ffn_hidden = config.whole("moe_intermediate_size");
+  model.moe.shared_ffn = static_cast<int>(
+      std::min<double>(HuggingFaceConfig::kMostOfAll,
+                       double(config.whole_or("n_shared_experts", 1)) * model.moe.ffn_hidden));
+  model.ffn_hidden = config.whole_or("intermediate_size", model.moe.ffn_hidden);
+  const CompressedAttention part = compressed_attention(config, model);
+  const int rotary = config.whole_or("qk_rope_head_dim", 64);
+  const int window = config.whole_or("sliding_window", 128);
+  if (rotary >= part.head || model.heads <= 0 || model.layers <= 0) {
+    throw Error(config.where("head_dim"),
+                "layers, heads, and a head_dim above qk_rope_head_dim are due");
+  }
+  model.head_width = static_cast<int>(part.head) - rotary;
+  model.latent = {
+      .query_rank = config.whole("q_lora_rank"),
+      .kv_rank = model.head_width,
+      .rotary_width = rotary,
+      .value_width = static_cast<int>(std::max(1.0, part.groups * part.rank / model.heads))};
+  // An indexer scores keys that are compressed by four, in the layers that choose.
+  const double scored = part.indexer_heads * part.choosing / model.layers / 4;
+  model.sparse = {.heads = std::max(1, static_cast<int>(std::lround(scored))),
+                  .width = config.whole_or("index_head_dim", 128),
+                  .top_k = window + config.whole_or("index_topk", 512)};
+  for (const char* of_no_effect : {"compress_rope_theta", "expert_dtype", "hc_sinkhorn_iters",
+                                   "num_hash_layers", "num_key_value_heads"}) {
+    config.find(of_no_effect);
+  }
+  constexpr double kMostWide = 1e8;  // else the numbers are refused behind this
+  if (model.heads * part.head < kMostWide) name_compressed_parts(config, part, window, model);
+}
+
+}  // namespace windtunnel
