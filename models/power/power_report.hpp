@@ -4,7 +4,10 @@
 // arXiv 2308.12908).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "models/machine/cluster.hpp"
 #include "models/plan/timeline.hpp"
@@ -47,10 +50,59 @@ struct PowerReport {
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 
-// Power of the ranks of a timeline from `from_s` to `to_s`; money, tokens and campaign are left
-// open.
-PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
-                         const Timeline& timeline, double from_s, double to_s);
+// A step that is reported with several PowerSpecs. What its GPUs do is found once, and the curves
+// of nodes and racks again only for a PowerSpec by which GPUs or nodes draw other watts.
+class PoweredStep {
+ public:
+  // The ranks of a timeline from `from_s` to `to_s`. Keeps a reference to the cluster.
+  PoweredStep(const Cluster& cluster, const Plan& plan, const Timeline& timeline, double from_s,
+              double to_s);
+  // Money, tokens and campaign are left open.
+  PowerReport report(const PowerSpec& spec);
+
+ private:
+  // Things of one kind: what one consists of with how many of each, and how many there are.
+  struct Kind {
+    int pool = 0;
+    std::vector<std::pair<int, double>> parts;
+    double count = 0;
+  };
+  class Kinds;
+  struct Gpu {
+    int pool = 0;
+    std::vector<ActivityStep> steps;  // none: a GPU without work
+  };
+  // Nodes of one kind: their curve, how many there are, and their power over the step.
+  struct Nodes {
+    PowerCurve curve;
+    double count = 0;
+    PowerRange range;
+  };
+  // What GPUs, nodes and racks draw by a PowerSpec.
+  struct Draw {
+    PowerSpec spec;
+    std::vector<Nodes> nodes;
+    PowerRange node;  // the one with the highest peak
+    PowerRange rack;  // the same
+    PowerCurve all;   // of all nodes
+    double aligned = 1;
+  };
+  static bool draws_alike(const PowerSpec& a, const PowerSpec& b);
+  void find_racks(int rack_nodes);
+  Draw drawn(const PowerSpec& spec);
+  RowReport row_of(const PowerSpec& spec, const Draw& draw) const;
+
+  const Cluster& cluster_;
+  double from_s_;
+  double to_s_;
+  std::map<int, Gpu> gpus_;  // those that differ, by pool and recorded rank
+  std::vector<Kind> nodes_;  // of gpus_
+  std::vector<int> kind_of_node_;
+  std::vector<Kind> racks_;    // of nodes_
+  int rack_nodes_ = 0;         // that racks_ have
+  std::optional<Draw> first_;  // of the PowerSpec that was asked for first
+};
+
 // Adds the cost of the machines, of which `spares` nodes idle.
 void add_machines(PowerReport& report, const Cluster& cluster, double spares);
 // Adds the energy of steps of `step_s` and of `tokens` tokens, at the mean power of the simulated
