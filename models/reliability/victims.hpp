@@ -11,9 +11,6 @@
 
 namespace windtunnel {
 
-// Whether the failure hits nodes, not the job as a whole.
-bool has_victims(FailureKind kind);
-
 // The hazard of one node relative to the mean of all: drawn once from the gamma distribution of
 // mean 1 and the class's frailty_variance; 1 where that is 0. Depends on (seed, index, node) alone.
 double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::uint64_t index,

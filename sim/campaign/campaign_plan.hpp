@@ -24,10 +24,6 @@ struct JobSize {
   bool operator==(const JobSize&) const = default;
 };
 
-// Whether the job comes back from such failures with an older state. A slow node is replaced by a
-// planned stop, a bad copy is met by a later failure.
-bool goes_back(FailureKind kind);
-
 // The state of a job while it trains. A level is the number of nodes that are out or, where the
 // recovery is elastic, of groups; several levels may leave a job of one size.
 struct CampaignPlan {
