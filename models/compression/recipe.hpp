@@ -68,7 +68,6 @@ struct Recipe {
 // Bytes that one rank sends over the network per step, by the usual count of a ring: 2 (P-1)/P S
 // of an all-reduce, (P-1)/P S of the others, over all hops.
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
-double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
 
 // The tensors of the busiest of `members` that divide them. Each has an equal share, unless tensors

@@ -12,7 +12,8 @@ void link_successors(const RankClass& rank_class, ClassTemplate& result) {
   for (const Task& task : rank_class.tasks) {
     for (TaskIndex before : task.after) ++result.tasks[before].first_successor;
   }
-  std::int32_t next = 0;  // the end of a task's successors first: they are filled from behind
+  // first_successor is at first the end of a task's successors, which are then filled from behind.
+  std::int32_t next = 0;
   for (TaskTemplate& task : result.tasks) next = task.first_successor += next;
   result.successors.resize(next);
   for (size_t t = tasks; t-- > 0;) {

@@ -19,8 +19,6 @@ bool saves_for_share(const SnapshotTier& tier);  // of the time
 double interval_s(const SnapshotTier& tier);     // 0: not by time
 // An interval that can be made longer or shorter; none of replicas and of rules.
 bool has_interval(const SnapshotTier& tier);
-// Whether a tier that counts iterations saves the state behind so many.
-bool saves_after(const SnapshotTier& tier, std::int64_t iterations);
 // As a scenario states it: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 

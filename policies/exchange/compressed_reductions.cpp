@@ -320,7 +320,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   std::vector<TensorShape> tables;
   for (const int tensor : bucket.tensors) {
     const bool table = goes_as_rows(tensors[tensor]);
-    if (!table && !compresses_) continue;  // their shapes are asked by nobody
+    if (!table && !compresses_) continue;  // only compressors and tables read shapes
     std::vector<TensorShape>& to = table ? tables : shapes;
     to.push_back(tensors[tensor].shape);
     to.back().columns *= share;

@@ -338,7 +338,7 @@ class Estimator {
     return data_.collective_costs().cost(Category::dp, kind, shape, bytes).seconds;
   }
 
-  // Ranks that update as much take as long.
+  // Ranks that update the same number of parameters take the same time.
   void find_optimizers() {
     double known = -1;
     for (int rank = 0; rank < layout_.pp; ++rank) {

@@ -47,11 +47,9 @@ struct TrainingLog {
 // Terminal colours are skipped, and so are time stamps and ranks before what is printed. A line
 // that a carriage return parts is several. What several ranks print in one step is one range from
 // the least to the largest. The mean of a progress bar is taken apart into the steps that it is of.
-// Throws Error: the file cannot be read; it says of no step how long it took (with what does read
-// it, where it is a log of nccl-tests or a trace), or of fewer steps than numbers are damaged, with
-// the place of the first such number.
-TrainingLog read_training_log(const std::string& path);
-// The same of a text.
+// Throws Error: the text says of no step how long it took (with what does read it, where it is a
+// log of nccl-tests or a trace), or of fewer steps than numbers are damaged, with the place of the
+// first such number.
 TrainingLog parse_training_log(std::string_view text, const std::string& file);
 
 }  // namespace windtunnel

@@ -58,8 +58,7 @@ struct LogContext {
 // bandwidths that contradict size and time. A row of a CSV with a fault goes to `unreadable`, and
 // the next one is read. Throws Error with file:line:column for a fault in a log, which was cut or
 // mixed, and for a column that is missing or unknown.
-CollectiveRows read_collective_rows(const std::string& path);                    // CSV
-CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log);  // text or JSON
+CollectiveRows read_collective_rows(const std::string& path);  // CSV
 
 // The same from text.
 CollectiveRows parse_collective_rows(std::string_view text, const std::string& file);
