@@ -129,8 +129,8 @@ bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) c
          chunk(stage).parameters == chunk(other).parameters &&
          chunk(stage).expert_parameters == chunk(other).expert_parameters &&
          chunk(stage).frozen_parameters == chunk(other).frozen_parameters &&
-         trained_alike(job_.training.get(), job_.model.layers, first_layer(a), first_layer(b),
-                       layers[a]) &&
+         (job_.training == nullptr || trained_alike(job_.training.get(), job_.model.layers,
+                                                    first_layer(a), first_layer(b), layers[a])) &&
          reduces_[stage] == reduces_[other] &&
          network_.same_shapes(rank_of_[stage], rank_of_[other]);
 }
