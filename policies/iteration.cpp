@@ -146,7 +146,7 @@ StepSpread host_spread(const Job& job, const PreparedIteration& prepared) {
     PreparedIteration repriced = prepared;
     return repriced_step_s(other, repriced);
   };
-  const double as_known_s = step_s(&Parameter::value);
+  const double as_known_s = iteration_step_s(job, prepared);
   return {std::log(std::max(1.0, as_known_s / step_s(&Parameter::low))),
           std::log(std::max(1.0, step_s(&Parameter::high) / as_known_s))};
 }

@@ -1,6 +1,5 @@
 #include "models/calibration/interconnect_law.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 namespace windtunnel {

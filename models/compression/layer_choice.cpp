@@ -6,7 +6,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "models/base/units.hpp"
 #include "models/compression/compressors.hpp"

@@ -26,14 +26,6 @@ CompressorChoice checked(const CompressorChoice& choice) {
   return with_usual(choice);
 }
 
-double sum_over_kernels(const Recipe& recipe, double Op::*member) {
-  double sum = 0;
-  for (const RecipeStep& step : recipe.steps) {
-    for (const Op& op : step.kernels) sum += op.*member;
-  }
-  return sum;
-}
-
 }  // namespace
 
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group) {
@@ -49,12 +41,12 @@ double wire_bytes(const Recipe& recipe, const ReducingGroup& group) {
   return bytes;
 }
 
-double kernel_flops(const Recipe& recipe) {
-  return sum_over_kernels(recipe, &Op::flops);
-}
-
 double kernel_bytes(const Recipe& recipe) {
-  return sum_over_kernels(recipe, &Op::bytes);
+  double bytes = 0;
+  for (const RecipeStep& step : recipe.steps) {
+    for (const Op& op : step.kernels) bytes += op.bytes;
+  }
+  return bytes;
 }
 
 std::vector<TensorShape> divided(std::vector<TensorShape> shapes, double members, bool whole) {

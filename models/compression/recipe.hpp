@@ -69,7 +69,6 @@ struct Recipe {
 // Bytes that one rank sends over the network per step, summed over all hops, counted as for a ring:
 // 2 (P-1)/P S for an all-reduce, (P-1)/P S for the others.
 double wire_bytes(const Recipe& recipe, const ReducingGroup& group);
-double kernel_flops(const Recipe& recipe);
 double kernel_bytes(const Recipe& recipe);  // of HBM
 
 // The tensors of the busiest of `members` that share them. Shares are equal unless tensors stay

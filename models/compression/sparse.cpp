@@ -2,7 +2,6 @@
 // them: a pair has b + 4 bytes (8 in fp32).
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "models/compression/recipe_parts.hpp"
 #include "models/compression/recipes.hpp"

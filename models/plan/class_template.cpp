@@ -9,55 +9,64 @@ namespace {
 
 void link_successors(const RankClass& rank_class, ClassTemplate& result) {
   const size_t tasks = rank_class.tasks.size();
-  std::vector<std::int32_t> count(tasks + 1, 0);
   for (const Task& task : rank_class.tasks) {
-    for (TaskIndex before : task.after) ++count[before];
+    for (TaskIndex before : task.after) ++result.tasks[before].first_successor;
   }
+  // first_successor is at first the end of a task's successors, which are then filled from behind.
   std::int32_t next = 0;
-  for (size_t t = 0; t < tasks; ++t) {
-    result.tasks[t].first_successor = next;
-    next += count[t];
-  }
+  for (TaskTemplate& task : result.tasks) next = task.first_successor += next;
   result.successors.resize(next);
-  std::vector<std::int32_t> filled(tasks, 0);
-  for (size_t t = 0; t < tasks; ++t) {
+  for (size_t t = tasks; t-- > 0;) {
     for (TaskIndex before : rank_class.tasks[t].after) {
-      result.successors[result.tasks[before].first_successor + filled[before]++] =
-          static_cast<TaskIndex>(t);
+      result.successors[--result.tasks[before].first_successor] = static_cast<TaskIndex>(t);
     }
   }
+}
+
+std::vector<StreamTemplate> streams_of(const RankClass& rank_class) {
+  std::vector<StreamTemplate> streams;
+  for (const Stream& stream : rank_class.streams) {
+    streams.push_back({stream.order, stream.order != StreamOrder::by_priority, {}});
+  }
+  std::vector<size_t> count(streams.size());
+  for (const Task& task : rank_class.tasks) {
+    ++count[task.stream];
+    if (task.kind != TaskKind::recv) streams[task.stream].passive = false;
+  }
+  for (size_t s = 0; s < streams.size(); ++s) streams[s].tasks.reserve(count[s]);
+  for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
+    streams[rank_class.tasks[t].stream].tasks.push_back(static_cast<TaskIndex>(t));
+  }
+  return streams;
+}
+
+TaskTemplate template_of(const Task& task, const StreamTemplate& stream,
+                         const Counterpart& counterpart) {
+  TaskTemplate entry;
+  entry.plain_s = total_seconds(task.cost);
+  if (slowed_by_node(task.kind)) entry.slowed_s = plain_seconds(task, 2) - entry.plain_s;
+  entry.not_before_s = task.not_before_s;
+  entry.pending =
+      task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());
+  entry.counterpart = counterpart;
+  entry.kind = task.kind;
+  entry.stream = task.stream;
+  entry.iteration = task.iteration;
+  entry.synchronous = task.synchronous;
+  // An actor that takes its tasks in order waits for the time itself.
+  entry.timed = task.not_before_s > 0 && (stream.passive || stream.order != StreamOrder::in_order);
+  return entry;
 }
 
 ClassTemplate make_class(const RankClass& rank_class,
                          const std::vector<Counterpart>& counterparts) {
   ClassTemplate result;
-  for (const Stream& stream : rank_class.streams) {
-    result.streams.push_back({stream.order, stream.order != StreamOrder::by_priority, {}});
-  }
+  result.streams = streams_of(rank_class);
   result.tasks.reserve(rank_class.tasks.size());
   for (size_t t = 0; t < rank_class.tasks.size(); ++t) {
     const Task& task = rank_class.tasks[t];
-    StreamTemplate& stream = result.streams[task.stream];
-    stream.tasks.push_back(static_cast<TaskIndex>(t));
-    if (task.kind != TaskKind::recv) stream.passive = false;
-    TaskTemplate entry;
-    entry.plain_s = total_seconds(task.cost);
-    entry.not_before_s = task.not_before_s;
-    entry.pending =
-        task.join_first > 0 ? task.join_first : static_cast<std::int32_t>(task.after.size());
-    entry.counterpart = counterparts[t];
-    entry.kind = task.kind;
-    entry.slowed_s = plain_seconds(task, 2) - entry.plain_s;
-    entry.stream = task.stream;
-    entry.iteration = task.iteration;
-    result.tasks.push_back(entry);
-  }
-  for (size_t t = 0; t < result.tasks.size(); ++t) {
-    TaskTemplate& task = result.tasks[t];
-    const StreamTemplate& stream = result.streams[task.stream];
-    // An actor that takes its tasks in order waits for the time itself.
-    task.timed = task.not_before_s > 0 && (stream.passive || stream.order != StreamOrder::in_order);
-    if (task.timed) result.timed.push_back(static_cast<TaskIndex>(t));
+    result.tasks.push_back(template_of(task, result.streams[task.stream], counterparts[t]));
+    if (result.tasks.back().timed) result.timed.push_back(static_cast<TaskIndex>(t));
   }
   std::stable_sort(result.timed.begin(), result.timed.end(), [&](TaskIndex a, TaskIndex b) {
     return result.tasks[a].not_before_s < result.tasks[b].not_before_s;
@@ -67,13 +76,6 @@ ClassTemplate make_class(const RankClass& rank_class,
 }
 
 }  // namespace
-
-std::span<const TaskIndex> ClassTemplate::successors_of(TaskIndex task) const {
-  const size_t begin = tasks[task].first_successor;
-  const size_t next = static_cast<size_t>(task) + 1;
-  const size_t end = next < tasks.size() ? tasks[next].first_successor : successors.size();
-  return {successors.data() + begin, end - begin};
-}
 
 std::vector<ClassTemplate> class_templates(const Plan& plan) {
   std::vector<ClassTemplate> templates;

@@ -3,6 +3,7 @@
 // time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,7 +20,8 @@ struct TaskTemplate {
   std::int32_t first_successor = 0;  // into ClassTemplate::successors
   Counterpart counterpart;
   TaskKind kind = TaskKind::compute;
-  bool timed = false;  // the rank's timer watches not_before_s
+  bool timed = false;        // the rank's timer watches not_before_s
+  bool synchronous = false;  // a send waits for its receive
   std::int16_t stream = 0;
   std::int16_t iteration = 0;
 
@@ -39,7 +41,12 @@ struct ClassTemplate {
   std::vector<StreamTemplate> streams;
   std::vector<TaskIndex> timed;  // ascending by not_before_s
 
-  std::span<const TaskIndex> successors_of(TaskIndex task) const;
+  std::span<const TaskIndex> successors_of(TaskIndex task) const {
+    const std::size_t begin = tasks[task].first_successor;
+    const std::size_t next = static_cast<std::size_t>(task) + 1;
+    const std::size_t end = next < tasks.size() ? tasks[next].first_successor : successors.size();
+    return {successors.data() + begin, end - begin};
+  }
 };
 
 // Result: [class]. The Plan must pass the checks of validate_plan; it may deadlock.

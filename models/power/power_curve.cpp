@@ -37,12 +37,6 @@ Doing doing_of(Category category) {
   return Doing::nothing;
 }
 
-struct Change {
-  double at_s = 0;
-  double computing = 0;
-  double communicating = 0;
-};
-
 }  // namespace
 
 Activity task_activity(const Task& task, double span_s) {
@@ -62,25 +56,31 @@ Activity task_activity(const Task& task, double span_s) {
   return {shares.computing / whole_s, shares.communicating / whole_s};
 }
 
-PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node, const RankClass& rank_class,
-                     const RankTimeline& rank) {
-  std::vector<Change> changes;
+std::vector<ActivityStep> activity_steps(const RankClass& rank_class, const RankTimeline& rank) {
+  std::vector<ActivityStep> changes;
   for (TaskIndex t = 0; t < std::ssize(rank_class.tasks); ++t) {
     const Span& span = rank.spans[t];
     const Activity own = task_activity(rank_class.tasks[t], span.end_s - span.start_s);
     if (own.computing == 0 && own.communicating == 0) continue;
-    changes.push_back({span.start_s, own.computing, own.communicating});
-    changes.push_back({span.end_s, -own.computing, -own.communicating});
+    changes.push_back({span.start_s, own});
+    changes.push_back({span.end_s, {-own.computing, -own.communicating}});
   }
-  std::ranges::stable_sort(changes, {}, &Change::at_s);
-  PowerCurve curve{{0, gpu_watts(spec, node, 0)}};
+  std::ranges::stable_sort(changes, {}, &ActivityStep::at_s);
+  std::vector<ActivityStep> steps;
   Activity now;
-  for (std::size_t i = 0; i < changes.size();) {
-    const double at_s = changes[i].at_s;
-    for (; i < changes.size() && changes[i].at_s == at_s; ++i) {
-      now.computing += changes[i].computing;
-      now.communicating += changes[i].communicating;
-    }
+  for (const auto& [at_s, change] : changes) {
+    now.computing += change.computing;
+    now.communicating += change.communicating;
+    if (steps.empty() || steps.back().at_s != at_s) steps.push_back({at_s, {}});
+    steps.back().activity = now;
+  }
+  return steps;
+}
+
+PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node,
+                     const std::vector<ActivityStep>& steps) {
+  PowerCurve curve{{0, gpu_watts(spec, node, 0)}};
+  for (const auto& [at_s, now] : steps) {
     const double W = gpu_watts(spec, node, activity_of(spec, now.computing, now.communicating));
     if (curve.back().at_s == at_s) {
       curve.back().W = W;
@@ -100,7 +100,7 @@ PowerCurve sum_of(const std::vector<CountedCurve>& curves, double constant_W) {
       changes.push_back({(*curve)[i].at_s, count * ((*curve)[i].W - (*curve)[i - 1].W)});
     }
   }
-  std::ranges::stable_sort(changes, {}, &PowerStep::at_s);
+  if (curves.size() > 1) std::ranges::stable_sort(changes, {}, &PowerStep::at_s);
   PowerCurve sum{{0, start_W}};
   double now_W = start_W;
   for (const PowerStep& change : changes) {

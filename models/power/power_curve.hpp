@@ -26,8 +26,15 @@ struct Activity {
 };
 Activity task_activity(const Task& task, double span_s);
 
-PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node, const RankClass& rank_class,
-                     const RankTimeline& rank);
+// What a rank does from each time on until the next, whatever that draws; ascending.
+struct ActivityStep {
+  double at_s = 0;
+  Activity activity;
+};
+std::vector<ActivityStep> activity_steps(const RankClass& rank_class, const RankTimeline& rank);
+
+PowerCurve gpu_curve(const PowerSpec& spec, const NodePower& node,
+                     const std::vector<ActivityStep>& steps);
 
 struct CountedCurve {
   const PowerCurve* curve = nullptr;

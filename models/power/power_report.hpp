@@ -3,7 +3,10 @@
 // and synchronise in phase, so the two are close (POLCA, Patel et al., arXiv 2308.12908).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "models/machine/cluster.hpp"
 #include "models/plan/timeline.hpp"
@@ -47,9 +50,60 @@ struct PowerReport {
   double usd_of(double energy_J) const { return energy_J / kJoulesPerKWh * spec.usd_per_kWh; }
 };
 
-// Power of a timeline's ranks from `from_s` to `to_s`; cost, tokens and campaign are not set.
-PowerReport power_report(const PowerSpec& spec, const Cluster& cluster, const Plan& plan,
-                         const Timeline& timeline, double from_s, double to_s);
+// Power of a step under one or more PowerSpecs. The activity of the GPUs is found once. The power
+// curves of nodes and racks are computed again only if a PowerSpec changes the watts of GPUs or
+// nodes.
+class PoweredStep {
+ public:
+  // The ranks of a timeline from `from_s` to `to_s`. The cluster must outlive this object.
+  PoweredStep(const Cluster& cluster, const Plan& plan, const Timeline& timeline, double from_s,
+              double to_s);
+  // Cost, tokens and campaign are not set.
+  PowerReport report(const PowerSpec& spec);
+
+ private:
+  // Equal nodes or racks: the parts of one, each with its number, and how many such there are.
+  struct Kind {
+    int pool = 0;
+    std::vector<std::pair<int, double>> parts;
+    double count = 0;
+  };
+  class Kinds;
+  struct Gpu {
+    int pool = 0;
+    std::vector<ActivityStep> steps;  // none: a GPU without work
+  };
+  // Nodes of one kind: their curve, how many there are, and their power over the step.
+  struct Nodes {
+    PowerCurve curve;
+    double count = 0;
+    PowerRange range;
+  };
+  // The power of GPUs, nodes and racks under a PowerSpec.
+  struct Draw {
+    PowerSpec spec;
+    std::vector<Nodes> nodes;
+    PowerRange node;  // the one with the highest peak
+    PowerRange rack;  // the one with the highest peak
+    PowerCurve all;   // of all nodes
+    double aligned = 1;
+  };
+  static bool draws_alike(const PowerSpec& a, const PowerSpec& b);
+  void find_racks(int rack_nodes);
+  Draw drawn(const PowerSpec& spec);
+  RowReport row_of(const PowerSpec& spec, const Draw& draw) const;
+
+  const Cluster& cluster_;
+  double from_s_;
+  double to_s_;
+  std::map<int, Gpu> gpus_;  // distinct ones, by pool and recorded rank
+  std::vector<Kind> nodes_;  // of gpus_
+  std::vector<int> kind_of_node_;
+  std::vector<Kind> racks_;    // of nodes_
+  int rack_nodes_ = 0;         // nodes of a rack in racks_
+  std::optional<Draw> first_;  // for the first PowerSpec asked for
+};
+
 // Adds the cost of the machines; `spares` of the nodes are idle.
 void add_machines(PowerReport& report, const Cluster& cluster, double spares);
 // Adds the energy of steps of `step_s` and of `tokens` tokens, at the mean power of the simulated

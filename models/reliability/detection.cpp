@@ -1,9 +1,9 @@
 #include "models/reliability/detection.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "models/base/units.hpp"
+#include "models/reliability/failure_traits.hpp"
 
 namespace windtunnel {
 namespace {
@@ -18,18 +18,14 @@ double detection_s(const Detection& detection, FailureKind kind) {
   // The last heartbeat that was heard is half an interval old on average.
   const double heartbeats = or_never(detection.heartbeat_s * (detection.misses - 0.5));
   const double stuck = std::min(or_never(detection.watchdog_s), or_never(detection.timeout_s));
-  switch (kind) {
-    case FailureKind::process:
-    case FailureKind::node:
+  switch (traits_of(kind).noticed) {
+    case NoticedBy::absence:
       return std::min(heartbeats, stuck);
-    case FailureKind::network:
-    case FailureKind::hang:
+    case NoticedBy::standstill:
       return stuck;
-    case FailureKind::slow_node:
+    case NoticedBy::progress:
       return or_never(detection.watchdog_s);
-    case FailureKind::planned:
-    case FailureKind::corrupt_snapshot:
-    case FailureKind::loss_spike:
+    case NoticedBy::itself:
       return 0;
   }
   return kInfinity;

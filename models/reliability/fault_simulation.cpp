@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "models/base/error.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/victims.hpp"
 
 namespace windtunnel {
 namespace {
-
-bool takes_node(FailureKind kind) {
-  return kind == FailureKind::node || kind == FailureKind::slow_node;
-}
 
 struct Source {
   Source(const FailureClass& of, int nodes, std::uint64_t seed, std::uint64_t stream)
@@ -40,7 +37,7 @@ class Cluster {
       : down_(nodes, false) {
     for (std::size_t i = 0; i < classes.size(); ++i) {
       check_failure_class(classes[i]);
-      if (!has_victims(classes[i].kind) || is_reclaimed(classes[i])) continue;
+      if (!traits_of(classes[i].kind).of_nodes || is_reclaimed(classes[i])) continue;
       for (const int node : classes[i].trace_nodes) {
         if (node < nodes) continue;
         throw Error(fmt::format("failure class '{}': its trace has node {}, the cluster {} nodes",
@@ -78,12 +75,12 @@ class Cluster {
       source.victims.draw(hit_);
     }
     source.arrivals.advance();
-    const bool down = takes_node(failure_class.kind);
-    const bool repaired = down || failure_class.kind == FailureKind::network;
+    const FailureTraits& traits = traits_of(failure_class.kind);
     for (const int node : hit_) {
-      const double repair_s = repaired ? draw_repair_s(failure_class.repair, source.repairs) : 0;
+      const double repair_s =
+          traits.repaired() ? draw_repair_s(failure_class.repair, source.repairs) : 0;
       faults.push_back({at_s, repair_s, node, failure_class.name});
-      if (!down || repair_s == 0 || down_[node]) continue;
+      if (!traits.takes_node || repair_s == 0 || down_[node]) continue;
       set_down(node, true, at_s);
       back_.emplace(at_s + repair_s, node);
     }

@@ -41,11 +41,6 @@ bool has_interval(const SnapshotTier& tier) {
   return counts_iterations(tier) || saves_for_share(tier) || interval_s(tier) > 0;
 }
 
-bool saves_after(const SnapshotTier& tier, std::int64_t iterations) {
-  CHECK(counts_iterations(tier), "{} counts no iterations", name_of(tier.place));
-  return iterations > 0 && iterations % tier.every_iterations == 0;
-}
-
 std::string interval_text(const SnapshotTier& tier) {
   return counts_iterations(tier) ? format_quantity(tier.every_iterations, Dimension::iterations)
                                  : format_quantity(tier.every_s, Dimension::seconds);

@@ -19,8 +19,6 @@ bool saves_for_share(const SnapshotTier& tier);  // of time
 double interval_s(const SnapshotTier& tier);     // 0: not set in seconds
 // Whether the interval can be changed; replicas and rules have none.
 bool has_interval(const SnapshotTier& tier);
-// Whether a tier with an interval in iterations saves after this many.
-bool saves_after(const SnapshotTier& tier, std::int64_t iterations);
 // As written in a scenario: "10 iterations", "4 h".
 std::string interval_text(const SnapshotTier& tier);
 

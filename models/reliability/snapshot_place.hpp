@@ -40,7 +40,6 @@ struct PlaceTraits {
   PlaceCode code = PlaceCode::none;
   std::optional<PlaceWay> way = {};  // empty: host memory itself is the place, or nothing is copied
 
-  bool in_host_memory() const { return copied && !way; }
   // Disks and storage keep several copies, memory only the newest.
   bool keeps_several() const { return way.has_value(); }
   bool on_own_drives() const { return way && way->shared == nullptr; }

@@ -6,22 +6,6 @@
 
 namespace windtunnel {
 
-bool has_victims(FailureKind kind) {
-  switch (kind) {
-    case FailureKind::process:
-    case FailureKind::node:
-    case FailureKind::network:
-    case FailureKind::hang:
-    case FailureKind::slow_node:
-      return true;
-    case FailureKind::planned:
-    case FailureKind::corrupt_snapshot:
-    case FailureKind::loss_spike:
-      return false;
-  }
-  return false;
-}
-
 double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::uint64_t index,
                    int node) {
   const double variance = failure_class.frailty_variance;

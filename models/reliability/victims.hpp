@@ -11,9 +11,6 @@
 
 namespace windtunnel {
 
-// Whether the failure hits single nodes rather than the whole job.
-bool has_victims(FailureKind kind);
-
 // The hazard of a node relative to the mean: drawn once from the gamma distribution of mean 1 and
 // the class's frailty_variance; 1 if that is 0. Depends only on (seed, index, node).
 double node_hazard(const FailureClass& failure_class, std::uint64_t seed, std::uint64_t index,

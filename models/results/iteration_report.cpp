@@ -1,7 +1,6 @@
 #include "models/results/iteration_report.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <tuple>
 #include <utility>

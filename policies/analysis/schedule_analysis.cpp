@@ -1,6 +1,5 @@
 #include "policies/analysis/schedule_analysis.hpp"
 
-#include <cstddef>
 #include <numeric>
 
 #include "policies/analysis/schedule_graph.hpp"

@@ -77,26 +77,28 @@ class PlanEvaluator {
   // `slowdowns`: [class], none, one, or one per place of KernelPace.
   PlanEvaluator(const Plan& plan, const Cluster& cluster,
                 const std::vector<std::vector<double>>& slowdowns)
-      : plan_(plan),
-        templates_(class_templates(plan)),
-        rendezvous_of_slot_(rendezvous_of(plan)),
-        board_(*this) {
+      : plan_(plan), templates_(class_templates(plan)), board_(*this) {
+    const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan);
     const KernelPace pace(plan, cluster);
+    classes_.reserve(plan.classes.size());
     for (std::size_t c = 0; c < plan.classes.size(); ++c) {
-      for (const std::int32_t number : rendezvous_of_slot_[c]) {
+      const RankClass& owner = plan.classes[c];
+      ClassState& own = classes_.emplace_back(ClassState{templates_[c], owner.tasks});
+      own.rendezvous_of_slot = rendezvous[c];
+      for (const std::int32_t number : rendezvous[c]) {
         if (number >= std::ssize(rendezvous_)) rendezvous_.resize(number + 1);
         ++rendezvous_[number].classes;
       }
-      seconds_.push_back(seconds_of(plan.classes[c], templates_[c], cluster, pace, slowdowns[c]));
-      spans_.emplace_back(plan.classes[c].tasks.size());
-      streams_.emplace_back(plan.classes[c].streams.size());
-      board_.add_rank(templates_[c], plan.classes[c].tasks);
+      own.seconds = seconds_of(owner, templates_[c], cluster, pace, slowdowns[c]);
+      own.spans.resize(owner.tasks.size());
+      own.streams.resize(owner.streams.size());
+      board_.add_rank(templates_[c], owner.tasks);
     }
   }
 
   Timeline run() {
     board_.begin();
-    for (std::int32_t c = 0; c < std::ssize(templates_); ++c) {
+    for (std::int32_t c = 0; c < std::ssize(classes_); ++c) {
       for (const TaskIndex t : templates_[c].timed) {
         events_.push({templates_[c].tasks[t].not_before_s, {c, t}, false});
       }
@@ -122,13 +124,22 @@ class PlanEvaluator {
     bool listed = false;       // in choosing_
     TaskIndex held_send = -1;  // synchronous: it waits for its receiver
   };
+  struct ClassState {
+    const ClassTemplate& tasks_of;
+    const std::vector<Task>& tasks;
+    std::vector<std::int32_t> rendezvous_of_slot = {};
+    std::vector<double> seconds = {};  // [task]
+    std::vector<Span> spans = {};      // [task]
+    std::vector<StreamState> streams = {};
+  };
   struct Rendezvous {
-    int classes = 0;
     struct Round {
       double seconds = 0;
-      std::vector<TaskRef> waiting;
+      int waiting = 0;
     };
-    std::vector<Round> rounds;  // by sequence
+    int classes = 0;
+    std::vector<Round> rounds = {};     // by sequence
+    std::vector<TaskRef> waiting = {};  // places for all classes, round by round
   };
 
   static std::vector<double> seconds_of(const RankClass& owner, const ClassTemplate& tasks_of,
@@ -155,12 +166,12 @@ class PlanEvaluator {
   }
 
   const TaskTemplate& template_of(const TaskRef& task) const {
-    return templates_[task.rank].tasks[task.task];
+    return classes_[task.rank].tasks_of.tasks[task.task];
   }
   StreamState& stream_of(const TaskRef& task) {
-    return streams_[task.rank][template_of(task).stream];
+    return classes_[task.rank].streams[template_of(task).stream];
   }
-  double seconds(const TaskRef& task) const { return seconds_[task.rank][task.task]; }
+  double seconds(const TaskRef& task) const { return classes_[task.rank].seconds[task.task]; }
 
   TaskRef counterpart_of(const TaskRef& task) const {
     const Counterpart& other = template_of(task).counterpart;
@@ -183,10 +194,11 @@ class PlanEvaluator {
 
   // The active stream of this task may start its next one.
   void go_on(const TaskRef& task) {
-    const std::int16_t s = template_of(task).stream;
-    const StreamTemplate& planned = templates_[task.rank].streams[s];
+    ClassState& own = classes_[task.rank];
+    const std::int16_t s = own.tasks_of.tasks[task.task].stream;
+    const StreamTemplate& planned = own.tasks_of.streams[s];
     if (planned.passive) return;
-    StreamState& stream = streams_[task.rank][s];
+    StreamState& stream = own.streams[s];
     if (planned.order == StreamOrder::by_priority) {
       if (!std::exchange(stream.listed, true)) choosing_.push_back({task.rank, s});
       return;
@@ -208,7 +220,7 @@ class PlanEvaluator {
     while (!choosing_.empty()) {
       const auto [c, s] = choosing_.back();
       choosing_.pop_back();
-      StreamState& stream = streams_[c][s];
+      StreamState& stream = classes_[c].streams[s];
       stream.listed = false;
       if (stream.busy) continue;
       const std::optional<TaskIndex> next = board_.take_ready(c, s);
@@ -226,7 +238,7 @@ class PlanEvaluator {
         if (board_.has_arrived(task)) ends_at(task, now_s_);
         break;
       case TaskKind::send:
-        if (is_synchronous(task) && !board_.is_posted(counterpart_of(task))) {
+        if (template_of(task).synchronous && !board_.is_posted(counterpart_of(task))) {
           stream_of(task).held_send = task.task;
         } else {
           ends_at(task, now_s_ + seconds(task));
@@ -240,21 +252,20 @@ class PlanEvaluator {
     }
   }
 
-  bool is_synchronous(const TaskRef& task) const {
-    return plan_.classes[task.rank].tasks[task.task].synchronous;
-  }
-
   void meet(const TaskRef& member) {
-    const Task& task = plan_.classes[member.rank].tasks[member.task];
-    Rendezvous& rendezvous = rendezvous_[rendezvous_of_slot_[member.rank][task.group_slot]];
+    const ClassState& own = classes_[member.rank];
+    const Task& task = own.tasks[member.task];
+    Rendezvous& rendezvous = rendezvous_[own.rendezvous_of_slot[task.group_slot]];
     if (task.sequence >= std::ssize(rendezvous.rounds)) {
-      rendezvous.rounds.resize(task.sequence + 1);
+      rendezvous.rounds.resize(2 * std::size_t(task.sequence) + 2);
+      rendezvous.waiting.resize(rendezvous.rounds.size() * rendezvous.classes);
     }
     Rendezvous::Round& round = rendezvous.rounds[task.sequence];
-    round.waiting.push_back(member);
+    TaskRef* const waiting = &rendezvous.waiting[std::size_t(task.sequence) * rendezvous.classes];
+    waiting[round.waiting++] = member;
     round.seconds = std::max(round.seconds, seconds(member));
-    if (std::ssize(round.waiting) < rendezvous.classes) return;
-    for (const TaskRef& each : round.waiting) ends_at(each, now_s_ + round.seconds);
+    if (round.waiting < rendezvous.classes) return;
+    for (int i = 0; i < round.waiting; ++i) ends_at(waiting[i], now_s_ + round.seconds);
   }
 
   void ends_at(const TaskRef& task, double time_s) { events_.push({time_s, task, true}); }
@@ -262,8 +273,8 @@ class PlanEvaluator {
   // ---- what the board asks for ----
 
   friend class TaskBoard<PlanEvaluator>;
-  void on_start(const TaskRef& task) { spans_[task.rank][task.task].start_s = now_s_; }
-  void on_end(const TaskRef& task) { spans_[task.rank][task.task].end_s = now_s_; }
+  void on_start(const TaskRef& task) { classes_[task.rank].spans[task.task].start_s = now_s_; }
+  void on_end(const TaskRef& task) { classes_[task.rank].spans[task.task].end_s = now_s_; }
   void on_posted(const TaskRef& receive) {
     const TaskRef send = counterpart_of(receive);
     StreamState& stream = stream_of(send);
@@ -292,13 +303,14 @@ class PlanEvaluator {
     timeline.iteration_end_s.assign(plan_.iterations, 0);
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {
       const RankClass& owner = plan_.classes[c];
-      for (std::size_t t = 0; t < owner.tasks.size(); ++t) {
-        double& end_s = timeline.iteration_end_s[owner.tasks[t].iteration];
-        end_s = std::max(end_s, spans_[c][t].end_s);
-        timeline.makespan_s = std::max(timeline.makespan_s, spans_[c][t].end_s);
+      std::vector<Span>& spans = classes_[c].spans;
+      for (std::size_t t = 0; t < spans.size(); ++t) {
+        double& end_s = timeline.iteration_end_s[templates_[c].tasks[t].iteration];
+        end_s = std::max(end_s, spans[t].end_s);
+        timeline.makespan_s = std::max(timeline.makespan_s, spans[t].end_s);
       }
       timeline.ranks.push_back({owner.members.front(), static_cast<std::int32_t>(c),
-                                static_cast<double>(owner.members.size()), std::move(spans_[c])});
+                                static_cast<double>(owner.members.size()), std::move(spans)});
       timeline.events += owner.tasks.size();
     }
     std::ranges::sort(timeline.ranks, {}, &RankTimeline::rank);
@@ -313,10 +325,7 @@ class PlanEvaluator {
 
   const Plan& plan_;
   const std::vector<ClassTemplate> templates_;
-  const std::vector<std::vector<std::int32_t>> rendezvous_of_slot_;  // [class][slot]
-  std::vector<std::vector<double>> seconds_;                         // [class][task]
-  std::vector<std::vector<Span>> spans_;                             // [class][task]
-  std::vector<std::vector<StreamState>> streams_;                    // [class][stream]
+  std::vector<ClassState> classes_;
   std::vector<Rendezvous> rendezvous_;
   std::vector<std::pair<std::int32_t, std::size_t>> choosing_;  // class and stream by priority
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -1,6 +1,7 @@
 #include "policies/exchange/compressed_reductions.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -319,12 +320,13 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   std::vector<TensorShape> tables;
   for (const int tensor : bucket.tensors) {
     const bool table = goes_as_rows(tensors[tensor]);
+    if (!table && !compresses_) continue;  // only compressors and tables read shapes
     std::vector<TensorShape>& to = table ? tables : shapes;
     to.push_back(tensors[tensor].shape);
     to.back().columns *= share;
     if (table) parameters -= to.back().elements();
   }
-  if (shapes.empty() && !tables.empty()) parameters = 0;
+  if (!tables.empty() && tables.size() == bucket.tensors.size()) parameters = 0;
   if (compresses_) {
     row = compressed(shapes, pp, bucket.expert, action);
   } else if (job_.communication.aggregation == Aggregation::parameter_server) {
@@ -335,9 +337,10 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   }
   if (!row.empty() && copies_) add_copies(parameters, row);
   if (!row.empty()) row.front().starts_row = true;
+  if (tables.empty()) return row;
   const Axes axes = this->axes(pp, bucket.expert, true);
+  if (axes.group.ranks == 1) return row;
   for (const TensorShape& table : tables) {
-    if (axes.group.ranks == 1) break;
     std::vector<Transfer> own = of_recipe(
         embedding_recipe(job_.communication.embeddings, table, axes.group, element_bytes_), axes,
         pp, bucket.expert);
@@ -350,8 +353,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
 void GradientExchange::append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                               int pp, std::vector<Transfer>& to, double share,
                               StageAction action) const {
-  const std::vector<Transfer> own = row(tensors, bucket, pp, share, action);
-  to.insert(to.end(), own.begin(), own.end());
+  std::ranges::move(row(tensors, bucket, pp, share, action), std::back_inserter(to));
 }
 
 bool GradientExchange::is_halved(const Transfer& first) const {
@@ -395,6 +397,7 @@ void GradientExchange::append_gather(const std::vector<StageTensor>& tensors,
 
 std::vector<double> GradientExchange::sizes(const std::vector<StageTensor>& tensors, int pp) const {
   std::vector<double> sizes;
+  sizes.reserve(tensors.size());
   const bool fused = compresses(job_.communication.compressors.dp) &&
                      compressor_kind(job_.communication.compressors.dp).fusible;
   for (const StageTensor& tensor : tensors) {

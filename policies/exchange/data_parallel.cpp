@@ -129,8 +129,8 @@ bool DataParallel::equal(int stage, int other, const std::vector<int>& layers) c
          chunk(stage).parameters == chunk(other).parameters &&
          chunk(stage).expert_parameters == chunk(other).expert_parameters &&
          chunk(stage).frozen_parameters == chunk(other).frozen_parameters &&
-         trained_alike(job_.training.get(), job_.model.layers, first_layer(a), first_layer(b),
-                       layers[a]) &&
+         (job_.training == nullptr || trained_alike(job_.training.get(), job_.model.layers,
+                                                    first_layer(a), first_layer(b), layers[a])) &&
          reduces_[stage] == reduces_[other] &&
          network_.same_shapes(rank_of_[stage], rank_of_[other]);
 }
@@ -221,18 +221,16 @@ StageTraffic DataParallel::exchanges(int stage, const Tensors& tensors) const {
 
 std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& tensors) const {
   const int pp = rank_of_[stage];
-  const Communication& communication = job_.communication;
-  const std::vector<double> sizes = exchange_.sizes(tensors, pp);
-  switch (communication.overlap) {
+  switch (job_.communication.overlap) {
     case GradientOverlap::mg_wfbp:
     case GradientOverlap::asc: {
       const std::array laws = {exchange_.law(pp, false), exchange_.law(pp, true)};
       const double backward_s = seconds(stage).backward_input_s + seconds(stage).backward_weight_s;
-      return merged_buckets(tensors, sizes, backward_s, laws);
+      return merged_buckets(tensors, exchange_.sizes(tensors, pp), backward_s, laws);
     }
     case GradientOverlap::wfbp:
     case GradientOverlap::priority:
-      return gradient_buckets(tensors, sizes, 0);
+      return gradient_buckets(tensors, exchange_.sizes(tensors, pp), 0);
     default:
       return exchange_.buckets(tensors, pp);
   }
@@ -340,10 +338,11 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   const double weight_s = seconds(stage).backward_weight_s;
   const bool each = job_.layout.sharding == Sharding::zero2;  // micro-batch reduces
   Segments segments(cuts.size()), forward(cuts.size());
-  Segments earlier(cuts.size());  // of the micro-batches before the last one, under zero2
+  Segments earlier(each ? cuts.size() : 0);  // of the micro-batches before the last one
   for (std::size_t i = 0; i < cuts.size(); ++i) {
     const std::size_t place = cuts.size() - 1 - i;
-    earlier[i].share = segments[i].share = cuts[i].share;
+    segments[i].share = cuts[i].share;
+    if (each) earlier[i].share = cuts[i].share;
     forward[place].share = cuts[i].forward_share;
     for (const GradientBucket& bucket : cuts[i].buckets) {
       if (each) {
@@ -381,7 +380,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
   };
   placed(std::move(segments), traffic.last_backward, traffic.last_backward_weight);
   if (each) placed(std::move(earlier), traffic.backward, traffic.backward_weight);
-  if (job_.layout.sharding != Sharding::none || crosses_) traffic.first_forward = forward;
+  if (job_.layout.sharding != Sharding::none || crosses_)
+    traffic.first_forward = std::move(forward);
 }
 
 // Behind the gradients' arrival, before the segment of the forward pass: of a rank's shard, if it

@@ -1,7 +1,5 @@
 #include "policies/exchange/stage_message.hpp"
 
-#include <algorithm>
-
 #include "models/network/collectives/collective_law.hpp"
 
 namespace windtunnel {

@@ -7,7 +7,6 @@
 #include <compare>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"

@@ -1,7 +1,6 @@
 #include "policies/lowering/iteration_estimate.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -91,6 +90,7 @@ class Estimator {
       collectives = collectives_beside();
       beside.collectives = &collectives;
     }
+    find_optimizers();
     const IterationEnd end = iteration_end();
     beside.end = &end;
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
@@ -325,7 +325,7 @@ class Estimator {
       end.partner_s.push_back(partner.rank == rank ? 0
                                                    : collective_s(CollectiveKind::all_reduce,
                                                                   partner.shape, partner.bytes));
-      end.optimizer_s.push_back(slowdown_[rank] * total_seconds(optimizer(rank)));
+      end.optimizer_s.push_back(slowdown_[rank] * total_seconds(optimizers_[rank]));
     }
     // Clipping needs the norm over all gradients.
     if (layout_.ranks() > 1) {
@@ -338,8 +338,18 @@ class Estimator {
     return data_.collective_costs().cost(Category::dp, kind, shape, bytes).seconds;
   }
 
-  std::vector<CostPart> optimizer(int rank) const {
-    const double parameters = data_.updated_parameters(rank);
+  // Ranks that update the same number of parameters take the same time.
+  void find_optimizers() {
+    double known = -1;
+    for (int rank = 0; rank < layout_.pp; ++rank) {
+      const double parameters = data_.updated_parameters(rank);
+      const bool same = parameters == known && job_.cluster.pools.empty();
+      optimizers_.push_back(same ? optimizers_.back() : optimizer(rank, parameters));
+      known = parameters;
+    }
+  }
+
+  std::vector<CostPart> optimizer(int rank, double parameters) const {
     if (job_.cluster.pools.empty()) return optimizer_cost(parameters, job_);
     // On unlike nodes all start when the norm is known.
     const std::vector<int> ranks = ranks_by_pool(job_, rank);
@@ -359,7 +369,7 @@ class Estimator {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
       if (schedule_.iterations > 1 && rank != own) continue;
-      const auto parts = optimizer(rank);
+      const std::vector<CostPart>& parts = optimizers_[rank];
       const double seconds = total_seconds(parts) * slowdown_[rank];
       if (seconds <= slowest.seconds) continue;
       slowest.seconds = seconds;
@@ -427,10 +437,11 @@ class Estimator {
   const PreparedIteration& prepared_;
   const Schedule& schedule_;
   const DataParallel data_;
-  const std::vector<StageCost> costs_;   // [stage of the model * slices + slice]
-  const std::vector<double> slowdown_;   // [pipeline rank]
-  const std::vector<StageTimes> times_;  // [stage * slices + slice]
-  std::vector<StageMaps> maps_;          // that differ
+  const std::vector<StageCost> costs_;             // [stage of the model * slices + slice]
+  const std::vector<double> slowdown_;             // [pipeline rank]
+  const std::vector<StageTimes> times_;            // [stage * slices + slice]
+  std::vector<StageMaps> maps_;                    // that differ
+  std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] the step of its optimizer
   // [stage][segment of its first forward] when its gathers are through, from when they are issued.
   std::vector<std::vector<double>> gathered_s_;
 };

@@ -1,7 +1,5 @@
 #include "policies/outer/outer_period.hpp"
 
-#include <algorithm>
-
 #include "policies/outer/outer_exchange.hpp"
 
 namespace windtunnel {

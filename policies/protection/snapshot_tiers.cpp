@@ -194,20 +194,10 @@ bool survives_nodes(const TierProtection& protection, std::span<const int> lost_
 }
 
 bool survives_end(const TierProtection& protection, const FailureClass& failure_class) {
-  switch (failure_class.kind) {
-    case FailureKind::process:
-      return failure_class.takes_keeper ? protection.keeper : protection.trainer;
-    case FailureKind::planned:
-      return protection.stop;
-    case FailureKind::node:
-    case FailureKind::network:
-    case FailureKind::hang:
-    case FailureKind::slow_node:
-    case FailureKind::corrupt_snapshot:
-    case FailureKind::loss_spike:
-      return protection.trainer;
-  }
-  return false;
+  if (failure_class.kind == FailureKind::planned) return protection.stop;
+  const bool takes_keeper =
+      failure_class.kind == FailureKind::process && failure_class.takes_keeper;
+  return takes_keeper ? protection.keeper : protection.trainer;
 }
 
 bool survives(const SnapshotTier& tier, FailureKind kind) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/find_named.hpp"

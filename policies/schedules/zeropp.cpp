@@ -9,7 +9,6 @@
 // gradients begin come before these, so that no more than one unit's are ever outstanding. They
 // need no weights, only what is kept for them.
 #include <algorithm>
-#include <cstdint>
 #include <deque>
 
 #include "models/base/error.hpp"

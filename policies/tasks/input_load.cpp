@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "models/machine/links/links.hpp"
 #include "models/workload/input_pipeline.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/snapshot_place.hpp"
 
 namespace windtunnel {
@@ -13,8 +14,7 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
   const PlaceTraits& place = traits_of(tier);
   if (!place.copied) return 0;
   const bool spoilt = std::ranges::any_of(failures, [](const FailureClass& failure_class) {
-    return failure_class.kind == FailureKind::corrupt_snapshot ||
-           failure_class.kind == FailureKind::loss_spike;
+    return traits_of(failure_class.kind).spoils_copies;
   });
   return spoilt && place.keeps_several() ? std::clamp(tier.kept, 1, kMostKeptCopies) : 1;
 }
@@ -23,17 +23,13 @@ int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failu
 double mean_time_between(const CampaignInputs& inputs) {
   double per_s = 0;
   for (const FailureClass& one : inputs.failures) {
-    if (goes_back(one.kind)) per_s += mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
+    if (!traits_of(one.kind).goes_back) continue;
+    per_s += mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s);
   }
   return per_s > 0 ? 1 / per_s : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
-
-bool goes_back(FailureKind kind) {
-  return kind != FailureKind::planned && kind != FailureKind::slow_node &&
-         kind != FailureKind::corrupt_snapshot;
-}
 
 CampaignPlan::CampaignPlan(const CampaignInputs& campaign_inputs) : inputs(campaign_inputs) {
   const IterationTable& table = inputs.table;

@@ -24,10 +24,6 @@ struct JobSize {
   bool operator==(const JobSize&) const = default;
 };
 
-// Whether such failures set the job back to an older state. A slow node is replaced at a planned
-// stop, and a corrupt copy matters only at a later failure.
-bool goes_back(FailureKind kind);
-
 // The state of a job while it trains. A level is the number of nodes, or with elastic recovery of
 // groups, that are out; several levels may give the same size.
 struct CampaignPlan {

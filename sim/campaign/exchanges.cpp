@@ -1,7 +1,6 @@
 #include "sim/campaign/exchanges.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/base/units.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "sim/campaign/node_pool.hpp"
 
 namespace windtunnel {
@@ -41,7 +42,7 @@ FailureStreams::FailureStreams(const CampaignInputs& inputs, int trial)
                         RandomStream(seed, RandomPurpose::repair, stream),
                         RandomStream(seed, RandomPurpose::recovery, stream)});
     Class& one = classes_.back();
-    if (has_victims(failure_class.kind)) one.arrivals.set_speed(0, one.victims.speed());
+    if (traits_of(failure_class.kind).of_nodes) one.arrivals.set_speed(0, one.victims.speed());
   }
 }
 
@@ -71,7 +72,7 @@ void FailureStreams::strike(const Next& next, std::vector<int>& hit) {
   }
   if (!one.failure_class->taken.empty()) {
     reclaim(one, hit);
-  } else if (has_victims(one.failure_class->kind)) {
+  } else if (traits_of(one.failure_class->kind).of_nodes) {
     if (one.failure_class->arrivals == Arrivals::trace && !traced.empty()) {
       hit.push_back(traced[one.arrivals.traced()] % inputs_.nodes);
     } else {
@@ -114,7 +115,7 @@ void FailureStreams::stands(int slot, int node, bool was_empty, double now_s) {
   std::erase_if(leaving_, [&](const Leaving& one) { return one.slot == slot; });
   for (Class& one : classes_) {
     const FailureClass& failure_class = *one.failure_class;
-    if (!has_victims(failure_class.kind)) continue;
+    if (!traits_of(failure_class.kind).of_nodes) continue;
     if (failure_class.frailty_variance == 0 && is_empty == was_empty) continue;
     one.victims.set_hazard(
         slot, is_empty ? 0 : node_hazard(failure_class, inputs_.campaign.seed, one.stream, node));

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/saving_interval.hpp"
 
 namespace windtunnel {
@@ -107,9 +107,8 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
       break;
   }
   if (hit_.empty()) return;
-  const double link_s = failure_class.kind == FailureKind::network
-                            ? streams_.draw_repair_s(failure.failure_class)
-                            : 0;
+  const double link_s =
+      traits_of(failure_class.kind).takes_link ? streams_.draw_repair_s(failure.failure_class) : 0;
   // An island at a time; slots of one stand together.
   while (!hit_.empty()) {
     const int island = table_.of_node[hit_.front()];

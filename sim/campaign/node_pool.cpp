@@ -1,7 +1,6 @@
 #include "sim/campaign/node_pool.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "models/base/units.hpp"

@@ -1,7 +1,6 @@
 #include "sim/campaign/pace.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/base/error.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/waiting_theory.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
@@ -108,10 +109,8 @@ class Reduction {
     }
     report.failures["planned"] =
         count([](const FailureClass& f) { return f.kind == FailureKind::planned; });
-    // A corrupt snapshot does not interrupt training.
-    report.failures["unexpected"] = count([](const FailureClass& f) {
-      return f.kind != FailureKind::planned && f.kind != FailureKind::corrupt_snapshot;
-    });
+    report.failures["unexpected"] =
+        count([](const FailureClass& f) { return traits_of(f.kind).unexpected; });
   }
 
   void add_tiers(CampaignReport& report) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/reliability/failure_traits.hpp"
 
 namespace windtunnel {
 
@@ -352,27 +353,14 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
 // planned stop or a diverging loss means nothing to a job that does not train.
 bool Trial::interrupts(int failure_class) {
   const FailureClass& kind = inputs_.failures[failure_class];
-  switch (kind.kind) {
-    case FailureKind::planned:
-    case FailureKind::loss_spike:
-      return false;
-    case FailureKind::corrupt_snapshot:
-      copies_.corrupt(kind.corrupt_tier);
-      return false;
-    case FailureKind::slow_node:
-      note_slow_node(failure_class);
-      return false;
-    case FailureKind::process:
-    case FailureKind::node:
-    case FailureKind::network:
-    case FailureKind::hang:
-      break;
-  }
+  if (kind.kind == FailureKind::corrupt_snapshot) copies_.corrupt(kind.corrupt_tier);
+  if (kind.kind == FailureKind::slow_node) note_slow_node(failure_class);
+  if (!traits_of(kind.kind).interrupts()) return false;
   if (hit_.empty()) return false;
   if (state_ == State::down || !groups_.all_out(hit_)) return true;
   // A group that is out is hit again: the others do not notice.
   double ready_s = now_s_ + streams_.noticed_after_s(failure_class, now_s_);
-  if (kind.kind == FailureKind::network) ready_s += streams_.draw_repair_s(failure_class);
+  if (traits_of(kind.kind).takes_link) ready_s += streams_.draw_repair_s(failure_class);
   groups_.lose(hit_, ready_s + lose_nodes(failure_class));
   return false;
 }

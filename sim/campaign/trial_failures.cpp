@@ -3,6 +3,7 @@
 #include <limits>
 #include <set>
 
+#include "models/reliability/failure_traits.hpp"
 #include "sim/campaign/trial.hpp"
 
 namespace windtunnel {
@@ -41,7 +42,7 @@ Trial::State Trial::fail(int class_index) {
   const double provision_s = std::max(of_hit_s, lose_leaving());
   lose_copies(failure_class);
   const double link_s =
-      failure_class.kind == FailureKind::network ? streams_.draw_repair_s(class_index) : 0;
+      traits_of(failure_class.kind).takes_link ? streams_.draw_repair_s(class_index) : 0;
   if (others_go_on) {
     const double stalled_s = detect_s_ + inputs_.recovery.elastic.stall_s + provision_s;
     groups_.lose(out, now_s_ + std::max(stalled_s, link_s));

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/interval_theory.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
@@ -47,7 +48,7 @@ Failures failures_of(const CampaignInputs& inputs) {
   const CampaignPlan plan(inputs);
   Failures failures;
   for (const FailureClass& one : inputs.failures) {
-    if (!goes_back(one.kind)) continue;
+    if (!traits_of(one.kind).goes_back) continue;
     const double per_s =
         mean_rate_per_s(one, inputs.nodes, inputs.campaign.length_s) * unsaved_share(one, plan);
     const double detect_s = one.detect_s >= 0 ? one.detect_s : recovery.detect_s;

@@ -8,6 +8,7 @@
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/snapshot/snapshot_cost.hpp"
 #include "models/reliability/code_survival.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/pace.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
@@ -64,10 +65,7 @@ double survival(const TierProtection& protection, const CampaignInputs& inputs, 
     const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
     // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
     // nobody.
-    if (failure_class.kind == FailureKind::planned ||
-        failure_class.kind == FailureKind::corrupt_snapshot) {
-      continue;
-    }
+    if (!traits_of(failure_class.kind).unexpected) continue;
     if (!survives_end(protection, failure_class)) {
       beyond_per_s += rate;
     } else if (failure_class.kind == FailureKind::node && protection.node) {

@@ -240,7 +240,8 @@ TEST(Energy, IsTheIntegralOverAllRanks) {
   double energy_J = 0;
   for (int rank = 0; rank < record.plan.ranks; ++rank) {
     const RankTimeline& own = record.timeline.ranks[record.timeline.recorded_as[rank]];
-    const PowerCurve curve = gpu_curve(spec, node, record.plan.classes[own.rank_class], own);
+    const PowerCurve curve =
+        gpu_curve(spec, node, activity_steps(record.plan.classes[own.rank_class], own));
     energy_J += range_of(curve, 0, record.iteration.time_s).energy_J;
   }
   energy_J += record.iteration.time_s * (4 * node.rest_W.value + power.network_W);

@@ -385,8 +385,4 @@ TrainingLog parse_training_log(std::string_view text, const std::string& file) {
   return log;
 }
 
-TrainingLog read_training_log(const std::string& path) {
-  return parse_training_log(read_file(path), path);
-}
-
 }  // namespace windtunnel

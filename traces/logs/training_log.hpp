@@ -48,11 +48,9 @@ struct TrainingLog {
 
 // Skips terminal colours, and time stamps and ranks before the text. A carriage return separates
 // lines. Values that several ranks print in one step become a range. The mean of a progress bar is
-// converted to times of single steps. Throws Error if the file cannot be read, if it has no step
-// times (naming a command for it if it is a log of nccl-tests or a trace), or if more numbers are
-// damaged than there are steps (with the place of the first such number).
-TrainingLog read_training_log(const std::string& path);
-// The same of a text.
+// converted to times of single steps. Throws Error if the text has no step times (naming a command
+// for it if it is a log of nccl-tests or a trace), or if more numbers are damaged than there are
+// steps (with the place of the first such number).
 TrainingLog parse_training_log(std::string_view text, const std::string& file);
 
 }  // namespace windtunnel

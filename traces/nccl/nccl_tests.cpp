@@ -126,10 +126,6 @@ CollectiveRows read_collective_rows(const std::string& path) {
   return parse_collective_rows(read_file(path), path);
 }
 
-CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log) {
-  return parse_nccl_tests(read_file(path), path, log);
-}
-
 bool is_nccl_log(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos) return false;

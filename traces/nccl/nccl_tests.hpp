@@ -58,8 +58,7 @@ struct LogContext {
 // early, and bandwidths that contradict size and time. A faulty row of a CSV is added to
 // `unreadable`, and reading continues. Throws Error with file:line:column for a fault in a log,
 // which must have been cut or mixed, and for a missing or unknown column.
-CollectiveRows read_collective_rows(const std::string& path);                    // CSV
-CollectiveRows read_nccl_tests(const std::string& path, const LogContext& log);  // text or JSON
+CollectiveRows read_collective_rows(const std::string& path);  // CSV
 
 // The same from text.
 CollectiveRows parse_collective_rows(std::string_view text, const std::string& file);

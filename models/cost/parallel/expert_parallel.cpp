@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <numeric>
-#include <span>
 #include <utility>
 
 #include "models/base/error.hpp"

@@ -4,7 +4,6 @@
 #include <initializer_list>
 #include <numeric>
 #include <string_view>
-#include <utility>
 
 #include "models/base/error.hpp"
 

@@ -1,7 +1,6 @@
 #include "models/machine/links/path_choice.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <numeric>
 

@@ -1,7 +1,5 @@
 #include "models/reliability/stragglers/best_count.hpp"
 
-#include <algorithm>
-
 #include "models/reliability/stragglers/redundancy.hpp"
 
 namespace windtunnel {

@@ -30,21 +30,18 @@ std::string why_not(const Redundancy& own, int workers) {
   if (own.scheme != RedundancyScheme::none && workers == 1) {
     return "there is only one replica (layout.dp, of each island), and no other can take its place";
   }
-  switch (own.scheme) {
-    case RedundancyScheme::sr_sgc:
-    case RedundancyScheme::m_sgc:
+  switch (traits_of(own.scheme).form) {
+    case WaitForm::window:
       return why_not_sequential(own, workers);
-    case RedundancyScheme::gradient_coding:
-    case RedundancyScheme::drop_slowest:
-    case RedundancyScheme::backup_workers:
+    case WaitForm::all_but:
       if (own.stragglers < workers) return {};
       return fmt::format("{} stragglers of {} workers leave none", own.stragglers, workers);
-    case RedundancyScheme::replicated:
+    case WaitForm::one_copy:
       if (workers % own.copies == 0) return {};
       return fmt::format("{} copies do not divide the {} workers", own.copies, workers);
-    case RedundancyScheme::none:
-    case RedundancyScheme::dynamic_backup:
-      return {};
+    case WaitForm::all:
+    case WaitForm::best_count:
+      break;
   }
   return {};
 }
@@ -77,12 +74,9 @@ double load_of(const Redundancy& own, int workers) {
       return own.copies;
     case RedundancyScheme::backup_workers:
       return n / (n - own.stragglers);
-    case RedundancyScheme::none:
-    case RedundancyScheme::drop_slowest:
-    case RedundancyScheme::dynamic_backup:
+    default:
       return 1;
   }
-  return 1;
 }
 
 int delay_of(const Redundancy& own) {
@@ -94,27 +88,19 @@ int results_of(const Redundancy& own) {
   return own.scheme == RedundancyScheme::m_sgc ? own.window - 1 + own.burst : 1;
 }
 
-bool is_exact(const Redundancy& own) {
-  return own.scheme != RedundancyScheme::drop_slowest &&
-         own.scheme != RedundancyScheme::dynamic_backup;
-}
-
 std::string to_string(const Redundancy& own) {
   std::string text(name_of(own.scheme));
-  switch (own.scheme) {
-    case RedundancyScheme::gradient_coding:
-    case RedundancyScheme::drop_slowest:
-    case RedundancyScheme::backup_workers:
+  switch (traits_of(own.scheme).form) {
+    case WaitForm::all_but:
       return text + fmt::format(", {} stragglers", own.stragglers);
-    case RedundancyScheme::replicated:
+    case WaitForm::one_copy:
       return text + fmt::format(", {} copies", own.copies);
-    case RedundancyScheme::sr_sgc:
-    case RedundancyScheme::m_sgc:
+    case WaitForm::window:
       return text +
              fmt::format(", burst {}, window {}, lambda {}", own.burst, own.window, own.distinct);
-    case RedundancyScheme::none:
-    case RedundancyScheme::dynamic_backup:
-      return text;
+    case WaitForm::all:
+    case WaitForm::best_count:
+      break;
   }
   return text;
 }

@@ -3,6 +3,7 @@
 // is the number of workers. Explained in docs/physics/stragglers.md.
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "models/base/choice.hpp"
@@ -35,6 +36,36 @@ inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
     {"backup-workers", RedundancyScheme::backup_workers},
     {"dynamic-backup", RedundancyScheme::dynamic_backup}};
 
+// For which workers a step waits: this says which numbers of Redundancy a scheme reads.
+enum class WaitForm {
+  all,
+  all_but,     // `stragglers`
+  one_copy,    // of each part of the batch
+  window,      // those that have not straggled in it: `burst`, `window`, `distinct`
+  best_count,  // as many as `noise` makes best
+};
+
+struct RedundancyTraits {
+  RedundancyScheme scheme;
+  WaitForm form = WaitForm::all;
+  bool exact = true;  // the gradient is that of the whole batch
+};
+inline constexpr RedundancyTraits kRedundancySchemes[] = {
+    {.scheme = RedundancyScheme::none},
+    {.scheme = RedundancyScheme::gradient_coding, .form = WaitForm::all_but},
+    {.scheme = RedundancyScheme::sr_sgc, .form = WaitForm::window},
+    {.scheme = RedundancyScheme::m_sgc, .form = WaitForm::window},
+    {.scheme = RedundancyScheme::replicated, .form = WaitForm::one_copy},
+    {.scheme = RedundancyScheme::drop_slowest, .form = WaitForm::all_but, .exact = false},
+    {.scheme = RedundancyScheme::backup_workers, .form = WaitForm::all_but},
+    {.scheme = RedundancyScheme::dynamic_backup, .form = WaitForm::best_count, .exact = false}};
+static_assert(std::ranges::equal(kChoices<RedundancyScheme>, kRedundancySchemes, {},
+                                 &Choice<RedundancyScheme>::value, &RedundancyTraits::scheme),
+              "a row for every scheme, in the order of their words");
+constexpr const RedundancyTraits& traits_of(RedundancyScheme scheme) {
+  return *std::ranges::find(kRedundancySchemes, scheme, &RedundancyTraits::scheme);
+}
+
 struct Redundancy {
   RedundancyScheme scheme = RedundancyScheme::none;
   int stragglers = 1;  // workers that a step does not wait for: s, k or b
@@ -61,7 +92,6 @@ double load_of(const Redundancy& redundancy, int workers);
 int delay_of(const Redundancy& redundancy);
 // Number of gradients, each of another step, that a worker sends in a round.
 int results_of(const Redundancy& redundancy);
-bool is_exact(const Redundancy& redundancy);  // whether the gradient covers the whole batch
 
 // "gradient-coding, 15 stragglers".
 std::string to_string(const Redundancy& redundancy);

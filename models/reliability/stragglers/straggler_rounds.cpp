@@ -14,25 +14,24 @@ RoundEnds::RoundEnds(const Redundancy& redundancy, const Jitter& jitter, int wor
 double RoundEnds::end_of(std::span<const double> times) {
   const auto [fastest, slowest] = std::ranges::minmax(times);
   const double tolerated = (1 + own_.tolerance) * fastest;
-  switch (own_.scheme) {
-    case RedundancyScheme::none:
-      return slowest;
-    case RedundancyScheme::replicated:
+  switch (traits_of(own_.scheme).form) {
+    case WaitForm::one_copy:
       arrivals_.assign(times.begin(), times.end());
       return of_copies(arrivals_);
-    case RedundancyScheme::sr_sgc:
-      return waited(std::min(slowest, repeat_->close(times, tolerated)), tolerated);
-    case RedundancyScheme::m_sgc:
-      return waited(std::min(slowest, window_.close(times, tolerated)), tolerated);
-    case RedundancyScheme::gradient_coding:
-    case RedundancyScheme::drop_slowest:
-    case RedundancyScheme::backup_workers:
+    case WaitForm::window: {
+      const double closed =
+          repeat_ ? repeat_->close(times, tolerated) : window_.close(times, tolerated);
+      return waited(std::min(slowest, closed), tolerated);
+    }
+    case WaitForm::all_but:
       return waited(of_all_but(own_.stragglers, times, tolerated), tolerated);
-    case RedundancyScheme::dynamic_backup: {
+    case WaitForm::best_count: {
       const double end = of_all_but(int(times.size()) - counts_.after(bad_), times, tolerated);
       bad_ = static_cast<int>(std::ranges::count_if(times, [](double t) { return t > 1; }));
       return end;
     }
+    case WaitForm::all:
+      break;
   }
   return slowest;
 }
@@ -81,7 +80,8 @@ StragglerRounds sample_rounds(const Redundancy& redundancy, const Jitter& jitter
   result.slowest /= all;
   result.missing = missing / all;
   result.waited_share = master.waited_rounds() / all;
-  result.gradient_share = is_exact(redundancy) ? 1 : 1 - result.missing / factors.workers();
+  result.gradient_share =
+      traits_of(redundancy.scheme).exact ? 1 : 1 - result.missing / factors.workers();
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "models/reliability/detection.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "policies/conflicts/conflict.hpp"
@@ -30,6 +31,10 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
               fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node', one of {}", path,
                           name, fmt::join(names_of<FailureKind>(), ", ")));
 }
+
+static_assert(std::ranges::is_permutation(kChoices<FailureKind>, kFailureKinds, {},
+                                          &Choice<FailureKind>::value, &FailureTraits::kind),
+              "a row of traits for every word");
 
 // A key that only one kind of failure has.
 struct KeyOfKind {
@@ -474,14 +479,13 @@ void resolve_origins(const Values& values, const EvidenceList& evidence, NamedFi
     for (const char* key : {"detect", "notice", "slowdown", "rollback", "manual"}) {
       recovery.add(path_of(i, key));
     }
-    const FailureKind kind = job.failures[i].kind;
-    const bool repaired = kind == FailureKind::node || kind == FailureKind::slow_node;
-    if (repaired || kind == FailureKind::network) recovery.add(path_of(i, "repair"));
+    const FailureTraits& traits = traits_of(job.failures[i].kind);
+    if (traits.repaired()) recovery.add(path_of(i, "repair"));
     if (const Value* repairs = values.find(path_of(i, "repair.empirical"))) {
       recovery.add(find_repairs(repairs->text, files, repairs->where).evidence.origin);
     }
     const bool known = !job.failures[i].taken.empty() || values.stated(path_of(i, "repair"));
-    if (repaired && !known) recovery.add(Origin::assumed);
+    if (traits.takes_node && !known) recovery.add(Origin::assumed);
   }
   recovery.add("recovery");
   for (const char* key : {"recovery.detect", "recovery.restart"}) {

@@ -9,15 +9,12 @@
 namespace windtunnel {
 
 bool takes_key(RedundancyScheme scheme, std::string_view key) {
-  const bool sequential = scheme == RedundancyScheme::sr_sgc || scheme == RedundancyScheme::m_sgc;
-  if (key == "burst" || key == "window" || key == "lambda") return sequential;
-  if (key == "copies") return scheme == RedundancyScheme::replicated;
-  if (key == "noise") return scheme == RedundancyScheme::dynamic_backup;
-  const bool counted = scheme == RedundancyScheme::gradient_coding ||
-                       scheme == RedundancyScheme::drop_slowest ||
-                       scheme == RedundancyScheme::backup_workers;
-  if (key == "stragglers") return counted;
-  return counted || sequential || scheme == RedundancyScheme::dynamic_backup;  // tolerance
+  const WaitForm form = traits_of(scheme).form;
+  if (key == "burst" || key == "window" || key == "lambda") return form == WaitForm::window;
+  if (key == "copies") return form == WaitForm::one_copy;
+  if (key == "noise") return form == WaitForm::best_count;
+  if (key == "stragglers") return form == WaitForm::all_but;
+  return form != WaitForm::all && form != WaitForm::one_copy;  // tolerance
 }
 
 void resolve_redundancy(const Values& values, Job& job) {

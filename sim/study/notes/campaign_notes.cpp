@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/units.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 #include "sim/campaign/pace.hpp"
@@ -26,9 +27,8 @@ double failures_of(const CampaignInputs& inputs) {
   const double length_s = inputs.campaign.length_s;
   double per_s = 0;
   for (const FailureClass& one : inputs.failures) {
-    const bool interrupts =
-        one.kind != FailureKind::planned && one.kind != FailureKind::corrupt_snapshot;
-    if (interrupts) per_s += mean_rate_per_s(one, inputs.nodes, length_s);
+    if (!traits_of(one.kind).unexpected) continue;
+    per_s += mean_rate_per_s(one, inputs.nodes, length_s);
   }
   return per_s * length_s * inputs.campaign.trials;
 }

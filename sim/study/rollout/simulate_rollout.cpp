@@ -6,6 +6,7 @@
 
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/memory/memory.hpp"
+#include "models/reliability/failure_traits.hpp"
 #include "policies/iteration.hpp"
 #include "sim/study/iterations/island_times.hpp"
 
@@ -51,9 +52,7 @@ double stops_per_node_s(const Job& job) {
   const double length_s = job.campaign.length_s > 0 ? job.campaign.length_s : kUsualLength_s;
   double rate = 0;
   for (const FailureClass& each : job.failures) {
-    const bool stops = each.kind != FailureKind::slow_node &&
-                       each.kind != FailureKind::loss_spike &&
-                       each.kind != FailureKind::corrupt_snapshot;
+    const bool stops = each.kind == FailureKind::planned || traits_of(each.kind).interrupts();
     if (stops) rate += mean_rate_per_s(each, job.cluster.nodes, length_s) / job.cluster.nodes;
   }
   return rate;

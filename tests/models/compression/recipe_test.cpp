@@ -8,6 +8,7 @@
 
 #include "models/base/random.hpp"
 #include "models/compression/compressors.hpp"
+#include "tests/models/compression/kernel_flops.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

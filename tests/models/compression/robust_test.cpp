@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/models/compression/kernel_flops.hpp"
+
 namespace windtunnel {
 namespace {
 

@@ -25,7 +25,7 @@ struct Sample {
     rank.spans.push_back({start_s, end_s});
   }
   PowerCurve curve(const PowerSpec& spec) const {
-    return gpu_curve(spec, spec.of_pool(0), rank_class, rank);
+    return gpu_curve(spec, spec.of_pool(0), activity_steps(rank_class, rank));
   }
 };
 

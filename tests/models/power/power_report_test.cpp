@@ -37,7 +37,7 @@ Step step_of(double from_s, bool nodes_alike) {
 }
 
 PowerReport report_of(const Step& step) {
-  return power_report(step.spec, step.cluster, step.plan, step.timeline, 0, 8);
+  return PoweredStep(step.cluster, step.plan, step.timeline, 0, 8).report(step.spec);
 }
 
 TEST(PowerReport, ByHand) {

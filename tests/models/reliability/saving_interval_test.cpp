@@ -59,15 +59,6 @@ TEST(SavingInterval, IsWrittenAsAScenarioStatesIt) {
   EXPECT_EQ(interval_key(2), "snapshots.2.every");
 }
 
-TEST(SavingInterval, SavesBehindMultiples) {
-  const SnapshotTier tier{.every_iterations = 4};
-  for (const std::int64_t iterations : {-4, 0, 1, 3, 5, 6}) {
-    EXPECT_FALSE(saves_after(tier, iterations)) << iterations;
-  }
-  EXPECT_TRUE(saves_after(tier, 4));
-  EXPECT_TRUE(saves_after(tier, 8));
-}
-
 TEST(SavingInterval, MoreIterationsThanAnIntegerHasAreTheMost) {
   SnapshotTier tier;
   save_every_iterations(tier, std::int64_t{1} << 40);

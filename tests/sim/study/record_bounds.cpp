@@ -33,7 +33,8 @@ double gpus_energy_J(const Record& record, double from_s, double to_s) {
   double energy_J = 0;
   for (const RankTimeline& rank : record.timeline.ranks) {
     const NodePower& node = spec.of_pool(record.job.cluster.pool_of(rank.rank));
-    const PowerCurve curve = gpu_curve(spec, node, record.plan.classes[rank.rank_class], rank);
+    const PowerCurve curve =
+        gpu_curve(spec, node, activity_steps(record.plan.classes[rank.rank_class], rank));
     energy_J += rank.multiplicity * range_of(curve, from_s, to_s).energy_J;
   }
   return energy_J;

@@ -10,7 +10,6 @@
 #include <filesystem>
 
 #include "models/base/error.hpp"
-#include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "tests/validate/harness/drill/coded_group.hpp"
 #include "tests/validate/harness/drill/drill_names.hpp"
@@ -132,8 +131,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
     ++refused_copies_;  // the last one stays
     return;
   }
-  if (traits_of(tier).in_host_memory() && tier.code.parity > 0)
-    stage_protection(index, iteration, states);
+  if (in_host_memory(tier) && tier.code.parity > 0) stage_protection(index, iteration, states);
   commit(index);
   newest_[index] = iteration;
 }
@@ -141,7 +139,7 @@ void DrilledJob::save(int index, std::int64_t iteration) {
 bool DrilledJob::write_copy(int index, int node, const Bytes& copy) {
   const SnapshotTier& tier = drill_.tiers[index];
   const std::string name = staged(own_copy(index, node));
-  if (traits_of(tier).in_host_memory()) return holder(tier, node).put(name, copy);
+  if (in_host_memory(tier)) return holder(tier, node).put(name, copy);
   return trainer(node).put(name, copy) &&
          trainer(node).write_file(name, staged(folders_.file(tier, index, node)));
 }
@@ -174,7 +172,7 @@ void DrilledJob::stage_protection(int index, std::int64_t iteration,
 void DrilledJob::commit(int index) {
   const SnapshotTier& tier = drill_.tiers[index];
   for (int node = 0; node < drill_.nodes; ++node) {
-    if (!traits_of(tier).in_host_memory()) {
+    if (!in_host_memory(tier)) {
       const std::string file = folders_.file(tier, index, node);
       std::filesystem::rename(staged(file), file);
       continue;

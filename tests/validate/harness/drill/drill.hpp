@@ -11,7 +11,7 @@
 #include "models/calibration/calibration.hpp"
 #include "models/cost/snapshot/restore_cost.hpp"
 #include "models/machine/cluster.hpp"
-#include "models/reliability/snapshot.hpp"
+#include "models/reliability/snapshot_place.hpp"
 #include "policies/protection/snapshot_tiers.hpp"
 
 namespace windtunnel {
@@ -25,6 +25,15 @@ struct DrillPace {
   double storage_s = 0.08;  // of all nodes together, from or to the storage that they share
   double storage_latency_s = 0.005;
 };
+
+// Whether a tier saves the state after this number of iterations.
+inline bool saves_after(const SnapshotTier& tier, std::int64_t iterations) {
+  return iterations > 0 && iterations % tier.every_iterations == 0;
+}
+inline bool in_host_memory(const SnapshotTier& tier) {
+  const PlaceTraits& place = traits_of(tier);
+  return place.copied && !place.way;
+}
 
 struct Drill {
   int nodes = 1;

@@ -1,6 +1,5 @@
 #include <algorithm>
 
-#include "models/reliability/saving_interval.hpp"
 #include "models/reliability/snapshot_place.hpp"
 #include "tests/validate/harness/drill/drill.hpp"
 

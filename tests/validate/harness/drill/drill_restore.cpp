@@ -23,7 +23,7 @@ DrilledJob::Left DrilledJob::left_of(int index) {
   const SnapshotTier& tier = drill_.tiers[index];
   Left left;
   if (newest_[index] < 0) return left;
-  if (!traits_of(tier).in_host_memory()) {
+  if (!in_host_memory(tier)) {
     for (int node = 0; node < drill_.nodes; ++node) {
       const std::string name = own_copy(index, node);
       const bool there = trainer(node).read_file(name, folders_.file(tier, index, node)) &&
@@ -113,7 +113,7 @@ void DrilledJob::load(int index, int node, const RunClock& clock, const LinkCloc
   const SnapshotTier& tier = drill_.tiers[index];
   const auto bytes = static_cast<double>(drill_.state_bytes);
   std::optional<Bytes> state;
-  if (traits_of(tier).in_host_memory()) {
+  if (in_host_memory(tier)) {
     state = unsealed(get(tier, node, own_copy(index, node)), newest_[index]);
     if (!state) state = from_group(index, node, clock, links);
   } else {
