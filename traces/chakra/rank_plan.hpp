@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/plan/plan.hpp"
 #include "traces/chakra/rank_trace.hpp"
 
 namespace windtunnel {
@@ -29,5 +30,12 @@ using RanksCheck = std::function<void(int ranks)>;
 // an all-to-all or gather send the largest. Throws Error that names the file or the rank.
 RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
                        const RanksCheck& check_ranks = {});
+
+// Groups that lie among the ranks of a job as a known one does: what the ranks of other columns of
+// a mesh call their group. [0, 2] of 8 ranks goes with [1, 3], [4, 6] and [5, 7].
+
+// Shifts of `members` that cover the ranks once each, members itself among them; empty where there
+// are none.
+std::vector<std::vector<RankId>> group_tiles(const std::vector<RankId>& members, int ranks);
 
 }  // namespace windtunnel

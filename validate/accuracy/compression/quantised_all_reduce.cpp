@@ -12,7 +12,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"
 
