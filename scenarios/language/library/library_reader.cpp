@@ -12,7 +12,7 @@
 #include "scenarios/language/library/kernel_laws.hpp"
 #include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/values.hpp"
 

@@ -7,14 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/origin.hpp"
 #include "models/plan/job.hpp"
+#include "models/plan/sync_rule.hpp"
+#include "models/power/power_spec.hpp"
 #include "models/reliability/saving_rule.hpp"
 #include "models/results/note.hpp"
 #include "models/workload/rollout.hpp"
 #include "models/workload/training.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
@@ -139,5 +142,91 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
                 const OwnKinds& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);
+
+// What a job draws (cluster.power), and clocks under a cap.
+
+// Null: the scenario does not ask. Of a job whose cluster and calibrations are resolved. Throws
+// Error where the watts of a GPU are not known, or a cap is below what it idles at.
+std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const EvidenceList& evidence,
+                                               const Job& job);
+// Kernels that are bound by arithmetic reach clock_under_cap() of their rate; those bound by
+// memory, whose clock stays, do not change.
+void lower_clocks(const PowerSpec& power, Job& job);
+// The same where node.power_limit_W is below the GPU's data sheet, by the law of the cap's
+// defaults. Throws Error where the watts of the GPU are not known, or the limit is none that it
+// has.
+void limit_clocks(const NodeSpec& node, Calibration& calibration);
+
+// What a Training says, in the words of the lists that a scenario says it by.
+
+// The matrices that an adapter is on, in the fewest names of "train.adapter.on": adapter_on() of
+// them is on the same.
+std::vector<std::string> adapter_matrices(const Adapter& adapter);
+
+// The parts that are not trained, as "train.frozen" has them.
+std::vector<std::string> frozen_parts(const Training& training);
+
+// What a scenario states and nothing of its result rests on: its reader is told.
+
+std::vector<Note> unused_keys(const Values& values, const Job& job);
+
+// A learning-rate schedule from a CSV file of the user with the columns step and rate, in the order
+// of the steps: sync's period may follow it (models/plan/sync_rule.hpp).
+
+// `file` is the name used in messages. Two rows at least. Throws Error with file:line:column.
+std::vector<LearningRate> parse_learning_rates(const std::string& text, const std::string& file);
+
+// Iterations that a job needs to its target quality: stated, or from a file of the user. A file is
+// CSV with the columns `steps` and, where it has several rows, `compressor` (its name), `rank`,
+// `density`, `bits`, `global_batch`, and of local training `every` (steps between two exchanges of
+// the innermost level of `sync`), `islands` and `sync_compressor`; an empty cell goes with
+// everything. Between two batches of
+// the file steps follow a power law, which holds exactly where twice the batch takes half the steps
+// (McCandlish et al. 2018, arXiv 1812.06162); beyond them nothing is known. That a compressor needs
+// more steps is the user's to say: nothing here predicts it.
+
+// The steps of a job that is otherwise resolved; 0: nothing is stated. `files` are those that the
+// scenario names. Throws Error with the place of the key, or of the row.
+double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
+
+// What a scenario that writes down its model itself leaves open of it: that of the family that the
+// stated keys point to. Its reader is told what stands there instead.
+
+// What a model without a base takes: GPT-2's forms, or Llama's where a stated key is of no GPT.
+struct ModelFamily {
+  TransformerSpec forms;  // activation, normalisation, position, biases, embeddings; MLP and heads
+  std::string name;       // "GPT-2"
+  std::string sign;       // the key that tells it, "kv_heads: 8 with 64 heads"; empty: none
+};
+
+// The keys `layers` (or a pattern), `hidden`, `heads` must be stated. The width of a gated MLP is
+// two thirds of four times the hidden width, in whole multiples of 64, as Megatron-LM has it
+// (github.com/NVIDIA/Megatron-LM, core_v0.14.0, megatron/training/arguments.py, --swiglu).
+ModelFamily model_family(const Values& values);
+
+// None of a model with a base, or if all is stated.
+std::vector<Note> model_defaults(const Values& values, const Job& job);
+
+// Numbers of a scenario put in the place of the library's, where the scenario states them.
+
+inline void override_parameter(Parameter& parameter, const std::string& key, const Values& values,
+                               const EvidenceList& evidence) {
+  const Value* value = values.find(key);
+  if (value == nullptr) return;
+  const Evidence known = evidence.of(key);
+  parameter = {value->number, value->number, value->number, known.origin, known.source};
+}
+
+// Fills the members of `target` that keys below `path` set, each number with its evidence.
+template <class Struct>
+void override_members(std::string_view path, const Values& values, const EvidenceList& evidence,
+                      Struct& target) {
+  values.fill(path, target);
+  for (const BoundRow& row : bound_rows<Struct>(path)) {
+    Parameter* parameter = parameter_of(*row.field, target);
+    if (parameter == nullptr) continue;
+    override_parameter(*parameter, join_path(path, row.key), values, evidence);
+  }
+}
 
 }  // namespace windtunnel

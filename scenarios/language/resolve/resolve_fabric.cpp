@@ -12,7 +12,6 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
 #include "traces/text/csv.hpp"
 
 namespace windtunnel {

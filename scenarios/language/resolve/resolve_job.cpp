@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "models/compression/compressors.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
@@ -29,7 +30,6 @@
 #include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
 #include "scenarios/language/resolve/placement.hpp"
-#include "scenarios/language/resolve/quality_curve.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "traces/torch/torch_schedule.hpp"
@@ -377,6 +377,26 @@ void check_passes(const Values& values, const Job& job) {
   }
 }
 
+LengthDistribution resolve_distribution(const Values& values, const Batch& batch) {
+  LengthDistribution distribution;
+  const int buckets = values.length("batch.lengths.buckets");
+  for (const char* key : {"batch.lengths.median", "batch.lengths.sigma", "batch.lengths.longest"}) {
+    if (buckets == 0 || !values.stated(key)) continue;
+    values.fail(key, "buckets have their own bounds; keep one of the two");
+  }
+  for (int i = 0; i < buckets; ++i) {
+    const std::string path = fmt::format("batch.lengths.buckets.{}", i);
+    values.fill(path, distribution.buckets.emplace_back());
+  }
+  if (buckets > 0) return distribution;
+  if (!values.has("batch.lengths.median")) {
+    values.fail("batch.lengths", "has neither a median nor buckets; add e.g. 'median: 2000'");
+  }
+  distribution.longest = batch.sequence;
+  values.fill("batch.lengths", distribution);
+  return distribution;
+}
+
 }  // namespace
 
 // The job has passed all checks but one, whether its schedule can be: preparing it is that check.
@@ -442,6 +462,18 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;
+}
+
+void resolve_lengths(const Values& values, Job& job) {
+  UnequalLengths lengths;
+  values.fill("", lengths);
+  if (!values.stated("batch.lengths")) {
+    if (lengths.policy == LengthPolicy::fixed) return;
+    values.fail("layout.length_policy",
+                "balances sequences of unequal length; say which there are: batch.lengths");
+  }
+  lengths.distribution = resolve_distribution(values, job.batch);
+  job.lengths = std::move(lengths);
 }
 
 }  // namespace windtunnel

@@ -10,7 +10,6 @@
 #include "models/compression/compressors.hpp"
 #include "models/machine/fabrics/sites.hpp"
 #include "policies/exchange/replica_groups.hpp"
-#include "scenarios/language/resolve/learning_rates.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {

@@ -13,7 +13,6 @@
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/training_parts.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "scenarios/language/resolve/unused.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,6 +7,7 @@
 #include "models/cost/memory/gradient_buffers.hpp"
 #include "models/workload/recompute_parts.hpp"
 #include "policies/exchange/replica_groups.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
 namespace {
