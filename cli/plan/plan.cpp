@@ -12,7 +12,7 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
-#include "report/answer/launch_answer.hpp"
+#include "report/answer/import_answer.hpp"
 #include "report/answer/plan_answer.hpp"
 #include "scenarios/language/imports/launch.hpp"
 #include "sim/study/plan/make_plan.hpp"

@@ -14,7 +14,7 @@
 #include "cli/trace/trace_run.hpp"
 #include "policies/analysis/rank_step.hpp"
 #include "report/captured/captured_calibration.hpp"
-#include "report/captured/step_figures.hpp"
+#include "report/captured/captured_report.hpp"
 #include "report/console/console.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "sim/study/simulate.hpp"

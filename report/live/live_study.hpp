@@ -50,4 +50,9 @@ class LiveStudy {
   std::list<std::pair<std::string, std::shared_ptr<const MeasuredIteration>>> recent_;
 };
 
+// The page of `windtunnel serve`: controls on the left, and the answer that follows them.
+
+// One file, apart from the questions that its script asks of the server it came from.
+std::string live_page(const LiveStudy& study);
+
 }  // namespace windtunnel

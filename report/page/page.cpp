@@ -15,7 +15,7 @@
 #include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
-#include "report/summary/rank_summary.hpp"
+#include "report/summary/summary.hpp"
 #include "traces/perfetto/tracks.hpp"
 
 namespace windtunnel {

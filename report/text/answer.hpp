@@ -2,9 +2,11 @@
 // (report/answer/answer_page.hpp) and a document for programs of the same value.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,21 @@ struct Answer {
   std::string kind = {};                   // of its document: "plan" is windtunnel/plan/1
   MakesJson document = {};
   std::string drawing = {};  // in characters, below all on a console, whose lines are not broken
+};
+
+// What a terminal can show beside plain text.
+
+inline constexpr std::string_view kBold = "\x1b[1m";
+inline constexpr std::string_view kPlain = "\x1b[0m";
+
+struct ConsoleStyle {
+  bool colour = false;  // ANSI bold for titles; only for a terminal
+  size_t width = 0;     // characters of a line, which tables fit; 0: as wide as they are
+  bool notes = true;    // what is said beside the answer
+
+  std::string bold(const std::string& text) const {
+    return colour ? std::string(kBold).append(text).append(kPlain) : text;
+  }
 };
 
 }  // namespace windtunnel

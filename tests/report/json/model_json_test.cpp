@@ -1,4 +1,3 @@
-#include "report/json/model_json.hpp"
 
 #include <gtest/gtest.h>
 
