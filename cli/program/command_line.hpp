@@ -100,4 +100,9 @@ void add_example(const CommandLine& app, const std::string& arguments);
 // --page FILE.html: where the answer goes as a page, too.
 void add_page_option(const CommandLine& app, std::string& file);
 
+// A time that the user grants.
+
+// Seconds of "3 min". Throws Error that names the option when it is none, or not above 0.
+double budget_of(const std::string& text);
+
 }  // namespace windtunnel

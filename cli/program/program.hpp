@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/program/command.hpp"
+#include "traces/text/input_file.hpp"
 
 namespace windtunnel {
 
@@ -30,5 +31,22 @@ void print_manual(const CLI::App& app, const std::string& command);
 
 // What main() returns.
 int run_program(const CliProgram& program, int argc, char** argv);
+
+// Environment variables that programs read, for their help and manual page.
+
+struct EnvironmentVariable {
+  const char* name;
+  const char* help;
+};
+
+inline constexpr EnvironmentVariable kEnvironment[] = {
+    {kFileLimitVariable, "what is held of a file at most (else: scenarios 16MiB, tables 1GiB)"},
+    {"NO_COLOR", "set to anything: nothing is bold"},
+    {"COLUMNS", "the width that tables fit, in place of the terminal's"},
+};
+
+inline constexpr const char* kEnvironmentTitle = "\nEnvironment:\n";
+// What the help of a program ends with.
+std::string environment_help();
 
 }  // namespace windtunnel

@@ -2,6 +2,7 @@
 // completions of shells are written from.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,16 @@ CommandPage command_tree(const CLI::App& program);
 
 // All of them, the outer ones first.
 std::vector<const CommandPage*> all_commands(const CommandPage& page);
+
+// The manual page of a program, as man(7) of groff and mandoc reads it.
+
+// `build`: version and commit, for the page's foot. `elsewhere` gives the text of a command that is
+// in the sibling program.
+using ManualOf = std::function<std::string(const std::string& command)>;
+std::string man_page(const CommandPage& program, const std::string& build,
+                     const ManualOf& elsewhere);
+
+// What the page says of a command and those below it.
+std::string command_manual(const CommandPage& command);
 
 }  // namespace windtunnel

@@ -21,7 +21,6 @@
 #include "validate/accuracy/runs/fit_rows.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 #include "validate/commands/calibrate_collectives.hpp"
-#include "validate/commands/calibrate_device.hpp"
 #include "validate/commands/calibrate_kernels.hpp"
 #include "validate/commands/validate_commands.hpp"
 #include "validate/pages/calibration_answer.hpp"

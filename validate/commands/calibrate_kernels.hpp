@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "cli/program/command.hpp"
 #include "models/base/error.hpp"
 #include "models/calibration/kernel_law.hpp"
 #include "traces/rows/samples.hpp"
@@ -38,5 +39,32 @@ void check_out(const std::string& path, bool force);
 // launcher started along with this process; then rank 0 alone reads, writes and prints.
 // ExitCode::incomplete when SIGINT or SIGTERM came: what is measured stands in `samples`.
 ExitCode calibrate_on_kernels(const KernelCalibration& options);
+
+// `calibrate --backend`: the options by which a device of this machine is measured, alone in
+// windtunnel-harness and beside those of measured rows in windtunnel.
+
+struct DeviceCalibration {
+  std::string backend;
+  int ranks = 0;  // 0: as many as there are devices
+  std::string coordinator;
+  std::string budget = "3 min";
+  std::string samples;
+  std::string scenario;
+  std::string base;
+  std::string out;
+  bool force = false;
+  bool json = false;
+  std::string page;
+  SamplesPage page_of;  // with `page`
+};
+
+void add_device_options(const CommandLine& app, DeviceCalibration& options);
+// --out, --force, --json.
+void add_output_options(const CommandLine& app, DeviceCalibration& options);
+
+ExitCode calibrate_on_device(const DeviceCalibration& options);
+
+// The command that does nothing else.
+Handler define_device_calibration(const CommandLine& app);
 
 }  // namespace windtunnel

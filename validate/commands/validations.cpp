@@ -32,12 +32,9 @@
 #include "validate/documents/collective_validation.hpp"
 #include "validate/documents/compression_validation.hpp"
 #include "validate/documents/fault_validation.hpp"
-#include "validate/documents/kind_validation.hpp"
 #include "validate/documents/pair_validation.hpp"
-#include "validate/documents/run_validation.hpp"
 #include "validate/documents/validation.hpp"
 #include "validate/documents/validation_rows.hpp"
-#include "validate/pages/pairs_page.hpp"
 #include "validate/pages/validation_page.hpp"
 
 namespace windtunnel {

@@ -55,4 +55,11 @@ struct EmbeddedForm {
 // Generated from the files at build time.
 const std::vector<EmbeddedForm>& embedded_forms();
 
+// Tables of a Markdown page, as GitHub shows them.
+
+// On one line; what would end a cell or open a tag is escaped.
+std::string markdown_text(const std::string& text);
+
+std::string markdown_table(const TextTable& table);
+
 }  // namespace windtunnel

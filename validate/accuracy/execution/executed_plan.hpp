@@ -56,4 +56,24 @@ double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
 ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
                              double budget_s, double times);
 
+// A plan that was predicted, executed as often as a budget allows.
+
+struct Executions {
+  ExecutionScale scale;
+  Timeline predicted;
+  std::vector<Timeline> measured;
+  int strangers = 0;  // in all executions
+};
+
+// At least one execution, kMostExecutions at most. Throws Error as execute_plan() does.
+inline constexpr int kMostExecutions = 25;
+Executions execute_within(const ExecutedPlan& executed, Timeline predicted, double budget_s,
+                          const ExecutionScale& scale);
+
+// A Plan as it ran, for traces that hold tasks and not times (traces/chakra).
+
+// Each rank is a class of its own, and what it does by itself (all but messages and collectives)
+// takes as long as it took in `measured`, which has every rank.
+Plan measured_plan(const Plan& plan, const Timeline& measured);
+
 }  // namespace windtunnel

@@ -7,7 +7,6 @@
 
 #include "validate/accuracy/execution/executed_plan.hpp"
 #include "validate/accuracy/execution/execution_comparison.hpp"
-#include "validate/accuracy/execution/executions.hpp"
 
 namespace windtunnel {
 

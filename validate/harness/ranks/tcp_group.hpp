@@ -10,11 +10,30 @@
 #include <utility>  // Boost.Asio 1.74 forgets it
 
 #include "models/base/error.hpp"
-#include "validate/harness/ranks/peers.hpp"
 #include "validate/harness/ranks/rank_place.hpp"
 #include "validate/harness/ranks/rank_sockets.hpp"
 
 namespace windtunnel {
+
+// Ranks that talk to each other, as a collective sees them: all processes of a group, or the
+// members of one group of a Plan.
+
+class Peers {
+ public:
+  virtual ~Peers() = default;
+
+  virtual int rank() const = 0;
+  virtual int ranks() const = 0;
+  // Both at once; either may be empty. Throws Error when a connection breaks.
+  virtual void exchange(int to, std::span<const std::byte> out, int from,
+                        std::span<std::byte> in) = 0;
+  // Memory of the group's, for what is on its way; its content is gone with the next call. Fresh
+  // memory for each message would cost more than the message.
+  virtual std::span<std::byte> scratch(std::size_t size_bytes) = 0;
+
+  void send(int to, std::span<const std::byte> out) { exchange(to, out, to, {}); }
+  void receive(int from, std::span<std::byte> in) { exchange(from, {}, from, in); }
+};
 
 // What all ranks of a group throw alike, so that each knows that the others do.
 class AgreedFault : public Error {

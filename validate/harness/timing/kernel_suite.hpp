@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "kernels/device/device.hpp"
+#include "models/calibration/kernel_work.hpp"
+#include "models/plan/job.hpp"
 #include "validate/harness/collectives/collectives.hpp"
 #include "validate/harness/timing/timed_work.hpp"
 
@@ -17,5 +19,10 @@ namespace windtunnel {
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
                                     Collectives* collectives = nullptr,
                                     std::span<const KernelWork> products = {});
+
+// The matrix products that a job runs on a GPU: shapes to measure instead of a grid's.
+
+// Of linear layers and experts, all passes, each shape once; of experts one product of a batch.
+std::vector<KernelWork> job_products(const Job& job);
 
 }  // namespace windtunnel
