@@ -81,7 +81,7 @@ struct CaptureAnswer {
   std::string no_replay;  // why the captured tasks cannot run on the scenario's machine
 };
 
-// By the figures of step_figures.hpp. `capture` has to outlive it.
+// By the figures of figures_of(). `capture` has to outlive it.
 Answer capture_answer(const CaptureAnswer& capture);
 
 // The figures of a captured rank's step: medians over the steps that are looked at, which are all

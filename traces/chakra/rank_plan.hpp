@@ -1,6 +1,6 @@
 // Joins the task lists of ranks to a Plan: classes of equal ranks, groups by their names, and what
 // all must agree on. Ranks of a job that no file is of run as the first captured one does, in
-// groups that lie among the others' as its own do (group_tiles.hpp).
+// groups that lie among the others' as its own do (group_tiles()).
 #pragma once
 
 #include <functional>

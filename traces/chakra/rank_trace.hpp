@@ -1,5 +1,5 @@
 // The task list of one rank as a trace has it, or of the ranks that the file stands for: what
-// readers of Chakra's files and of profilers' make, and rank_merger.hpp joins to a Plan.
+// readers of Chakra's files and of profilers' make, and rank_plan.hpp joins to a Plan.
 #pragma once
 
 #include <cstdint>

@@ -234,7 +234,7 @@ class ScenarioImport : private ImportedKeys {
   }
 
   // Whether a scenario that does not state the key gets another value than the usual one: Llama's
-  // forms, by what it states besides (model_defaults.hpp), or what the software makes of it.
+  // forms, by what it states besides (model_defaults.cpp), or what the software makes of it.
   bool decided_elsewhere(const std::string& key) const {
     static constexpr std::string_view kForms[] = {"model.activation", "model.normalisation",
                                                   "model.position", "model.biases",

@@ -172,7 +172,8 @@ std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>
     if (reader.faults().empty()) {
       rows.push_back(row);
     } else {
-      skipped.push_back({reader.place(), fmt::format("{}", fmt::join(reader.faults(), "; "))});
+      UnusableRow unusable = reader.unusable();
+      skipped.push_back({std::move(unusable.id), std::move(unusable.reason)});
     }
   }
   return rows;

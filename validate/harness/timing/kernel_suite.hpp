@@ -15,7 +15,7 @@
 namespace windtunnel {
 
 // None needs more than `memory_bytes` at a time. `collectives` joins the ranks that run it at once;
-// nullptr: one alone. `products`: of a job (job_products.hpp), beside those of a grid.
+// nullptr: one alone. `products`: of a job (job_products()), beside those of a grid.
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
                                     Collectives* collectives = nullptr,
                                     std::span<const KernelWork> products = {});
