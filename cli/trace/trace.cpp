@@ -17,7 +17,6 @@
 #include "cli/program/output.hpp"
 #include "cli/program/override_options.hpp"
 #include "cli/trace/trace_parts.hpp"
-#include "cli/trace/trace_run.hpp"
 #include "models/base/units.hpp"
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"

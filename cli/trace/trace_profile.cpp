@@ -11,7 +11,6 @@
 #include "cli/program/load_scenario.hpp"
 #include "cli/program/output.hpp"
 #include "cli/trace/trace_parts.hpp"
-#include "cli/trace/trace_run.hpp"
 #include "policies/analysis/rank_step.hpp"
 #include "report/captured/captured_calibration.hpp"
 #include "report/captured/captured_report.hpp"

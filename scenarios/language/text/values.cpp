@@ -3,6 +3,19 @@
 #include <fmt/format.h>
 
 namespace windtunnel {
+namespace {
+
+// Of a --set, which stands in no line, of the key or of something below it; null: none. Not of the
+// maps above, which a --set of anything in them changes.
+const Location* set_at(const auto& places, std::string_view key) {
+  const std::string below = std::string(key) + ".";
+  for (const auto& [path, where] : places) {
+    if (where.line == 0 && (path == key || path.starts_with(below))) return &where;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 std::string text_of(const Value& value) {
   switch (value.field->scalar) {
@@ -61,6 +74,35 @@ void Values::place(const std::string& key, const Location& where) {
 
 void Values::set_length(const std::string& key, int length) {
   lengths_[key] = length;
+}
+
+bool Places::stated(std::string_view key) const {
+  return places_.find(key) != places_.end();
+}
+
+Location Places::where(std::string_view key) const {
+  while (true) {
+    if (const auto found = places_.find(key); found != places_.end()) return found->second;
+    CHECK(!key.empty(), "a scenario without a place");
+    const size_t dot = key.rfind('.');
+    key = dot == std::string_view::npos ? std::string_view() : key.substr(0, dot);
+  }
+}
+
+Location Places::fault_at(std::string_view key) const {
+  const Location* set = set_at(places_, key);
+  return set != nullptr ? *set : where(key);
+}
+
+Error Places::placed(const Error& error) const {
+  if (error.keys().empty() || places_.empty()) return error;
+  for (const std::string& key : error.keys()) {
+    if (const Location* set = set_at(places_, key)) return {*set, error.what(), error.code()};
+  }
+  for (const std::string& key : error.keys()) {
+    if (stated(key)) return {where(key), error.what(), error.code()};
+  }
+  return {where(error.keys().back()), error.what(), error.code()};
 }
 
 }  // namespace windtunnel
