@@ -13,7 +13,7 @@
 #include "models/network/collectives/collective.hpp"
 #include "models/plan/plan.hpp"
 #include "traces/chakra/rank_trace.hpp"
-#include "traces/profile/names/pass_name.hpp"
+#include "traces/profile/program_names.hpp"
 
 namespace windtunnel {
 
