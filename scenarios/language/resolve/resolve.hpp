@@ -72,6 +72,8 @@ std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
 // Sequences of unequal length, of a job whose model, layout and batch are resolved.
 void resolve_lengths(const Values& values, Job& job);
+// The buckets of a distribution of lengths at a path; none: it is a log-normal law.
+std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path);
 
 // The compressor at a place, with the keys that its method has a use for.
 CompressorChoice resolve_compressor(const Values& values, const std::string& place,

@@ -47,12 +47,10 @@ bool supports(const GpuSpec& gpu, Precision precision) {
 
 // The modules in the list at `key`.
 std::uint16_t modules_at(const Values& values, const std::string& key) {
-  const int count = values.length(key);
-  if (count == 0) values.fail(key, "names no module; take 'none'");
+  if (values.length(key) == 0) values.fail(key, "names no module; take 'none'");
   Recompute sum;
-  for (int i = 0; i < count; ++i) {
-    const std::string& name = values.text(fmt::format("{}.{}", key, i));
-    sum = sum.with(value_of<RecomputeModule>(name));
+  for (const std::string& path : values.items(key)) {
+    sum = sum.with(value_of<RecomputeModule>(values.text(path)));
   }
   return sum.modules;
 }
@@ -160,9 +158,8 @@ Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& sche
   values.fill("layout", layout);
   resolve_activations(values, layout);
   if (!values.has("layout.vpp") && layout.pp > 1) layout.vpp = usual_chunks(schedule);
-  for (int i = 0; i < values.length("layout.stages"); ++i) {
-    layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
-  }
+  const std::vector<double> stages = values.numbers("layout.stages");
+  layout.stage_layers.assign(stages.begin(), stages.end());
   const double width = static_cast<double>(layout.tp) * layout.cp * layout.pp;
   if (!values.has("layout.dp")) {
     if (width > gpus || gpus % static_cast<int>(width) != 0) {
@@ -310,9 +307,7 @@ void check_prices(const Values& values, const Job& job) {
 
 // What cluster.pools alone have.
 void check_unlike_nodes(const Values& values, Job& job) {
-  for (int i = 0; i < values.length("batch.shares"); ++i) {
-    job.batch.share_of_pool.push_back(values.number(fmt::format("batch.shares.{}", i)));
-  }
+  job.batch.share_of_pool = values.numbers("batch.shares");
   if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;
   if (job.cluster.pools.empty()) return;
   if (job.batch.shares == BatchShares::stated &&
@@ -327,9 +322,7 @@ void check_unlike_nodes(const Values& values, Job& job) {
 void resolve_state_shares(const Values& values, Job& job) {
   const std::string key = "layout.shard_shares";
   std::vector<double>& shares = job.layout.state_of_pool;
-  for (int i = 0; i < values.length(key); ++i) {
-    shares.push_back(values.number(fmt::format("{}.{}", key, i)));
-  }
+  shares = values.numbers(key);
   if (!shares.empty()) job.layout.state = StateShares::stated;
   if (job.layout.state == StateShares::even) return;
   if (job.layout.state == StateShares::automatic) {
@@ -379,16 +372,8 @@ void check_passes(const Values& values, const Job& job) {
 
 LengthDistribution resolve_distribution(const Values& values, const Batch& batch) {
   LengthDistribution distribution;
-  const int buckets = values.length("batch.lengths.buckets");
-  for (const char* key : {"batch.lengths.median", "batch.lengths.sigma", "batch.lengths.longest"}) {
-    if (buckets == 0 || !values.stated(key)) continue;
-    values.fail(key, "buckets have their own bounds; keep one of the two");
-  }
-  for (int i = 0; i < buckets; ++i) {
-    const std::string path = fmt::format("batch.lengths.buckets.{}", i);
-    values.fill(path, distribution.buckets.emplace_back());
-  }
-  if (buckets > 0) return distribution;
+  distribution.buckets = resolve_buckets(values, "batch.lengths");
+  if (!distribution.buckets.empty()) return distribution;
   if (!values.has("batch.lengths.median")) {
     values.fail("batch.lengths", "has neither a median nor buckets; add e.g. 'median: 2000'");
   }
@@ -398,6 +383,15 @@ LengthDistribution resolve_distribution(const Values& values, const Batch& batch
 }
 
 }  // namespace
+
+std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path) {
+  const std::string list = path + ".buckets";
+  for (const char* key : {".median", ".mean", ".sigma", ".p99", ".longest"}) {
+    if (values.length(list) == 0 || !values.stated(path + key)) continue;
+    values.fail(path + key, "buckets have their own bounds; keep one of the two");
+  }
+  return values.filled_items<LengthBucket>(list);
+}
 
 // The job has passed all checks but one, whether its schedule can be: preparing it is that check.
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,

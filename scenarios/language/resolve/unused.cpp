@@ -118,8 +118,7 @@ void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& note
   };
   for (const CompressedAxis& each : kCompressedAxes) {
     if (ranks_of(job, each.axis) > 1) continue;
-    for (int i = 0; i < values.length("compress"); ++i) {
-      const std::string place = fmt::format("compress.{}", i);
+    for (const std::string& place : values.items("compress")) {
       if (values.text(place + ".axis") == to_string(each.axis)) add(each.axis, {place});
     }
     const std::string collectives =

@@ -59,6 +59,18 @@ int Values::length(std::string_view key) const {
   return found == lengths_.end() ? 0 : found->second;
 }
 
+std::vector<std::string> Values::items(std::string_view key) const {
+  std::vector<std::string> paths;
+  for (int i = 0; i < length(key); ++i) paths.push_back(fmt::format("{}.{}", key, i));
+  return paths;
+}
+
+std::vector<double> Values::numbers(std::string_view key) const {
+  std::vector<double> all;
+  for (const std::string& path : items(key)) all.push_back(number(path));
+  return all;
+}
+
 void Values::fail(std::string_view key, std::string_view what) const {
   throw Error(fault_at(key), fmt::format("{}: {}", key, what));
 }

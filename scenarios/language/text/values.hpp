@@ -86,6 +86,17 @@ class Values {
   }
 
   int length(std::string_view key) const;  // of a list; 0 if it is absent
+  // The paths of the items of a list ("snapshots.0", ...), their numbers, and the items as structs
+  // that fill() has filled.
+  std::vector<std::string> items(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
+  template <class Struct>
+  std::vector<Struct> filled_items(std::string_view key) const {
+    std::vector<Struct> all;
+    for (const std::string& path : items(key)) fill(path, all.emplace_back());
+    return all;
+  }
+
   const Places& places() const { return places_; }
   Location where(std::string_view key) const { return places_.where(key); }
   Location fault_at(std::string_view key) const { return places_.fault_at(key); }
