@@ -62,10 +62,6 @@ Rows collective_rows() {
   return rows;
 }
 
-std::vector<std::string> compressor_names() {
-  return names_in(compressor_kinds());
-}
-
 std::vector<std::string> base_names() {
   std::vector<std::string> names;
   for (const std::string_view name : layer_choice_bases()) names.emplace_back(name);
@@ -76,7 +72,7 @@ std::vector<std::string> base_names() {
 Rows choice_rows(const PathsBelow& path, bool named) {
   return {
       name_row(path(".name"), sets<&CompressorChoice::name>, required_if(named),
-               names(compressor_names), example("powersgd"),
+               names(names_listed<compressor_kinds>), example("powersgd"),
                "windtunnel list compressors tells what each is and takes"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
                "among whom compressed gradients travel: all replicas; or across nodes only (on a "

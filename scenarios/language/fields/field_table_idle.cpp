@@ -1,7 +1,4 @@
 // This part of the field table has the keys for idle time: "filling", "input", a campaign's pauses.
-#include <algorithm>
-#include <iterator>
-
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/filling.hpp"
 #include "models/workload/input_pipeline.hpp"
@@ -10,12 +7,6 @@
 
 namespace windtunnel {
 namespace {
-
-std::vector<std::string> forward_names() {
-  std::vector<std::string> names = names_in(library_models());
-  std::ranges::copy(names_in(library_networks()), std::back_inserter(names));
-  return names;
-}
 
 Rows work_rows() {
   return {
@@ -31,7 +22,8 @@ Rows work_rows() {
           "exposed at the step's end where no idle time is left; nothing: as much is done as fits"),
       choice_row("filling.work.*.units", sets<&FillingWork::units>, Dimension::count,
                  range(1e-6, 1e6), "that a step or a micro-batch needs"),
-      name_row("filling.work.*.model", names(forward_names), example("bert-large"),
+      name_row("filling.work.*.model", names(names_listed<library_models, library_networks>),
+               example("bert-large"),
                "a unit is a forward pass of this model on one GPU; else piece and unit_pieces say "
                "what it takes"),
       whole_row("filling.work.*.samples", sets<&FillingWork::samples>, range(1, 1e6), example("8"),
