@@ -10,7 +10,6 @@
 #include "cli/program/answer_output.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
 #include "report/answer/import_answer.hpp"
 #include "report/answer/plan_answer.hpp"

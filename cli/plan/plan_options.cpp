@@ -16,7 +16,6 @@
 #include "models/base/printable.hpp"
 #include "models/base/quantity_range.hpp"
 #include "models/base/units.hpp"
-#include "scenarios/language/library/facts/planning.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/text/document.hpp"
 

@@ -18,7 +18,6 @@
 #include "cli/program/sibling.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
-#include "scenarios/language/text/synonyms.hpp"
 
 namespace windtunnel {
 namespace {

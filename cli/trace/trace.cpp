@@ -21,7 +21,6 @@
 #include "models/results/iteration_report.hpp"
 #include "policies/iteration.hpp"
 #include "report/captured/captured_report.hpp"
-#include "report/console/console.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/json/json.hpp"
 #include "scenarios/language/library/library.hpp"

@@ -14,7 +14,6 @@
 #include "policies/analysis/rank_step.hpp"
 #include "report/captured/captured_calibration.hpp"
 #include "report/captured/captured_report.hpp"
-#include "report/console/console.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "sim/study/simulate.hpp"
 #include "traces/chakra/chakra.hpp"

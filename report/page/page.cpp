@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"

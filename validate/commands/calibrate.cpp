@@ -15,7 +15,6 @@
 #include "report/text/table.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "validate/accuracy/runs/fit_rows.hpp"

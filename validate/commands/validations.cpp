@@ -15,7 +15,6 @@
 #include "cli/program/shell_line.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_points.hpp"

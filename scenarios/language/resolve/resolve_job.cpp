@@ -8,15 +8,9 @@
 #include <memory>
 #include <utility>
 
-#include "models/compression/compressors.hpp"
-#include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
-#include "models/cost/parallel/tensor_ops.hpp"
-#include "models/cost/parallel/tensor_rules.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
@@ -26,7 +20,6 @@
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
 #include "scenarios/language/resolve/placement.hpp"

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document.hpp"
