@@ -1,7 +1,7 @@
 // A captured step of a rank cut into its passes: forwards and backwards of micro-batches in the
 // order in which the host launched them, and what is behind the last backward, the optimizer.
 //
-// The program's own ranges say it (pass_name.hpp) where there are both of forwards and of
+// The program's own ranges say it (pass_of_range()) where there are both of forwards and of
 // backwards. Elsewhere the thread does that launched a kernel: PyTorch's autograd launches
 // backwards, and what they recompute, from a thread of its own. Passes of one kind behind each
 // other then look like one; split_passes() cuts them where the order of a schedule is known.

@@ -56,7 +56,7 @@ Task probe_wait(double seconds, int iteration) {
 }
 
 // Between a rank and its peer; who has none sends none. On a testbed as long as the plan's, behind
-// pauses in which ports gather what they let pass at once (port_bursts.hpp).
+// pauses in which ports gather what they let pass at once (with_bursts()).
 void add_messages(const ExecutedPlan& like, const LinkTable& links, RankClass& rank_class,
                   double seconds) {
   const RankId rank = rank_class.members.front();
