@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/gradient_buffers.hpp"
 #include "models/workload/recompute_parts.hpp"
 #include "policies/exchange/replica_groups.hpp"
