@@ -103,7 +103,7 @@ CommandPage command_page(const CLI::App& app, const std::string& path, const std
   return page;
 }
 
-constexpr std::string_view kExitCodes = "Exit codes: ";
+constexpr std::string_view kManualExitCodes = "Exit codes: ";
 
 // As text: a backslash would begin an escape, a plain '-' may be set as a hyphen that cannot be
 // copied, and a line that begins with a dot or a quote would be a request.
@@ -201,12 +201,12 @@ std::string man_page(const CommandPage& program, const std::string& build,
   }
   std::string_view footer = program.footer;
   footer = footer.substr(0, footer.find(kEnvironmentTitle));
-  const size_t codes = std::min(footer.find(kExitCodes), footer.size());
+  const size_t codes = std::min(footer.find(kManualExitCodes), footer.size());
   std::string_view examples = footer.substr(0, codes);
   examples.remove_prefix(std::min(examples.find('\n') + 1, examples.size()));  // "Examples:"
   text += ".SH EXAMPLES\n" + lines_as_they_are(examples);
   if (codes < footer.size()) {
-    text += ".SH EXIT STATUS\n" + roff(footer.substr(codes + kExitCodes.size()));
+    text += ".SH EXIT STATUS\n" + roff(footer.substr(codes + kManualExitCodes.size()));
   }
   text += ".SH ENVIRONMENT\n";
   for (const EnvironmentVariable& each : kEnvironment) {
