@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,11 +12,9 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/filling_report.hpp"
-#include "models/workload/layer_table.hpp"
 #include "report/figures/model_range.hpp"
+#include "report/json/model_json.hpp"
 #include "report/summary/notes.hpp"
-#include "scenarios/language/text/choices.hpp"
-#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 namespace {
@@ -143,22 +140,6 @@ bool is_utf8(const std::string& text) {
   } catch (const Json::type_error&) {
     return false;
   }
-}
-
-// The numbers, or the flags, that an entry of the library can state.
-template <class Spec>
-void place(Json& json, ScalarType scalar, std::string_view path, const Spec& spec) {
-  for (const BoundRow& row : bound_rows<Spec>(path)) {
-    if (row.field->in_entry == InEntry::never || row.field->scalar != scalar) continue;
-    json[std::string(row.key)] = plain_json(*value_in(spec, *row.field));
-  }
-}
-
-template <class Spec>
-Json sizes_of(bool has, std::string_view path, const Spec& spec) {
-  Json json;
-  if (has) place(json, ScalarType::integer, path, spec);
-  return json;
 }
 
 Json job_json(const CompanyJob& job, bool with_timing) {
@@ -400,48 +381,6 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
     }
   }
   return {{"points", points}, {"infeasible", infeasible}};
-}
-
-Json plain_json(const Value& value) {
-  if (value.field->scalar == ScalarType::boolean) return value.number != 0;
-  if (value.field->scalar == ScalarType::integer) return static_cast<int>(value.number);
-  return value.number;
-}
-
-Json model_json(const TransformerSpec& model) {
-  Json json = {{"name", model.name},
-               {"parameters", model.parameters()},
-               {"active_parameters", model.active_parameters()}};
-  place(json, ScalarType::integer, "model", model);
-  json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
-  json["activation"] = name_of(model.activation);
-  json["normalisation"] = name_of(model.normalisation);
-  json["position"] = name_of(model.position);
-  json["attention"] = name_of(model.attention);
-  place(json, ScalarType::boolean, "model", model);
-  json["moe"] = sizes_of(model.moe.experts > 0, "model.moe", model.moe);
-  json["latent"] = sizes_of(model.latent.kv_rank > 0, "model.latent", model.latent);
-  json["hybrid_override_pattern"] = nullptr;
-  if (!model.pattern.empty()) json["hybrid_override_pattern"] = model.pattern;
-  json["mamba"] = sizes_of(model.mamba.state > 0, "model.mamba", model.mamba);
-  if (model.mamba.state > 0) json["mamba"]["kind"] = name_of(model.mamba.kind);
-  json["sparse"] = sizes_of(model.sparse.heads > 0, "model.sparse", model.sparse);
-  if (!model.left_out.empty()) json["left_out"] = model.left_out;
-  json["source"] = model.source;
-  return json;
-}
-
-Json model_json(const LayerTable& network) {
-  return {{"name", network.name},
-          {"parameters", network.parameters()},
-          {"layers", network.layers.size()},
-          {"forward_macs", network.forward_macs()},
-          {"kept_elements", network.kept_elements()},
-          {"source", network.source}};
-}
-
-Json model_json(const Job& job) {
-  return job.network ? model_json(*job.network) : model_json(job.model);
 }
 
 Json company_document(const CompanyReport& report, bool with_timing) {

@@ -5,7 +5,6 @@
 // What each part means, and when it is null: docs/reference/json.md.
 #pragma once
 
-#include "models/plan/job.hpp"
 #include "models/results/company_report.hpp"
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
@@ -53,20 +52,6 @@ Json presentation_json();
 
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
-
-// A model as documents have it: of the library, and of a run.
-
-struct Value;
-
-// {name, parameters, active_parameters, layers, hidden, ...}.
-Json model_json(const TransformerSpec& model);
-// A table of layers: {name, parameters, layers, forward_macs, kept_elements, source}.
-Json model_json(const LayerTable& network);
-// Whichever of them the job trains.
-Json model_json(const Job& job);
-
-// A flag, a whole number or a number in base units, as its row has it.
-Json plain_json(const Value& value);
 
 // The document of several jobs side by side: docs/reference/json.md.
 

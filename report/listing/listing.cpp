@@ -11,6 +11,7 @@
 #include "policies/schedules/schedules.hpp"
 #include "report/figures/figures.hpp"
 #include "report/json/json.hpp"
+#include "report/json/model_json.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/schemes.hpp"

@@ -1,3 +1,4 @@
+#include "report/json/model_json.hpp"
 
 #include <gtest/gtest.h>
 

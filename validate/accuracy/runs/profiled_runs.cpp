@@ -15,7 +15,7 @@
 #include "validate/accuracy/rows/row_selection.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
 #include "validate/accuracy/runs/runs.hpp"
-#include "validate/accuracy/schedules/schedule_accuracy.hpp"
+#include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
 namespace {

@@ -25,7 +25,7 @@
 #include "validate/accuracy/runs/adapter_run.hpp"
 #include "validate/accuracy/runs/run_source.hpp"
 #include "validate/accuracy/runs/stated_network.hpp"
-#include "validate/accuracy/schedules/schedule_accuracy.hpp"
+#include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
 namespace {

@@ -5,9 +5,7 @@
 //   makespan column    makespans, spans and activation peaks of a reference executor
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "validate/accuracy/rows/validation_report.hpp"
@@ -19,18 +17,5 @@ namespace windtunnel {
 // docs/reference/rows.md, "Schedules". Throws Error for a file with neither set of columns or
 // without rows.
 ValidationReport validate_schedules(const std::vector<std::string>& csv_paths);
-
-// What tables of measured runs call a pipeline schedule.
-
-struct PrintedSchedule {
-  std::string name;  // of policies/schedules/schedules.hpp
-  // The optimizer steps without waiting for the gradients' norm, see Software::post_validation.
-  bool post_validation = false;
-  int slices = 1;  // of a sequence
-};
-
-// "ZB-2p" -> zb-2p, "1F1B_I" -> interleaved-1f1b; case, '_' and what is in parentheses do not
-// matter but for "all-reduce optimizer sync". None: not one that is known.
-std::optional<PrintedSchedule> printed_schedule(std::string_view text);
 
 }  // namespace windtunnel

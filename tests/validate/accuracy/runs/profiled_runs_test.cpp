@@ -10,7 +10,7 @@
 #include "models/base/error.hpp"
 #include "tests/support/error_of.hpp"
 #include "validate/accuracy/runs/run_job.hpp"
-#include "validate/accuracy/schedules/schedule_accuracy.hpp"
+#include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {
 namespace {
