@@ -14,7 +14,6 @@
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "traces/logs/training_log.hpp"
 #include "traces/nccl/nccl_tests.hpp"
-#include "traces/nccl/nccl_tests_row.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

@@ -18,7 +18,6 @@
 #include "policies/lowering/for_each_index.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/figure_text.hpp"
-#include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/comparison_page.hpp"
 #include "report/page/drawing.hpp"

@@ -7,7 +7,6 @@
 
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
 #include "models/base/error.hpp"
 #include "report/console/console.hpp"

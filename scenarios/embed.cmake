@@ -7,7 +7,7 @@ foreach(file IN LISTS FILES)
   string(APPEND rows "      {\"${file}\", R\"windtunnel(${text})windtunnel\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Generated from scenarios/library by scenarios/embed.cmake.
-#include \"scenarios/language/library/library_files.hpp\"
+#include \"scenarios/language/library/library.hpp\"
 
 namespace windtunnel {
 

@@ -9,7 +9,6 @@
 #include "cli/plan/plan_options.hpp"
 #include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
-#include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
 #include "sim/study/plan/make_plan.hpp"
 

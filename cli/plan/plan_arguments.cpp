@@ -15,7 +15,6 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {

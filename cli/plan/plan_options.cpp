@@ -16,7 +16,6 @@
 #include "models/base/printable.hpp"
 #include "models/base/quantity_range.hpp"
 #include "models/base/units.hpp"
-#include "scenarios/language/library/facts/planning.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/text/document.hpp"
 
@@ -47,7 +46,7 @@ int sequence_of(const std::string& text) {
 }
 
 // Parses "800 K USD", "1.2 M" or "800000".
-double budget_of(std::string text) {
+double usd_of_budget(std::string text) {
   if (text.ends_with("USD")) text.resize(text.size() - 3);
   text.resize(text.find_last_not_of(' ') + 1);
   return quantity_of("--budget", text, Dimension::count);
@@ -241,7 +240,7 @@ PlanRequest request_of(PlanOptions options) {
     request.price_usd_per_gpu_h = usd_per_s * kHour_s;
   }
   if (!options.days.empty()) request.deadline_days = days_of(options.days);
-  if (!options.budget.empty()) request.budget_usd = budget_of(options.budget);
+  if (!options.budget.empty()) request.budget_usd = usd_of_budget(options.budget);
   if (options.headroom_percent >= 0) request.headroom = options.headroom_percent / 100;
   request.set = part_of_node(cluster);
   request.set.insert(request.set.end(), of_file.begin(), of_file.end());

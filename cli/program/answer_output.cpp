@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 
-#include "cli/program/command.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/error.hpp"
 #include "models/base/wrapped.hpp"

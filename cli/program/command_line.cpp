@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "models/base/error.hpp"
+#include "models/base/quantity_range.hpp"
 #include "scenarios/language/text/synonyms.hpp"
 
 namespace windtunnel {
@@ -168,5 +170,16 @@ template Option CommandLine::add_option(Text, int&, Text, Text) const;
 template Option CommandLine::add_option(Text, double&, Text, Text) const;
 template Option CommandLine::add_option(Text, std::uint64_t&, Text, Text) const;
 template Option CommandLine::add_option(Text, std::optional<std::uint64_t>&, Text, Text) const;
+
+double budget_of(const std::string& text) {
+  double budget_s = 0;
+  try {
+    budget_s = parse_in_range(text, Dimension::seconds);
+  } catch (const Error& error) {
+    throw Error(fmt::format("--budget: {}", error.what()));
+  }
+  if (budget_s > 0) return budget_s;
+  throw Error(fmt::format("--budget: '{}' leaves no time; say '3 min'", text));
+}
 
 }  // namespace windtunnel

@@ -101,4 +101,9 @@ void add_example(const CommandLine& app, const std::string& arguments);
 // Adds --page FILE.html, which also writes the answer as a page.
 void add_page_option(const CommandLine& app, std::string& file);
 
+// Parses a time limit given by the user.
+
+// The seconds of "3 min". Throws Error that names the option if the text is not a time above 0.
+double budget_of(const std::string& text);
+
 }  // namespace windtunnel

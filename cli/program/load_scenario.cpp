@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "cli/program/output.hpp"
-#include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
 #include "models/base/version.hpp"
 #include "report/page/page.hpp"

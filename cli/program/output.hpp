@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/text/console_style.hpp"
+#include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
 
 namespace windtunnel {

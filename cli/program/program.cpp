@@ -14,15 +14,12 @@
 #include <sstream>
 #include <string_view>
 
-#include "cli/program/environment.hpp"
 #include "cli/program/output.hpp"
 #include "cli/program/sibling.hpp"
 #include "models/base/printable.hpp"
 #include "models/base/version.hpp"
-#include "scenarios/language/text/synonyms.hpp"
 
 namespace windtunnel {
-
 namespace {
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -229,6 +226,18 @@ int run_program(const CliProgram& program, int argc, char** argv) {
     complain(program, fmt::format("internal error, please report it: {}", error.what()));
     return exit_status(ExitCode::failed);
   }
+}
+
+std::string environment_help() {
+  std::size_t widest = 0;
+  for (const EnvironmentVariable& each : kEnvironment) {
+    widest = std::max(widest, std::string_view(each.name).size());
+  }
+  std::string text = kEnvironmentTitle;
+  for (const EnvironmentVariable& each : kEnvironment) {
+    text += fmt::format("  {:<{}}  {}\n", each.name, widest, each.help);
+  }
+  return text;
 }
 
 }  // namespace windtunnel

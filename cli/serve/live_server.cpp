@@ -9,7 +9,7 @@
 #include <string_view>
 #include <thread>
 
-#include "report/live/live_page.hpp"
+#include "report/live/live_study.hpp"
 
 namespace windtunnel {
 namespace {

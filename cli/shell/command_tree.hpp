@@ -2,6 +2,7 @@
 // completions of shells are made from them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -41,5 +42,16 @@ CommandPage command_tree(const CLI::App& program);
 
 // Returns all commands, outer ones first.
 std::vector<const CommandPage*> all_commands(const CommandPage& page);
+
+// Writes the manual page of a program in the man(7) format of groff and mandoc.
+
+// `build` is version and commit, for the page's footer. `elsewhere` returns the text about a
+// command of the sibling program.
+using ManualOf = std::function<std::string(const std::string& command)>;
+std::string man_page(const CommandPage& program, const std::string& build,
+                     const ManualOf& elsewhere);
+
+// The page's section on a command and its subcommands.
+std::string command_manual(const CommandPage& command);
 
 }  // namespace windtunnel

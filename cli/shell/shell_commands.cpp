@@ -8,8 +8,8 @@
 #include "cli/program/output.hpp"
 #include "cli/program/program.hpp"
 #include "cli/program/sibling.hpp"
+#include "cli/shell/command_tree.hpp"
 #include "cli/shell/completion.hpp"
-#include "cli/shell/man_page.hpp"
 #include "models/base/version.hpp"
 
 namespace windtunnel {

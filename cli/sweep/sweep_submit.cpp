@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "cli/program/output.hpp"
-#include "cli/program/override_options.hpp"
 #include "cli/program/shell_line.hpp"
 #include "cli/sweep/cluster_job.hpp"
 #include "cli/sweep/sweep_command.hpp"

@@ -1,7 +1,6 @@
-#include "cli/trace/trace_run.hpp"
-
 #include <fmt/format.h>
 
+#include "cli/trace/trace_parts.hpp"
 #include "models/base/error.hpp"
 #include "models/network/collectives/collective_interval.hpp"
 #include "policies/analysis/plan_bound.hpp"

@@ -6,7 +6,6 @@
 #include "cli/program/output.hpp"
 #include "cli/trace/trace_parts.hpp"
 #include "models/base/error.hpp"
-#include "report/console/console.hpp"
 #include "report/page/comparison_page.hpp"
 #include "scenarios/language/overrides.hpp"
 #include "sim/study/simulate.hpp"

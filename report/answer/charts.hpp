@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/results/record.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
@@ -64,5 +65,13 @@ Json chart_json(const ScatterChart& chart);
 enum class SharesOf { category, loss };
 Json shares_chart(const std::string& title, SharesOf of,
                   const std::vector<std::pair<std::string, double>>& shares);
+
+// Charts of a simulated job for the page of a command that found the job.
+
+// Charts of the step's parts, memory of each pipeline rank, the parts of the wall time, and goodput
+// over the interval of snapshots, if the record has them. `storage_note` says how the interval of
+// the tier on storage was chosen. `record` must outlive the sections.
+std::vector<SummarySection> record_charts(const Record& record,
+                                          const std::string& storage_note = "");
 
 }  // namespace windtunnel

@@ -8,7 +8,6 @@
 
 #include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
-#include "models/network/collectives/collective_interval.hpp"
 #include "report/answer/charts.hpp"
 #include "report/text/json_text.hpp"
 #include "traces/nccl/nccl_tests.hpp"

@@ -10,7 +10,6 @@
 #include "models/base/version.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "report/answer/charts.hpp"
-#include "report/answer/record_charts.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"

@@ -16,11 +16,9 @@
 #include "policies/protection/snapshot_tiers.hpp"
 #include "report/answer/charts.hpp"
 #include "report/answer/plan_choices.hpp"
-#include "report/answer/record_charts.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/model_range.hpp"
 #include "report/json/json.hpp"
-#include "report/summary/memory_summary.hpp"
 #include "report/summary/summary.hpp"
 
 namespace windtunnel {

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "models/base/error.hpp"
-#include "report/captured/step_figures.hpp"
+#include "report/captured/captured_report.hpp"
 
 namespace windtunnel {
 namespace {

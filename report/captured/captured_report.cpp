@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <span>
+#include <utility>
+#include <vector>
 
+#include "models/base/quantile.hpp"
 #include "models/base/units.hpp"
-#include "report/captured/step_figures.hpp"
 
 namespace windtunnel {
 namespace {
@@ -220,6 +223,42 @@ Json capture_document(const CaptureAnswer& answer) {
   return document;
 }
 
+std::string change_of(double from_s, double to_s) {
+  return fmt::format("{:+.1f} %", 100 * (to_s / from_s - 1));
+}
+
+std::vector<std::string> what_if_row(const WhatIfPoint& point, const std::string& change) {
+  if (point.step_s <= 0) return {point.name, "", "", "", "", point.reason};
+  return {point.name,
+          format_seconds(point.step_s),
+          change,
+          format_percent(point.bubble),
+          format_bytes(point.memory_bytes),
+          point.reason};
+}
+
+Json point_document(const WhatIfPoint& point) {
+  Json document = {{"point", point.name}};
+  if (!point.reason.empty()) document["reason"] = point.reason;
+  if (point.step_s <= 0) return document;
+  document["step_s"] = point.step_s;
+  document["bubble"] = point.bubble;
+  document["memory_bytes"] = point.memory_bytes;
+  return document;
+}
+
+// The steps, without the first of three or more.
+std::span<const CapturedStep> settled_steps(const CapturedRank& rank) {
+  return std::span(rank.steps).subspan(rank.steps.size() > 2 ? 1 : 0);
+}
+
+template <class Of>
+double median_of(std::span<const CapturedStep> steps, const Of& of) {
+  std::vector<double> values;
+  for (const CapturedStep& step : steps) values.push_back(of(step));
+  return median(std::move(values));
+}
+
 }  // namespace
 
 Answer capture_answer(const CaptureAnswer& capture) {
@@ -253,6 +292,75 @@ Answer capture_answer(const CaptureAnswer& capture) {
         {replay_title(capture.scenario), {{"cannot run there", capture.no_replay}}});
   }
   return answer;
+}
+
+WhatIfPoint what_if_point(std::string name, const IterationReport& report, std::string excess) {
+  WhatIfPoint point{.name = std::move(name), .reason = std::move(excess)};
+  point.step_s = report.time_s;
+  point.bubble = report.bubble.makespan_s / report.time_s;
+  for (const GpuMemory& rank : report.memory) {
+    point.memory_bytes = std::max(point.memory_bytes, rank.total());
+  }
+  return point;
+}
+
+SummarySection what_if_section(const ChosenSteps& what_if) {
+  const WhatIfPoint& captured = what_if.captured;
+  SummarySection section{"Other choices, with the calibration of this trace", {}};
+  section.table.columns = {{"", Align::left},        {"step", Align::right},
+                           {"change", Align::right}, {"bubble", Align::right},
+                           {"memory", Align::right}, {"", Align::left}};
+  section.table.rows.push_back(what_if_row(captured, ""));
+  for (const WhatIfPoint& point : what_if.others) {
+    section.table.rows.push_back(
+        what_if_row(point, point.step_s > 0 ? change_of(captured.step_s, point.step_s) : ""));
+  }
+  section.rows.push_back(
+      {"how far to trust it",
+       fmt::format("{} is predicted to take {}, traced {} ({})", captured.name,
+                   format_seconds(captured.step_s), format_seconds(what_if.traced_s),
+                   change_of(what_if.traced_s, captured.step_s))});
+  return section;
+}
+
+Json what_if_document(const ChosenSteps& what_if) {
+  Json others = Json::array();
+  for (const WhatIfPoint& point : what_if.others) others.push_back(point_document(point));
+  return {{"traced_s", what_if.traced_s},
+          {"captured", point_document(what_if.captured)},
+          {"others", others}};
+}
+
+StepFigures figures_of(const CapturedRank& rank) {
+  const std::span<const CapturedStep> steps = settled_steps(rank);
+  std::vector<double> seconds;
+  for (const CapturedStep& step : steps) seconds.push_back(step.seconds());
+  StepFigures figures{.steps = steps.size(),
+                      .step_s = median(seconds),
+                      .low_s = quantile(seconds, 0.05),
+                      .high_s = quantile(seconds, 0.95)};
+  const auto of = [&](double CapturedStep::*member) {
+    return median_of(steps, [&](const CapturedStep& step) { return step.*member; });
+  };
+  figures.compute_s = of(&CapturedStep::compute_s);
+  figures.exposed_s = of(&CapturedStep::exposed_s);
+  figures.hidden_s = of(&CapturedStep::hidden_s);
+  figures.copy_s = of(&CapturedStep::copy_s);
+  figures.idle_s = of(&CapturedStep::idle_s);
+  figures.host_bound_s = of(&CapturedStep::host_bound_s);
+  for (std::size_t kind = 0; kind < figures.kind_s.size(); ++kind) {
+    figures.kind_s[kind] =
+        median_of(steps, [&](const CapturedStep& step) { return step.kind_s[kind]; });
+  }
+  return figures;
+}
+
+double kind_s(const StepFigures& figures, WorkKind kind) {
+  return figures.kind_s[static_cast<std::size_t>(kind)];
+}
+
+const CapturedStep& replayed_step(const CapturedRank& rank) {
+  return median_step(settled_steps(rank));
 }
 
 }  // namespace windtunnel

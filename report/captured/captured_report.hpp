@@ -2,18 +2,44 @@
 // captured tasks when replayed on a scenario's machine. docs/guide/traces.md defines each figure.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "models/results/iteration_report.hpp"
 #include "policies/analysis/rank_step.hpp"
 #include "report/captured/pass_report.hpp"
-#include "report/captured/what_if.hpp"
+#include "report/summary/summary.hpp"
 #include "report/text/answer.hpp"
 #include "report/text/json_text.hpp"
 #include "traces/profile/captured_steps.hpp"
 
 namespace windtunnel {
+
+// What a captured step would take under other choices. The scenario uses the calibration from the
+// trace; its own schedule is compared with the trace, and then other points are predicted.
+
+struct WhatIfPoint {
+  std::string name;         // "zb-h1", "layout.pp=4 schedule=zb-h1"
+  double step_s = 0;        // 0: it cannot run
+  double bubble = 0;        // share of the step beyond the busiest rank's compute
+  double memory_bytes = 0;  // of the fullest GPU
+  std::string reason;       // why it cannot run, or does not fit
+};
+
+// `excess`: the memory by which it does not fit, in words.
+WhatIfPoint what_if_point(std::string name, const IterationReport& report, std::string excess);
+
+struct ChosenSteps {
+  double traced_s = 0;
+  WhatIfPoint captured;  // the scenario's own choices
+  std::vector<WhatIfPoint> others;
+};
+
+SummarySection what_if_section(const ChosenSteps& what_if);
+Json what_if_document(const ChosenSteps& what_if);
 
 struct CapturedFile {
   std::string file;
@@ -55,7 +81,30 @@ struct CaptureAnswer {
   std::string no_replay;  // why the captured tasks cannot be replayed on the scenario's machine
 };
 
-// Uses the figures of step_figures.hpp. `capture` must outlive the answer.
+// Uses the figures of figures_of(). `capture` must outlive the answer.
 Answer capture_answer(const CaptureAnswer& capture);
+
+// The figures of a captured rank's step: medians over its steps. The first of three or more steps
+// is left out, because it contains one-time work.
+
+struct StepFigures {
+  std::size_t steps = 0;
+  double step_s = 0;
+  double low_s = 0;  // 5 and 95 % quantiles over the steps
+  double high_s = 0;
+  double compute_s = 0;
+  double exposed_s = 0;
+  double hidden_s = 0;
+  double copy_s = 0;
+  double idle_s = 0;
+  double host_bound_s = 0;
+  std::array<double, kWorkKinds> kind_s = {};
+};
+
+StepFigures figures_of(const CapturedRank& rank);
+double kind_s(const StepFigures& figures, WorkKind kind);
+
+// The step with the median time, without the first of three or more.
+const CapturedStep& replayed_step(const CapturedRank& rank);
 
 }  // namespace windtunnel

@@ -6,7 +6,7 @@
 
 #include "report/summary/comparison.hpp"
 #include "report/summary/summary.hpp"
-#include "report/text/console_style.hpp"
+#include "report/text/answer.hpp"
 
 namespace windtunnel {
 

@@ -7,7 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "models/base/version.hpp"
 #include "models/calibration/prediction_error.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/filling_report.hpp"
 #include "report/figures/model_range.hpp"
@@ -138,6 +140,27 @@ bool is_utf8(const std::string& text) {
   } catch (const Json::type_error&) {
     return false;
   }
+}
+
+Json job_json(const CompanyJob& job, bool with_timing) {
+  const Job& of = job.alone.job;
+  Json places = Json::array();
+  for (int node = 0; node < of.cluster.nodes; ++node) places.push_back(of.cluster.place_of(node));
+  return {{"scenario", job.alone.scenario},
+          {"file", job.alone.source.file},
+          {"nodes", places},
+          {"step_s",
+           {{"alone", job.alone_s()},
+            {"together", job.together_s()},
+            {"low", job.alone_s() * job.least_slowdown},
+            {"high", job.alone_s() * job.most_slowdown}}},
+          {"slowdown",
+           {{"mean", job.slowdown}, {"low", job.least_slowdown}, {"high", job.most_slowdown}}},
+          {"tokens_per_s",
+           {{"alone", tokens_per_step(of) / job.alone_s()},
+            {"together", tokens_per_step(of) / job.together_s()}}},
+          {"steps", job.steps},
+          {"alone", run_document(job.alone, with_timing)}};
 }
 
 }  // namespace
@@ -359,6 +382,15 @@ Json compare_document(const Comparison& comparison, bool with_timing) {
     }
   }
   return {{"points", points}, {"infeasible", infeasible}};
+}
+
+Json company_document(const CompanyReport& report, bool with_timing) {
+  Json jobs = Json::array();
+  for (const CompanyJob& job : report.jobs) jobs.push_back(job_json(job, with_timing));
+  return {{"scenario", report.scenario},  {"key", report.key},
+          {"version", program_version()}, {"commit", program_commit()},
+          {"nodes", report.nodes},        {"placement", name_of(report.placement)},
+          {"starts", report.starts},      {"jobs", jobs}};
 }
 
 }  // namespace windtunnel

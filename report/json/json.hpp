@@ -5,6 +5,7 @@
 // docs/reference/json.md explains each part, and when it is null.
 #pragma once
 
+#include "models/results/company_report.hpp"
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
 #include "report/figures/shown_studies.hpp"
@@ -51,5 +52,9 @@ Json presentation_json();
 
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
+
+// The document of several jobs side by side: docs/reference/json.md.
+
+Json company_document(const CompanyReport& report, bool with_timing);
 
 }  // namespace windtunnel

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "report/page/html.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/language/company.hpp"
 #include "scenarios/language/overrides.hpp"
@@ -112,6 +113,15 @@ std::string LiveStudy::scenario_text(const Overrides& settings) const {
     for (const auto& [key, value] : set) apply_override(tree, key, value);
   }
   return scenario_text_of(tree);
+}
+
+std::string live_page(const LiveStudy& study) {
+  const std::string& name = study.scenario().scenario;
+  const Json data = {{"format", "windtunnel-live-1"},
+                     {"name", name},
+                     {"campaign", study.scenario().job.campaign.length_s > 0},
+                     {"controls", controls_json(study.controls())}};
+  return filled_page(name, "<div id=\"live\"></div>\n", data, PageReach::its_server);
 }
 
 }  // namespace windtunnel

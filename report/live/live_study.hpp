@@ -51,4 +51,9 @@ class LiveStudy {
   std::list<std::pair<std::string, std::shared_ptr<const MeasuredIteration>>> recent_;
 };
 
+// The page of `windtunnel serve`: controls on the left, and the answer, which follows them.
+
+// The page is one file; its script sends requests to the server that it came from.
+std::string live_page(const LiveStudy& study);
+
 }  // namespace windtunnel

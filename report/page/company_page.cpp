@@ -7,10 +7,10 @@
 
 #include "models/base/error.hpp"
 #include "report/figures/figure_text.hpp"
-#include "report/json/company_json.hpp"
+#include "report/json/json.hpp"
 #include "report/page/html.hpp"
 #include "report/page/page.hpp"
-#include "report/summary/company_summary.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -14,7 +14,6 @@
 #include "models/base/error.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/results/memory_timeline.hpp"
-#include "report/summary/memory_summary.hpp"
 #include "report/summary/summary.hpp"
 #include "traces/perfetto/tracks.hpp"
 

@@ -10,12 +10,11 @@
 #include <vector>
 
 #include "models/base/error.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "report/console/console.hpp"
 #include "report/figures/figures.hpp"
 #include "report/page/drawing.hpp"
 #include "report/page/html.hpp"
-#include "report/summary/rank_summary.hpp"
+#include "report/summary/summary.hpp"
 #include "traces/perfetto/tracks.hpp"
 
 namespace windtunnel {

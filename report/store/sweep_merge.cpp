@@ -15,7 +15,6 @@
 #include "report/store/sweep_figures.hpp"
 #include "report/store/sweep_ranking.hpp"
 #include "report/store/varied_keys.hpp"
-#include "traces/text/text.hpp"
 
 namespace windtunnel {
 namespace {

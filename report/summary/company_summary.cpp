@@ -1,5 +1,3 @@
-#include "report/summary/company_summary.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "report/figures/figure_text.hpp"
 #include "report/summary/notes.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,10 +1,9 @@
-#include "report/summary/idle_summary.hpp"
-
 #include <fmt/format.h>
 
 #include "models/results/filling_report.hpp"
 #include "models/results/input_report.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/summary/memory_summary.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "models/calibration/prediction_error.hpp"
 #include "models/cost/memory/tiers.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,5 +1,3 @@
-#include "report/summary/model_summary.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,6 +8,7 @@
 #include "models/base/units.hpp"
 #include "models/workload/layer_table.hpp"
 #include "report/figures/figures.hpp"
+#include "report/summary/summary.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,3 @@
-#include "report/summary/rank_summary.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +6,7 @@
 #include <vector>
 
 #include "models/results/rank_parts.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 

@@ -19,9 +19,6 @@
 #include "report/figures/model_range.hpp"
 #include "report/figures/shown_studies.hpp"
 #include "report/summary/campaign_summary.hpp"
-#include "report/summary/idle_summary.hpp"
-#include "report/summary/memory_summary.hpp"
-#include "report/summary/model_summary.hpp"
 #include "report/summary/notes.hpp"
 #include "scenarios/language/text/choices.hpp"
 

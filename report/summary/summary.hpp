@@ -1,10 +1,14 @@
 // A short summary of a Record, for the console and the page.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "models/plan/job.hpp"
+#include "models/results/company_report.hpp"
 #include "models/results/record.hpp"
 #include "report/figures/figures.hpp"
 #include "report/text/answer.hpp"
@@ -30,5 +34,34 @@ std::string layout_text(const Layout& layout);
 // The items that an iteration processes: tokens, or samples of a table of layers.
 const char* item_noun(const Job& job);
 std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"
+
+// Summary lines about idle time: what fills it, and what waits for samples.
+
+std::vector<SummarySection> idle_sections(const Record& record);
+
+// The model of a run in words, so that the user can see what was simulated.
+
+// Shape, kinds of layers and parameters.
+SummarySection model_section(const Job& job);
+
+// The uses of each rank's time in a step, as a table of the page of a run.
+
+// A row per class of ranks, whose parts add up to the last column. Nothing if no rank was recorded.
+// Shows at most `most` ranks, and a row says how many are omitted.
+std::optional<SummarySection> rank_section(const Record& record, std::size_t most);
+
+// A short summary of several jobs on one cluster.
+
+Answer summarise(const CompanyReport& report);
+
+// The parts of a GPU's memory, and whether they fit.
+
+SummarySection memory_section(const Record& record);
+
+// "with a chance of 12 %: ...", from the calibration's error; empty below 1 %.
+std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
+
+// The parts of a GPU's memory, in the order in which reports show them.
+std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);
 
 }  // namespace windtunnel

@@ -2,9 +2,11 @@
 // page (report/answer/answer_page.hpp) and a document for programs.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -57,6 +59,21 @@ struct Answer {
   MakesJson document = {};
   // A drawing of characters, last on the console; its lines are not wrapped.
   std::string drawing = {};
+};
+
+// The abilities and width of a terminal.
+
+inline constexpr std::string_view kBold = "\x1b[1m";
+inline constexpr std::string_view kPlain = "\x1b[0m";
+
+struct ConsoleStyle {
+  bool colour = false;  // ANSI bold for titles; only for a terminal
+  size_t width = 0;     // of a line, in characters; tables fit into it; 0: unlimited
+  bool notes = true;    // prints notes and warnings besides the answer
+
+  std::string bold(const std::string& text) const {
+    return colour ? std::string(kBold).append(text).append(kPlain) : text;
+  }
 };
 
 }  // namespace windtunnel

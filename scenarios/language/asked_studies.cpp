@@ -4,7 +4,6 @@
 #include "models/volunteers/volunteers.hpp"
 #include "models/workload/rollout.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_power.hpp"
 
 namespace windtunnel {
 namespace {

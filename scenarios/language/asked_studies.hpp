@@ -7,7 +7,7 @@
 #include "models/base/values_by_type.hpp"
 #include "models/plan/job.hpp"
 #include "scenarios/language/text/evidence.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {

@@ -15,12 +15,10 @@
 #include "scenarios/language/identity.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/overrides.hpp"
-#include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/named_software.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/resolve/schemes.hpp"
-#include "scenarios/language/resolve/unused.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 
 namespace windtunnel {
 namespace {

@@ -14,7 +14,7 @@
 #include "models/results/note.hpp"
 #include "models/results/resolved_value.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
-#include "scenarios/language/text/places.hpp"
+#include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
 

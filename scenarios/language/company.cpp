@@ -17,7 +17,7 @@
 #include "scenarios/language/overrides.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 
 namespace windtunnel {
 namespace {

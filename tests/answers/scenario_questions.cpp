@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "models/base/error.hpp"
-#include "report/json/company_json.hpp"
 #include "report/json/json.hpp"
 #include "report/page/page.hpp"
 #include "scenarios/language/case.hpp"

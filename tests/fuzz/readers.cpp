@@ -33,7 +33,7 @@
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/library/time_series.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "sim/study/diagnose/log_shape.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/chakra/rank_plan.hpp"

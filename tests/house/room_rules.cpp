@@ -67,7 +67,6 @@ constexpr std::array kRooms = std::to_array<std::string_view>({
     "traces/rows",
     "traces/logs",
     "traces/sqlite",
-    "traces/profile/names",
     "traces/profile",
     "traces/torch",
     "scenarios/language/text",

@@ -17,7 +17,6 @@
 
 #include "models/base/error.hpp"
 #include "traces/chakra/chakra_fields.hpp"
-#include "traces/chakra/chakra_json.hpp"
 #include "traces/chakra/chakra_wire.hpp"
 #include "traces/chakra/foreign_tasks.hpp"
 

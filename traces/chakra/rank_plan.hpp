@@ -1,6 +1,6 @@
 // Joins the task lists of ranks to a Plan: classes of equal ranks, groups by name, and properties
 // on which all ranks must agree. Ranks without a file run like the first captured one, in groups
-// shifted from its groups (group_tiles.hpp).
+// shifted from its groups (group_tiles()).
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "models/plan/plan.hpp"
 #include "traces/chakra/rank_trace.hpp"
 
 namespace windtunnel {
@@ -29,5 +30,12 @@ using RanksCheck = std::function<void(int ranks)>;
 // in an all-to-all or gather, all get the largest. Throws Error that names the file or the rank.
 RankPlan plan_of_ranks(const std::function<std::optional<RankTrace>()>& next,
                        const RanksCheck& check_ranks = {});
+
+// Finds the groups of other ranks from a known one, by shifting it: on a mesh, ranks of other
+// columns have such groups. For [0, 2] among 8 ranks these are [1, 3], [4, 6] and [5, 7].
+
+// Shifts of `members` that together cover each rank once, including members itself; empty if there
+// are none.
+std::vector<std::vector<RankId>> group_tiles(const std::vector<RankId>& members, int ranks);
 
 }  // namespace windtunnel

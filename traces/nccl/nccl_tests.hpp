@@ -10,7 +10,6 @@
 
 #include "models/network/collectives/collective.hpp"
 #include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
 
 namespace windtunnel {
 

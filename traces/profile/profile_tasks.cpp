@@ -12,7 +12,7 @@
 
 #include "models/base/error.hpp"
 #include "traces/chakra/foreign_tasks.hpp"
-#include "traces/profile/names/group_axis.hpp"
+#include "traces/profile/program_names.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,7 +1,7 @@
 // Divides a captured step of a rank into passes: forwards and backwards of micro-batches in the
 // order of their launches, and the optimizer after the last backward.
 //
-// The program's own ranges (pass_name.hpp) are used if both forwards and backwards have them.
+// The program's own ranges (pass_of_range()) are used if both forwards and backwards have them.
 // Otherwise the launching thread tells: PyTorch's autograd launches backwards, with what they
 // recompute, from a thread of its own. Consecutive passes of one kind then look like one;
 // split_passes() divides them if the order of a schedule is known.

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "traces/text/csv.hpp"
-#include "traces/text/row_reader.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

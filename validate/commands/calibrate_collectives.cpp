@@ -22,7 +22,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/collectives/collective_accuracy.hpp"
-#include "validate/accuracy/collectives/network_pace.hpp"
+#include "validate/accuracy/collectives/collective_machine.hpp"
 #include "validate/commands/calibrate_kernels.hpp"
 #include "validate/pages/calibration_answer.hpp"
 #include "validate/pages/validation_page.hpp"

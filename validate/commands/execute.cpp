@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "cli/program/answer_output.hpp"
-#include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
+#include "cli/program/command_line.hpp"
 #include "cli/program/output.hpp"
 #include "traces/chakra/chakra.hpp"
 #include "traces/perfetto/perfetto.hpp"
-#include "validate/accuracy/execution/executions.hpp"
-#include "validate/accuracy/execution/measured_plan.hpp"
+#include "validate/accuracy/execution/executed_plan.hpp"
 #include "validate/commands/read_executed_plan.hpp"
 #include "validate/commands/validate_commands.hpp"
 #include "validate/pages/execution_answer.hpp"

@@ -1,7 +1,7 @@
 // The program for nodes with GPUs: measures them, fits the laws of their kernels, and judges the
 // laws. It has the same commands as windtunnel, without the simulator.
 #include "cli/program/program.hpp"
-#include "validate/commands/calibrate_device.hpp"
+#include "validate/commands/calibrate_kernels.hpp"
 #include "validate/commands/validate_samples.hpp"
 
 namespace windtunnel {

@@ -6,8 +6,8 @@
 #include <memory>
 
 #include "cli/program/answer_output.hpp"
-#include "cli/program/budget.hpp"
 #include "cli/program/command.hpp"
+#include "cli/program/command_line.hpp"
 #include "cli/program/output.hpp"
 #include "models/base/units.hpp"
 #include "validate/accuracy/execution/execution_judgement.hpp"

@@ -15,7 +15,6 @@
 #include "cli/program/shell_line.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "traces/rows/compression_rows.hpp"
 #include "traces/rows/fault_points.hpp"
@@ -32,12 +31,9 @@
 #include "validate/documents/collective_validation.hpp"
 #include "validate/documents/compression_validation.hpp"
 #include "validate/documents/fault_validation.hpp"
-#include "validate/documents/kind_validation.hpp"
 #include "validate/documents/pair_validation.hpp"
-#include "validate/documents/run_validation.hpp"
 #include "validate/documents/validation.hpp"
 #include "validate/documents/validation_rows.hpp"
-#include "validate/pages/pairs_page.hpp"
 #include "validate/pages/validation_page.hpp"
 
 namespace windtunnel {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "models/base/units.hpp"
-#include "validate/accuracy/collectives/network_pace.hpp"
-#include "validate/documents/markdown.hpp"
+#include "validate/accuracy/collectives/collective_machine.hpp"
+#include "validate/documents/form_document.hpp"
 #include "validate/documents/validation_rows.hpp"
 
 namespace windtunnel {

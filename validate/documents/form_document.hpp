@@ -55,4 +55,11 @@ struct EmbeddedForm {
 // The build generates this from the files.
 const std::vector<EmbeddedForm>& embedded_forms();
 
+// Tables of a Markdown page, as GitHub shows them.
+
+// On one line, with characters escaped that would end a cell or open a tag.
+std::string markdown_text(const std::string& text);
+
+std::string markdown_table(const TextTable& table);
+
 }  // namespace windtunnel

@@ -1,5 +1,3 @@
-#include "validate/documents/run_validation.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "models/base/quantile.hpp"
+#include "validate/documents/validation.hpp"
 #include "validate/documents/validation_rows.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,7 @@
 // A validation report as JSON, and as a document for any kind of rows.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "report/text/json_text.hpp"
@@ -19,5 +20,20 @@ Json skipped_json(const std::vector<SkippedRow>& rows);
 
 // A line per family, its worst row, and the rows that could not be predicted, grouped by reason.
 Document rows_document(const ValidationReport& report);
+
+// The report on rows of a kind in measured_kinds().
+
+// The families, every miss above 20 %, and why rows were not predicted; on the page every row.
+// `form` is that of the kind, with its words; kind.form has the tables. It must outlive the
+// document.
+Document kind_document(std::string_view form, const ValidationReport& report);
+
+// The report on training runs: a table on the console, and a page that lists every miss and every
+// row that was not predicted.
+
+// A line per family and metric in 100 columns, whether runs fitted in memory, the ranking of
+// layouts, the `worst` rows, and why rows were not predicted. The page lists rows with a relative
+// error above `miss_above`.
+Document runs_document(const ValidationReport& report, int worst, double miss_above = 0.2);
 
 }  // namespace windtunnel

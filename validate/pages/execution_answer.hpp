@@ -5,8 +5,8 @@
 #include <string>
 
 #include "report/text/answer.hpp"
+#include "validate/accuracy/execution/executed_plan.hpp"
 #include "validate/accuracy/execution/execution_comparison.hpp"
-#include "validate/accuracy/execution/executions.hpp"
 
 namespace windtunnel {
 

@@ -8,6 +8,7 @@
 
 #include "report/text/answer.hpp"
 #include "validate/accuracy/faults/faults.hpp"
+#include "validate/accuracy/pairs/pair_spread.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
@@ -28,5 +29,11 @@ std::string faults_validation_page(const FaultValidation& validation, const std:
 // shows only which rows were not predicted.
 std::vector<SummaryRow> accuracy_figures(const ValidationReport& report);
 std::vector<SummarySection> validation_sections(std::vector<JudgedRows> rows);
+
+// The page of `windtunnel validate collectives --pairs`: a chart of measured and simulated bus
+// bandwidth over pairs of nodes, then the causes of differences on each machine.
+
+// `command` makes the page again.
+std::string pairs_page(const PairSpread& spread, const std::string& command);
 
 }  // namespace windtunnel

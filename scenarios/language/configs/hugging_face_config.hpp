@@ -11,7 +11,7 @@
 
 #include "models/base/error.hpp"
 #include "models/workload/transformer.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {

@@ -87,6 +87,16 @@ std::vector<std::string> names_in(const Items& items) {
   return names;
 }
 
+// The names of all items that these functions list.
+template <auto... Lists>
+std::vector<std::string> names_listed() {
+  std::vector<std::string> names;
+  for (const auto& list : {names_in(Lists())...}) {
+    names.insert(names.end(), list.begin(), list.end());
+  }
+  return names;
+}
+
 template <class Struct, class Type>
 Struct struct_of(Type Struct::*);
 

@@ -22,12 +22,6 @@ std::vector<std::string> calibration_names() {
 
 namespace {
 
-std::vector<std::string> model_names() {
-  std::vector<std::string> names = names_in(library_models());
-  std::ranges::copy(names_in(library_networks()), std::back_inserter(names));
-  return names;
-}
-
 std::vector<std::string> attention_names() {
   std::vector<std::string> names = {"auto"};
   for (const AttentionKernelEntry& kernel : attention_kernels()) names.push_back(kernel.name);
@@ -41,10 +35,6 @@ std::vector<std::string_view> recompute_names() {
   std::ranges::copy(names_of<RecomputeModule>(), std::back_inserter(names));
   return names;
 }
-std::vector<std::string> schedule_names() {
-  return names_in(schedule_kinds());
-}
-
 Rows general_rows() {
   return {
       map_row("", "One training job on one cluster: what it runs, where, and what breaks"),
@@ -77,7 +67,7 @@ Rows general_rows() {
                "model.attention: unfused); or the one that the calibration is of (auto)"),
       map_row("schedule", shorthand("name"), example("interleaved-1f1b"),
               "order of forward and backward passes on a pipeline"),
-      name_row("schedule.name", sets<&ScheduleChoice::name>, names(schedule_names),
+      name_row("schedule.name", sets<&ScheduleChoice::name>, names(names_listed<schedule_kinds>),
                "see `windtunnel list schedules`"),
       text_row(
           "schedule.file", sets<&ScheduleChoice::file>, optional, example("zb.csv"),
@@ -128,7 +118,8 @@ Rows model_rows() {
           "model", shorthand("base"), required, example("llama3-405b"),
           "a name of the library, a config.json of Hugging Face, or a .yaml file with a table of "
           "layers; of a transformer also its dimensions, or a base and what differs from it"),
-      name_row("model.base", names(model_names), files(".yaml .json .args"), example("llama3-405b"),
+      name_row("model.base", names(names_listed<library_models, library_networks>),
+               files(".yaml .json .args"), example("llama3-405b"),
                "the model to start from: of the library, a config.json of Hugging Face (.json) or "
                "the arguments of Megatron-LM (.args) beside this file; or a table of layers "
                "(.yaml) with input and layers as those of the library's layer_tables.yaml"),

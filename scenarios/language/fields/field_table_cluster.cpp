@@ -9,13 +9,6 @@
 namespace windtunnel {
 namespace {
 
-std::vector<std::string> node_names() {
-  return names_in(library_nodes());
-}
-std::vector<std::string> gpu_names() {
-  return names_in(library_gpus());
-}
-
 Rows machine_rows() {
   return {
       map_row("cluster", required, example("{nodes: 2048, node: dgx-h100}"), "the machine"),
@@ -118,7 +111,7 @@ Rows node_rows(const PathsBelow& path, bool of_pool) {
   return {
       map_row(path(""), shorthand("base"), required_if(of_pool), example("dgx-h100"),
               "kind of every node: a name of the library, or a base and what differs from it"),
-      name_row(path(".base"), required, names(node_names), example("dgx-h100"),
+      name_row(path(".base"), required, names(names_listed<library_nodes>), example("dgx-h100"),
                "the node of the library to start from"),
       whole_row(path(".gpus"), sets<&NodeSpec::gpus>, in_every_entry, range(1, 1000), example("8"),
                 "GPUs, all in one NVLink domain"),
@@ -172,7 +165,7 @@ Rows gpu_rows(const PathsBelow& path) {
   return {
       map_row(path(""), shorthand("base"), example("h100"),
               "kind of its GPUs: a name of the library, or a base and what differs from it"),
-      name_row(path(".base"), names(gpu_names), example("h100"),
+      name_row(path(".base"), names(names_listed<library_gpus>), example("h100"),
                "the GPU of the library to start from; default: the node's"),
       fact_row(path(".fp32"), sets<&GpuSpec::fp32_flops>, in_every_entry, Dimension::flops_per_s,
                above(0), example("66.9 TFLOP/s"), "dense peak of the vector units"),

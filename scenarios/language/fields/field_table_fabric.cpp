@@ -18,17 +18,13 @@ constexpr auto of(std::initializer_list<Topology> forms) {
 constexpr auto of_trees =
     of({Topology::rail_fat_tree, Topology::fat_tree, Topology::rail_only, Topology::clos});
 
-std::vector<std::string> fabric_names() {
-  return names_in(library_fabrics());
-}
-
 Rows form_rows() {
   return {
       map_row("cluster.fabric", shorthand("base"),
               example("{topology: rail-fat-tree, nodes_per_pod: 384}"),
               "the network between nodes: a name of the library, or its form"),
-      name_row("cluster.fabric.base", by_default("full-bisection"), names(fabric_names),
-               "the fabric of the library to start from"),
+      name_row("cluster.fabric.base", by_default("full-bisection"),
+               names(names_listed<library_fabrics>), "the fabric of the library to start from"),
       whole_row("cluster.fabric.nodes", sets<&Cluster::machine_nodes>, range(1, kMostNodes),
                 optional, example("512"),
                 "that it joins, where the job has only some of them: the first ones, or those of "

@@ -8,19 +8,9 @@
 namespace windtunnel {
 namespace {
 
-std::vector<std::string> snapshot_scheme_names() {
-  return names_in(snapshot_schemes());
-}
-std::vector<std::string> writer_names() {
-  return names_in(snapshot_writers());
-}
-std::vector<std::string> recovery_scheme_names() {
-  return names_in(recovery_schemes());
-}
-
 Rows tier_rows() {
   return {
-      name_row("snapshots", or_list, by_default("[]"), names(snapshot_scheme_names),
+      name_row("snapshots", or_list, by_default("[]"), names(names_listed<snapshot_schemes>),
                Scope::campaign, example("gemini"),
                "where copies of the training state go, the nearest first: a list of tiers, or the "
                "name of a published scheme, see `windtunnel list snapshots`"),
@@ -107,8 +97,8 @@ Rows writer_rows() {
       map_row("snapshots.*.writer", shorthand("name"), example("{name: torch-save, write: 1 GB/s}"),
               "the software that writes the state to files, with its own speed per process, see "
               "`windtunnel list writers`; default: as fast as the storage accepts it"),
-      name_row("snapshots.*.writer.name", required, names(writer_names), example("torch-save"),
-               "the software to start from"),
+      name_row("snapshots.*.writer.name", required, names(names_listed<snapshot_writers>),
+               example("torch-save"), "the software to start from"),
       bandwidth_row("snapshots.*.writer.write", sets<&SnapshotWriter::write_Bps>, optional,
                     example("1 GB/s"),
                     "of one process, from host memory to files; default: the software's"),
@@ -132,7 +122,7 @@ Rows policy_rows() {
       map_row("recovery", shorthand("base"), example("{spares: 128, detect: 60 s, restart: 180 s}"),
               "what happens after a failure: the name of a scheme, or a base and what differs from "
               "it; see `windtunnel list recoveries`"),
-      name_row("recovery.base", names(recovery_scheme_names), example("restart"),
+      name_row("recovery.base", names(names_listed<recovery_schemes>), example("restart"),
                "the scheme of the library to start from"),
       whole_row("recovery.spares", sets<&RecoveryPolicy::spares>, range(0, 1e6), example("128"),
                 "nodes that wait to replace lost ones"),

@@ -12,16 +12,12 @@ std::vector<std::string_view> float_types() {
   return names;
 }
 
-std::vector<std::string> framework_names() {
-  return names_in(frameworks());
-}
-
 Rows kernel_rows() {
   return {
       map_row("software", shorthand("base"), example("{fused_loss: true, reductions: bf16}"),
               "what the training software makes of the same mathematics; the defaults are "
               "Megatron-Core with Transformer Engine; a name: as that software does it"),
-      name_row("software.base", names(framework_names), Scope::label, example("megatron"),
+      name_row("software.base", names(names_listed<frameworks>), Scope::label, example("megatron"),
                "the training software, and its release, that the job runs on: it states the keys "
                "that it sets (scenarios/library/software.yaml) where the scenario does not; a note "
                "says what it would refuse, and optimise offers nothing of the kind"),

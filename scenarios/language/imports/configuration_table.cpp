@@ -7,7 +7,7 @@
 #include "models/base/choice.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {

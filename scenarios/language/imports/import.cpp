@@ -234,7 +234,7 @@ class ScenarioImport : private ImportedKeys {
   }
 
   // Whether leaving the key out would give another value than the usual one, because other stated
-  // keys imply Llama's forms (model_defaults.hpp) or the software sets it.
+  // keys imply Llama's forms (model_defaults.cpp) or the software sets it.
   bool decided_elsewhere(const std::string& key) const {
     static constexpr std::string_view kForms[] = {"model.activation", "model.normalisation",
                                                   "model.position", "model.biases",

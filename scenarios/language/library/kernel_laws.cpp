@@ -8,7 +8,7 @@
 #include <numbers>
 
 #include "models/base/quantity_range.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

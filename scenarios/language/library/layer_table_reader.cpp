@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

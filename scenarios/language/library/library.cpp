@@ -2,7 +2,6 @@
 
 #include "models/base/find_named.hpp"
 #include "scenarios/language/library/layer_table_reader.hpp"
-#include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 
 namespace windtunnel {

@@ -37,4 +37,13 @@ const Calibration& find_calibration(std::string_view name);
 // nearest name, or with file:line:column.
 Calibration calibration_of(const std::string& name_or_path);
 
+// The texts under scenarios/library, embedded at build time by scenarios/embed.cmake.
+
+struct LibraryFile {
+  std::string_view path;  // "nodes.yaml", "repairs/infinitehbd.csv"
+  std::string_view text;
+};
+
+const std::vector<LibraryFile>& library_files();
+
 }  // namespace windtunnel

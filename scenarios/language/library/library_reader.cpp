@@ -10,9 +10,9 @@
 #include "models/base/quantity_range.hpp"
 #include "models/calibration/compression_kernels.hpp"
 #include "scenarios/language/library/kernel_laws.hpp"
-#include "scenarios/language/library/library_files.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 #include "scenarios/language/text/values.hpp"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "models/base/units.hpp"
-#include "scenarios/language/library/library_files.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "traces/rows/fault_log.hpp"
 #include "traces/text/csv.hpp"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "scenarios/language/text/evidence.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 
 namespace windtunnel {
 

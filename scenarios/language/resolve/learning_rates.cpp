@@ -1,6 +1,5 @@
-#include "scenarios/language/resolve/learning_rates.hpp"
-
 #include "models/base/error.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "traces/text/csv.hpp"
 
 namespace windtunnel {

@@ -1,11 +1,10 @@
-#include "scenarios/language/resolve/model_defaults.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cstdint>
 #include <string_view>
 
+#include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

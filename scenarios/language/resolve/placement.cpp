@@ -97,8 +97,7 @@ PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluste
     }
     std::vector<std::string> names;
     for (const Pool& pool : cluster.pools) names.push_back(pool.name);
-    for (int i = 0; i < length; ++i) {
-      const std::string at = fmt::format("{}.{}", key, i);
+    for (const std::string& at : values.items(key)) {
       const auto found = std::ranges::find(names, values.text(at));
       if (found == names.end()) {
         throw Error(values.where(at), unknown_name("pool", values.text(at), names));
@@ -135,8 +134,7 @@ std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) 
   const auto listed = [&](RankAxis axis) {
     return std::ranges::find(order, axis, plain) != order.end();
   };
-  for (int i = 0; i < values.length(key); ++i) {
-    const std::string at = fmt::format("{}.{}", key, i);
+  for (const std::string& at : values.items(key)) {
     const auto axis = value_of<RankAxis>(values.text(at));
     if (listed(plain(axis))) values.fail(at, fmt::format("{} stands twice", name_of(plain(axis))));
     if (axis == RankAxis::pp_pairs && layout.pp % 2 != 0) {

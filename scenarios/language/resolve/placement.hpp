@@ -7,7 +7,7 @@
 
 #include "models/machine/cluster.hpp"
 #include "models/plan/job.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "scenarios/language/text/values.hpp"
 #include "traces/text/csv.hpp"
 

@@ -1,5 +1,3 @@
-#include "scenarios/language/resolve/quality_curve.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -15,6 +13,7 @@
 #include <vector>
 
 #include "models/compression/compressors.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "traces/text/csv.hpp"
 
 namespace windtunnel {

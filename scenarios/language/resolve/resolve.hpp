@@ -7,14 +7,17 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/origin.hpp"
 #include "models/plan/job.hpp"
+#include "models/plan/sync_rule.hpp"
+#include "models/power/power_spec.hpp"
 #include "models/reliability/saving_rule.hpp"
 #include "models/results/note.hpp"
 #include "models/workload/rollout.hpp"
 #include "models/workload/training.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 #include "scenarios/language/text/evidence.hpp"
-#include "scenarios/language/text/named_files.hpp"
+#include "scenarios/language/text/scenario_text.hpp"
 #include "scenarios/language/text/values.hpp"
 
 namespace windtunnel {
@@ -69,6 +72,8 @@ std::vector<Note> network_law_notes(const Values& values, const Job& job);
 
 // Sequences of unequal length; the model, layout and batch of the job must be resolved.
 void resolve_lengths(const Values& values, Job& job);
+// The buckets of a distribution of lengths at a path; none: it is a log-normal law.
+std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path);
 
 // The compressor at a place, with the keys that its method uses.
 CompressorChoice resolve_compressor(const Values& values, const std::string& place,
@@ -139,5 +144,91 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
                 const OwnKinds& own);
 std::shared_ptr<const PreparedIteration> resolve_iteration(const Job& job, const std::string& table,
                                                            const Prepare& prepare);
+
+// The watts of a job (cluster.power), and clocks under a power cap.
+
+// Null if the scenario does not ask for watts. The cluster and calibrations of the job must be
+// resolved. Throws Error if the watts of a GPU are not known, or if a cap is below its idle watts.
+std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const EvidenceList& evidence,
+                                               const Job& job);
+// Scales the rate of kernels that are bound by arithmetic by clock_under_cap(). Kernels bound by
+// memory do not change, because the memory keeps its clock.
+void lower_clocks(const PowerSpec& power, Job& job);
+// The same for a node.power_limit_W below the GPU's data sheet, with the default law of a cap.
+// Throws Error if the watts of the GPU are not known, or if the GPU cannot have the limit.
+void limit_clocks(const NodeSpec& node, Calibration& calibration);
+
+// The members of a Training as the lists of names that a scenario states.
+
+// The matrices that an adapter is on, as the shortest list for "train.adapter.on": adapter_on() of
+// it gives the same matrices.
+std::vector<std::string> adapter_matrices(const Adapter& adapter);
+
+// The parts that are not trained, as "train.frozen" lists them.
+std::vector<std::string> frozen_parts(const Training& training);
+
+// Notes on keys that a scenario states and that do not affect its result.
+
+std::vector<Note> unused_keys(const Values& values, const Job& job);
+
+// A learning-rate schedule from a CSV file of the user with the columns step and rate, in the order
+// of the steps: sync's period may follow it (models/plan/sync_rule.hpp).
+
+// `file` is its name in messages. At least two rows. Throws Error with file:line:column.
+std::vector<LearningRate> parse_learning_rates(const std::string& text, const std::string& file);
+
+// Iterations that a job needs to its target quality: stated, or from a file of the user. The file
+// is CSV with the columns `steps` and, if it has several rows, `compressor` (its name), `rank`,
+// `density`, `bits`, `global_batch`, and for local training `every` (steps between two exchanges of
+// the innermost level of `sync`), `islands` and `sync_compressor`; an empty cell matches every job.
+// Between two batches of the file steps follow a power law, which is exact where doubling the batch
+// halves the steps (McCandlish et al. 2018, arXiv 1812.06162); there is no extrapolation. The
+// simulator does not predict that a compressor needs more steps: the user states it.
+
+// The steps of a job whose other parts are resolved; 0: not stated. `files` are those that the
+// scenario names. Throws Error with the place of the key or the row.
+double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
+
+// Defaults for a model that a scenario describes itself: those of the family that the stated keys
+// point to. Notes tell the user what was assumed.
+
+// Defaults of a model without a base: GPT-2's forms, or Llama's if a stated key does not exist in
+// GPT-2.
+struct ModelFamily {
+  TransformerSpec forms;  // activation, normalisation, position, biases, embeddings; MLP and heads
+  std::string name;       // "GPT-2"
+  std::string sign;       // the key that points to the family, "kv_heads: 8 with 64 heads"; empty:
+                          // none
+};
+
+// The keys `layers` (or a pattern), `hidden`, `heads` must be stated. The width of a gated MLP is
+// two thirds of four times the hidden width, rounded to a multiple of 64, as in Megatron-LM
+// (github.com/NVIDIA/Megatron-LM, core_v0.14.0, megatron/training/arguments.py, --swiglu).
+ModelFamily model_family(const Values& values);
+
+// No notes for a model with a base, or if everything is stated.
+std::vector<Note> model_defaults(const Values& values, const Job& job);
+
+// Replaces numbers of the library by those that the scenario states.
+
+inline void override_parameter(Parameter& parameter, const std::string& key, const Values& values,
+                               const EvidenceList& evidence) {
+  const Value* value = values.find(key);
+  if (value == nullptr) return;
+  const Evidence known = evidence.of(key);
+  parameter = {value->number, value->number, value->number, known.origin, known.source};
+}
+
+// Fills the members of `target` that keys below `path` set, each number with its evidence.
+template <class Struct>
+void override_members(std::string_view path, const Values& values, const EvidenceList& evidence,
+                      Struct& target) {
+  values.fill(path, target);
+  for (const BoundRow& row : bound_rows<Struct>(path)) {
+    Parameter* parameter = parameter_of(*row.field, target);
+    if (parameter == nullptr) continue;
+    override_parameter(*parameter, join_path(path, row.key), values, evidence);
+  }
+}
 
 }  // namespace windtunnel

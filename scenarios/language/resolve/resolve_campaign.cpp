@@ -221,9 +221,7 @@ void resolve_repair(const Values& values, const std::string& path, NamedFiles& f
 void resolve_batch_shares(const Values& values, const std::string& path, FailureClass& failure) {
   const std::string key = path + ".batch.shares";
   if (!values.stated(path + ".batch")) return;
-  for (int i = 0; i < values.length(key); ++i) {
-    failure.batch_shares.push_back(values.number(fmt::format("{}.{}", key, i)));
-  }
+  failure.batch_shares = values.numbers(key);
   const double sum = std::accumulate(failure.batch_shares.begin(), failure.batch_shares.end(), 0.0);
   if (std::abs(sum - 1) > 1e-6) {
     values.fail(key, fmt::format("the shares sum to {:.6g}, not to 1", sum));
@@ -279,8 +277,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
 }
 
 void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
-  for (int i = 0; i < values.length("failures"); ++i) {
-    const std::string path = fmt::format("failures.{}", i);
+  for (const std::string& path : values.items("failures")) {
     const FailureClass failure = resolve_failure(values, path, files, job.cluster);
     const bool known = std::any_of(job.failures.begin(), job.failures.end(),
                                    [&](const auto& other) { return other.name == failure.name; });
@@ -392,8 +389,7 @@ void check_elastic(const Values& values, const Job& job) {
 void resolve_relayouts(const Values& values, Job& job) {
   const std::string key = "recovery.relayout";
   const int gpus = job.cluster.node.gpus;
-  for (int i = 0; i < values.length(key); ++i) {
-    const std::string path = fmt::format("{}.{}", key, i);
+  for (const std::string& path : values.items(key)) {
     RelayoutSize size{job.layout.tp, job.layout.pp, job.layout.dp};
     values.fill(path, size);
     const double ranks = double(size.tp) * size.pp * size.dp * job.layout.cp;

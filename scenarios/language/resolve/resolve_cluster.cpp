@@ -20,11 +20,8 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
-#include "scenarios/language/resolve/model_defaults.hpp"
 #include "scenarios/language/resolve/placement.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_power.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
 
 namespace windtunnel {
 namespace {

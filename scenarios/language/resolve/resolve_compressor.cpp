@@ -18,10 +18,8 @@ namespace {
 
 // The key below which the scenario describes compression of gradients.
 std::string gradients_at(const Values& values) {
-  for (int i = 0; i < values.length("compress"); ++i) {
-    if (values.text(fmt::format("compress.{}.axis", i)) == "dp") {
-      return fmt::format("compress.{}", i);
-    }
+  for (const std::string& place : values.items("compress")) {
+    if (values.text(place + ".axis") == "dp") return place;
   }
   return "communication.compressor";
 }

@@ -12,7 +12,6 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
 #include "traces/text/csv.hpp"
 
 namespace windtunnel {
@@ -69,24 +68,16 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
 std::vector<int> resolve_dimensions(const Values& values, std::vector<int> otherwise) {
   const std::string list = fabric_key("dimensions");
   if (!values.stated(list)) return otherwise;
-  std::vector<int> dimensions;
-  for (int i = 0; i < values.length(list); ++i) {
-    dimensions.push_back(values.integer(fmt::format("{}.{}", list, i)));
-  }
-  return dimensions;
+  const std::vector<double> dimensions = values.numbers(list);
+  return {dimensions.begin(), dimensions.end()};
 }
 
 std::vector<double> resolve_dimension_links(const Values& values) {
   const std::string list = fabric_key("dimension_links");
-  std::vector<double> bandwidths_Bps;
-  if (!values.stated(list)) return bandwidths_Bps;
-  if (values.stated(fabric_key("link"))) {
+  if (values.stated(list) && values.stated(fabric_key("link"))) {
     values.fail(list, "cables have one bandwidth ('link') or one by dimension, not both");
   }
-  for (int i = 0; i < values.length(list); ++i) {
-    bandwidths_Bps.push_back(values.number(fmt::format("{}.{}", list, i)));
-  }
-  return bandwidths_Bps;
+  return values.numbers(list);
 }
 
 std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
@@ -155,8 +146,7 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, NamedFiles& files,
     });
   }
   std::vector<EdgeSpec> edges;
-  for (int i = 0; i < values.length(list); ++i) {
-    const std::string path = fmt::format("{}.{}", list, i);
+  for (const std::string& path : values.items(list)) {
     EdgeSpec edge;
     values.fill(path, edge);
     check_end(edge.a, cluster, values.where(path + ".a"), path + ".a");
@@ -169,8 +159,7 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, NamedFiles& files,
 std::vector<BackgroundLoad> resolve_background(const Values& values) {
   const std::string list = fabric_key("background");
   std::vector<BackgroundLoad> background;
-  for (int i = 0; i < values.length(list); ++i) {
-    const std::string path = fmt::format("{}.{}", list, i);
+  for (const std::string& path : values.items(list)) {
     const BackgroundLoad& load = background.emplace_back();
     values.fill(path, background.back());
     const bool lasts = load.burst_s > 0;
@@ -189,16 +178,6 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
     }
   }
   return background;
-}
-
-std::vector<LinkFault> resolve_faults(const Values& values) {
-  const std::string list = fabric_key("faults");
-  std::vector<LinkFault> faults;
-  for (int i = 0; i < values.length(list); ++i) {
-    const std::string path = fmt::format("{}.{}", list, i);
-    values.fill(path, faults.emplace_back());
-  }
-  return faults;
 }
 
 // If nothing joins the rails, every node needs a NIC on each.
@@ -273,7 +252,7 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
   values.fill(fabric_key("variation"), fabric.variation);
   check_rails(values, cluster);
   check_form(values, cluster);
-  fabric.faults = resolve_faults(values);
+  fabric.faults = values.filled_items<LinkFault>(fabric_key("faults"));
   if (!fabric.faults.empty()) check_faults(values, cluster);
   fabric.background = resolve_background(values);
   check_background(values, cluster);

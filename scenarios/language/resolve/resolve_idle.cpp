@@ -61,8 +61,8 @@ void resolve_filling(const Values& values, Job& job) {
   if (!values.stated("filling")) return;
   Filling filling;
   values.fill("filling", filling);
-  for (int i = 0; i < values.length("filling.work"); ++i) {
-    filling.work.push_back(resolve_work(values, fmt::format("filling.work.{}", i), job));
+  for (const std::string& path : values.items("filling.work")) {
+    filling.work.push_back(resolve_work(values, path, job));
   }
   if (filling.work.empty()) values.fail("filling.work", "names no work; add some, or leave it out");
   for (std::size_t i = 1; i < filling.work.size(); ++i) {

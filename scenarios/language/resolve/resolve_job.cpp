@@ -6,16 +6,11 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
+#include <utility>
 
-#include "models/compression/compressors.hpp"
-#include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
-#include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
-#include "models/cost/parallel/tensor_ops.hpp"
-#include "models/cost/parallel/tensor_rules.hpp"
 #include "models/network/groups/collective_steps.hpp"
 #include "models/plan/job_collective.hpp"
 #include "models/plan/state_shares.hpp"
@@ -25,11 +20,9 @@
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/iteration.hpp"
 #include "policies/schedules/schedules.hpp"
-#include "policies/search/memory_search.hpp"
 #include "policies/search/state_balance.hpp"
 #include "policies/shares/stage_balance.hpp"
 #include "scenarios/language/resolve/placement.hpp"
-#include "scenarios/language/resolve/quality_curve.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "traces/torch/torch_schedule.hpp"
@@ -47,12 +40,10 @@ bool supports(const GpuSpec& gpu, Precision precision) {
 
 // The modules in the list at `key`.
 std::uint16_t modules_at(const Values& values, const std::string& key) {
-  const int count = values.length(key);
-  if (count == 0) values.fail(key, "names no module; take 'none'");
+  if (values.length(key) == 0) values.fail(key, "names no module; take 'none'");
   Recompute sum;
-  for (int i = 0; i < count; ++i) {
-    const std::string& name = values.text(fmt::format("{}.{}", key, i));
-    sum = sum.with(value_of<RecomputeModule>(name));
+  for (const std::string& path : values.items(key)) {
+    sum = sum.with(value_of<RecomputeModule>(values.text(path)));
   }
   return sum.modules;
 }
@@ -160,9 +151,8 @@ Layout resolve_layout(const Values& values, int gpus, const ScheduleChoice& sche
   values.fill("layout", layout);
   resolve_activations(values, layout);
   if (!values.has("layout.vpp") && layout.pp > 1) layout.vpp = usual_chunks(schedule);
-  for (int i = 0; i < values.length("layout.stages"); ++i) {
-    layout.stage_layers.push_back(values.integer(fmt::format("layout.stages.{}", i)));
-  }
+  const std::vector<double> stages = values.numbers("layout.stages");
+  layout.stage_layers.assign(stages.begin(), stages.end());
   const double width = static_cast<double>(layout.tp) * layout.cp * layout.pp;
   if (!values.has("layout.dp")) {
     if (width > gpus || gpus % static_cast<int>(width) != 0) {
@@ -310,9 +300,7 @@ void check_prices(const Values& values, const Job& job) {
 
 // Keys that need cluster.pools.
 void check_unlike_nodes(const Values& values, Job& job) {
-  for (int i = 0; i < values.length("batch.shares"); ++i) {
-    job.batch.share_of_pool.push_back(values.number(fmt::format("batch.shares.{}", i)));
-  }
+  job.batch.share_of_pool = values.numbers("batch.shares");
   if (!job.batch.share_of_pool.empty()) job.batch.shares = BatchShares::stated;
   if (job.cluster.pools.empty()) return;
   if (job.batch.shares == BatchShares::stated &&
@@ -327,9 +315,7 @@ void check_unlike_nodes(const Values& values, Job& job) {
 void resolve_state_shares(const Values& values, Job& job) {
   const std::string key = "layout.shard_shares";
   std::vector<double>& shares = job.layout.state_of_pool;
-  for (int i = 0; i < values.length(key); ++i) {
-    shares.push_back(values.number(fmt::format("{}.{}", key, i)));
-  }
+  shares = values.numbers(key);
   if (!shares.empty()) job.layout.state = StateShares::stated;
   if (job.layout.state == StateShares::even) return;
   if (job.layout.state == StateShares::automatic) {
@@ -377,7 +363,28 @@ void check_passes(const Values& values, const Job& job) {
   }
 }
 
+LengthDistribution resolve_distribution(const Values& values, const Batch& batch) {
+  LengthDistribution distribution;
+  distribution.buckets = resolve_buckets(values, "batch.lengths");
+  if (!distribution.buckets.empty()) return distribution;
+  if (!values.has("batch.lengths.median")) {
+    values.fail("batch.lengths", "has neither a median nor buckets; add e.g. 'median: 2000'");
+  }
+  distribution.longest = batch.sequence;
+  values.fill("batch.lengths", distribution);
+  return distribution;
+}
+
 }  // namespace
+
+std::vector<LengthBucket> resolve_buckets(const Values& values, const std::string& path) {
+  const std::string list = path + ".buckets";
+  for (const char* key : {".median", ".mean", ".sigma", ".p99", ".longest"}) {
+    if (values.length(list) == 0 || !values.stated(path + key)) continue;
+    values.fail(path + key, "buckets have their own bounds; keep one of the two");
+  }
+  return values.filled_items<LengthBucket>(list);
+}
 
 // The job has passed all checks except that its schedule is possible; preparing the iteration
 // checks that.
@@ -444,6 +451,18 @@ Job resolve_job(const Values& values, const EvidenceList& evidence, NamedFiles& 
   job.steps = resolve_steps(values, files, job);
   if (job.steps > 0) job.tokens = job.steps * tokens_per_step(job);
   return job;
+}
+
+void resolve_lengths(const Values& values, Job& job) {
+  UnequalLengths lengths;
+  values.fill("", lengths);
+  if (!values.stated("batch.lengths")) {
+    if (lengths.policy == LengthPolicy::fixed) return;
+    values.fail("layout.length_policy",
+                "balances sequences of unequal length; say which there are: batch.lengths");
+  }
+  lengths.distribution = resolve_distribution(values, job.batch);
+  job.lengths = std::move(lengths);
 }
 
 }  // namespace windtunnel

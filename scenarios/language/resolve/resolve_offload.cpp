@@ -10,7 +10,6 @@
 #include "models/workload/stage_parameters.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

@@ -5,7 +5,6 @@
 
 #include "models/machine/fabrics/job_places.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
 #include "scenarios/language/text/choices.hpp"
 
 namespace windtunnel {

@@ -1,9 +1,7 @@
-#include "scenarios/language/resolve/resolve_power.hpp"
-
 #include <fmt/format.h>
 
 #include "scenarios/language/library/facts/power_watts.hpp"
-#include "scenarios/language/resolve/resolve_values.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
 namespace {

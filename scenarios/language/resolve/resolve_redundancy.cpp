@@ -2,6 +2,7 @@
 // policies/conflicts/island_conflicts.cpp.
 #include <fmt/format.h>
 
+#include "models/compression/robust.hpp"
 #include "models/plan/step_workers.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
@@ -33,6 +34,23 @@ void resolve_redundancy(const Values& values, Job& job) {
   const int workers = step_workers(job.layout);
   const std::string why = workers == 1 ? "" : why_not(own, workers);
   if (!why.empty()) values.fail(path, why);
+}
+
+bool takes_key(RobustRule rule, std::string_view key) {
+  if (key == "iterations") return rule == RobustRule::flag;
+  return rule != RobustRule::none;
+}
+
+void resolve_robust(const Values& values, Job& job) {
+  const std::string path = "communication.robust";
+  if (!values.stated(path)) return;
+  RobustAggregation own;
+  values.fill(path, own);
+  if (own.rule == RobustRule::none) return;
+  if (values.stated(path + ".iterations") && !takes_key(own.rule, "iterations")) {
+    values.fail(path + ".iterations", fmt::format("{} has none", name_of(own.rule)));
+  }
+  job.communication.robust = std::make_shared<const RobustAggregation>(own);
 }
 
 }  // namespace windtunnel

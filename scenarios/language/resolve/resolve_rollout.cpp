@@ -13,15 +13,8 @@ constexpr double kNormalP99 = 2.3263478740408408;  // quantile of the normal law
 LengthDistribution resolve_output(const Values& values, double room) {
   LengthDistribution output;
   const auto key = [](const char* name) { return fmt::format("rollout.output.{}", name); };
-  const int buckets = values.length(key("buckets"));
-  for (const char* name : {"median", "mean", "sigma", "p99", "longest"}) {
-    if (buckets == 0 || !values.stated(key(name))) continue;
-    values.fail(key(name), "buckets have their own bounds; keep one of the two");
-  }
-  for (int i = 0; i < buckets; ++i) {
-    values.fill(fmt::format("rollout.output.buckets.{}", i), output.buckets.emplace_back());
-  }
-  if (buckets > 0) return output;
+  output.buckets = resolve_buckets(values, "rollout.output");
+  if (!output.buckets.empty()) return output;
   const bool by_mean = values.stated(key("mean"));
   if (by_mean == values.stated(key("median"))) {
     values.fail("rollout.output", by_mean ? "has a median and a mean; keep one of them"

@@ -10,7 +10,6 @@
 #include "models/compression/compressors.hpp"
 #include "models/machine/fabrics/sites.hpp"
 #include "policies/exchange/replica_groups.hpp"
-#include "scenarios/language/resolve/learning_rates.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
@@ -269,19 +268,17 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
 // Sets Layout::path_modules; `entry`: of the first level above the steps.
 void resolve_paths(const Values& values, Job& job, int entry) {
   const std::string key = key_of(entry, ".paths");
-  const int blocks = values.length(key);
-  if (blocks == 0) return;
+  const std::vector<double> blocks = values.numbers(key);
+  if (blocks.empty()) return;
   std::vector<int>& modules = job.layout.path_modules;
-  for (int block = 0; block < blocks; ++block) {
-    modules.push_back(values.integer(fmt::format("{}.{}", key, block)));
-  }
+  modules.assign(blocks.begin(), blocks.end());
   const int islands = job.layout.sync_groups.front();
   if (islands < 4) {
     values.fail(key, fmt::format("takes two modules of either half of the layers at least, and so "
                                  "four islands, where there are {}; leave it out",
                                  islands));
   }
-  if (blocks != 2 || modules[0] * modules[1] != islands) {
+  if (modules.size() != 2 || modules[0] * modules[1] != islands) {
     values.fail(key, fmt::format("expected the modules of two halves of the layers, whose product "
                                  "is the {} islands; e.g. [{}, {}]",
                                  islands, islands / 2, 2));

@@ -13,7 +13,6 @@
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/resolve/training_parts.hpp"
 
 namespace windtunnel {
 namespace {
@@ -47,8 +46,7 @@ std::optional<LayerRange> layer_range(std::string_view text, int layers) {
 
 void resolve_frozen(const Values& values, const Job& job, Training& training) {
   const int layers = job.model.layers;
-  for (int i = 0; i < values.length("train.frozen"); ++i) {
-    const std::string key = fmt::format("train.frozen.{}", i);
+  for (const std::string& key : values.items("train.frozen")) {
     const std::string& part = values.text(key);
     if (part == "embedding" || part == "head") {
       if (job.network) values.fail(key, "a table of layers has layers alone");
@@ -83,18 +81,16 @@ constexpr std::array kSiteNames = {
     SiteName{"qkv", &Adapter::values}};
 
 void resolve_sites(const Values& values, const Job& job, Adapter& adapter) {
-  const int count = values.length("train.adapter.on");
   if (!values.stated("train.adapter.on")) return;
-  if (count == 0) values.fail("train.adapter.on", "names no matrix; leave it out for all");
   std::vector<std::string> names;
-  for (int i = 0; i < count; ++i) {
-    const std::string key = fmt::format("train.adapter.on.{}", i);
+  for (const std::string& key : values.items("train.adapter.on")) {
     const std::string& name = values.text(key);
     if (name.size() == 1 && job.model.latent.kv_rank > 0) {
       values.fail(key, "latent attention has no matrix of these alone; take qkv");
     }
     names.push_back(name);
   }
+  if (names.empty()) values.fail("train.adapter.on", "names no matrix; leave it out for all");
   const Adapter sites = adapter_on(names);
   for (const SiteName& site : kSiteNames) adapter.*site.on = sites.*site.on;
 }

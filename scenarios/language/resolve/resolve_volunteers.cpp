@@ -27,8 +27,7 @@ std::vector<Attendance> trace_of(const std::string& name, NamedFiles& files) {
 void resolve_peers(const Values& values, Volunteers& volunteers) {
   std::set<std::string> names;
   double computing = 0;
-  for (int kind = 0; kind < values.length("volunteers.peers"); ++kind) {
-    const std::string path = fmt::format("volunteers.peers.{}", kind);
+  for (const std::string& path : values.items("volunteers.peers")) {
     PeerKind& peer = volunteers.peers.emplace_back();
     values.fill(path, peer);
     if (!names.insert(peer.name).second) {

@@ -9,7 +9,7 @@
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,14 +1,14 @@
-#include "scenarios/language/resolve/unused.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 
+#include "models/compression/compressors.hpp"
 #include "models/cost/memory/gradient_buffers.hpp"
 #include "models/workload/recompute_parts.hpp"
 #include "policies/exchange/replica_groups.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 
 namespace windtunnel {
 namespace {
@@ -120,8 +120,7 @@ void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& note
   };
   for (const CompressedAxis& each : kCompressedAxes) {
     if (ranks_of(job, each.axis) > 1) continue;
-    for (int i = 0; i < values.length("compress"); ++i) {
-      const std::string place = fmt::format("compress.{}", i);
+    for (const std::string& place : values.items("compress")) {
       if (values.text(place + ".axis") == to_string(each.axis)) add(each.axis, {place});
     }
     const std::string collectives =

@@ -8,11 +8,39 @@
 #include <string_view>
 #include <vector>
 
+#include "models/base/error.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/fields.hpp"
-#include "scenarios/language/text/places.hpp"
 
 namespace windtunnel {
+
+// Where each key of a scenario stands. It outlives the text, so that later checks of a job can
+// still name the place.
+
+class Places {
+ public:
+  bool stated(std::string_view key) const;     // the key or a key below it
+  Location where(std::string_view key) const;  // of the key, else of the nearest map above it
+  // The same, but prefers a --set that changed the key or a key below it.
+  Location fault_at(std::string_view key) const;
+  // Adds to the error the place of a key that it is about: the first that a --set changed, else the
+  // first that the scenario states. Does not change an error about no key, or if nothing was read.
+  Error placed(const Error& error) const;
+  // Returns the result of `work` and adds places to its Errors.
+  template <class Work>
+  auto placing(Work work) const {
+    try {
+      return work();
+    } catch (const Error& error) {
+      throw placed(error);
+    }
+  }
+
+  void add(const std::string& key, const Location& where) { places_[key] = where; }
+
+ private:
+  std::map<std::string, Location, std::less<>> places_;
+};
 
 struct Value {
   std::string key = {};  // "snapshots.0.every"
@@ -57,6 +85,17 @@ class Values {
   }
 
   int length(std::string_view key) const;  // of a list; 0 if it is absent
+  // The paths of the items of a list ("snapshots.0", ...), their numbers, and the items as structs
+  // that fill() has filled.
+  std::vector<std::string> items(std::string_view key) const;
+  std::vector<double> numbers(std::string_view key) const;
+  template <class Struct>
+  std::vector<Struct> filled_items(std::string_view key) const {
+    std::vector<Struct> all;
+    for (const std::string& path : items(key)) fill(path, all.emplace_back());
+    return all;
+  }
+
   const Places& places() const { return places_; }
   Location where(std::string_view key) const { return places_.where(key); }
   Location fault_at(std::string_view key) const { return places_.fault_at(key); }

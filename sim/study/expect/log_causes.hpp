@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "scenarios/language/library/facts/collective_causes.hpp"
+#include "scenarios/language/library/facts/causes.hpp"
 #include "sim/study/expect/expect.hpp"
 
 namespace windtunnel {

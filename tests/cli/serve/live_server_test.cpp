@@ -18,7 +18,7 @@
 #include <thread>
 #include <tuple>
 
-#include "report/live/live_page.hpp"
+#include "report/live/live_study.hpp"
 #include "report/page/page.hpp"
 #include "tests/report/browser.hpp"
 

@@ -1,7 +1,7 @@
-#include "report/captured/pass_match.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "report/captured/pass_report.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
-#include "report/live/live_page.hpp"
-
 #include <gtest/gtest.h>
+
+#include "report/live/live_study.hpp"
 
 namespace windtunnel {
 namespace {

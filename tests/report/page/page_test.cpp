@@ -5,7 +5,7 @@
 
 #include "models/base/error.hpp"
 #include "report/figures/figures.hpp"
-#include "report/summary/memory_summary.hpp"
+#include "report/summary/summary.hpp"
 #include "tests/report/browser.hpp"
 #include "tests/report/sample_record.hpp"
 #include "tests/support/error_of.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/base/units.hpp"
-#include "report/summary/rank_summary.hpp"
+#include "report/summary/summary.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
 #include "tests/report/sample_record.hpp"

@@ -1,11 +1,10 @@
-#include "report/summary/idle_summary.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "models/results/filling_report.hpp"
 #include "models/results/input_report.hpp"
 #include "report/json/json.hpp"
+#include "report/summary/summary.hpp"
 #include "tests/report/sample_record.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,6 @@
-#include "report/summary/memory_summary.hpp"
-
 #include <gtest/gtest.h>
+
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {

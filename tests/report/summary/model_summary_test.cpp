@@ -1,10 +1,9 @@
-#include "report/summary/model_summary.hpp"
-
 #include <gtest/gtest.h>
 
 #include <memory>
 
 #include "models/base/units.hpp"
+#include "report/summary/summary.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "tests/report/summary/section_row.hpp"
 

@@ -1,5 +1,3 @@
-#include "traces/chakra/chakra_json.hpp"
-
 #include <fmt/format.h>
 #include <gmock/gmock-matchers.h>
 #include <gtest/gtest.h>
@@ -10,6 +8,7 @@
 
 #include "tests/support/error_of.hpp"
 #include "traces/chakra/chakra.hpp"
+#include "traces/chakra/chakra_wire.hpp"
 
 namespace windtunnel {
 namespace {

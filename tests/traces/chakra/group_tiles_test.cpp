@@ -1,6 +1,6 @@
-#include "traces/chakra/group_tiles.hpp"
-
 #include <gtest/gtest.h>
+
+#include "traces/chakra/rank_plan.hpp"
 
 namespace windtunnel {
 namespace {

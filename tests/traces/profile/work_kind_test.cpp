@@ -1,8 +1,8 @@
-#include "traces/profile/work_kind.hpp"
-
 #include <gtest/gtest.h>
 
 #include <utility>
+
+#include "traces/profile/rank_profile.hpp"
 
 namespace windtunnel {
 namespace {

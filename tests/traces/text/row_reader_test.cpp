@@ -1,6 +1,6 @@
-#include "traces/text/row_reader.hpp"
-
 #include <gtest/gtest.h>
+
+#include "traces/text/csv.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,6 +1,6 @@
-#include "validate/documents/markdown.hpp"
-
 #include <gtest/gtest.h>
+
+#include "validate/documents/form_document.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,4 +1,3 @@
-#include "validate/documents/run_validation.hpp"
 
 #include <gtest/gtest.h>
 

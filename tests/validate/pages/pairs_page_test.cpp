@@ -1,9 +1,8 @@
-#include "validate/pages/pairs_page.hpp"
-
 #include <gtest/gtest.h>
 
 #include "models/base/units.hpp"
 #include "tests/report/browser.hpp"
+#include "validate/pages/validation_page.hpp"
 
 namespace windtunnel {
 namespace {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 
-#include "traces/text/text.hpp"
 #include "validate/accuracy/collectives/collective_machine.hpp"
 
 namespace windtunnel {

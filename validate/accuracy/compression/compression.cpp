@@ -9,8 +9,8 @@
 
 #include "models/base/error.hpp"
 #include "traces/text/text.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
 #include "validate/accuracy/rows/row_selection.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 namespace {

@@ -10,7 +10,7 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {

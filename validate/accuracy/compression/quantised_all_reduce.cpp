@@ -12,7 +12,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "traces/text/row_reader.hpp"
+#include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/rows/fitted_constants.hpp"
 
@@ -172,7 +172,8 @@ std::vector<size_t> readable_rows(const CsvTable& table, std::vector<SkippedRow>
     if (reader.faults().empty()) {
       rows.push_back(row);
     } else {
-      skipped.push_back({reader.place(), fmt::format("{}", fmt::join(reader.faults(), "; "))});
+      UnusableRow unusable = reader.unusable();
+      skipped.push_back({std::move(unusable.id), std::move(unusable.reason)});
     }
   }
   return rows;

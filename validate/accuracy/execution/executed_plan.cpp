@@ -1,6 +1,8 @@
 #include "validate/accuracy/execution/executed_plan.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <string>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -43,6 +45,11 @@ void check_ranks(const ExecutedPlan& executed) {
       fmt::format("{} has {} ranks, and {} at most are executed, a process each; make it "
                   "smaller, for one with --set cluster.nodes and layout.dp",
                   executed.scenario, executed.plan.ranks, kMostExecutedRanks));
+}
+
+template <typename Value>
+void keep_member(std::vector<std::vector<Value>>& slots, std::int32_t member) {
+  for (std::vector<Value>& slot : slots) slot = {slot[static_cast<std::size_t>(member)]};
 }
 
 }  // namespace
@@ -136,6 +143,51 @@ ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predi
   const double core_Bps = executed.testbed ? kTestbedBps : kCarriedBps;
   scale.bytes = scale.times * std::max(1.0, needed_Bps / (core_Bps * usable_cores()));
   return scale;
+}
+
+Executions execute_within(const ExecutedPlan& executed, Timeline predicted, double budget_s,
+                          const ExecutionScale& scale) {
+  using Clock = std::chrono::steady_clock;
+  Executions executions;
+  executions.predicted = std::move(predicted);
+  executions.scale = scale;
+  const auto begin = Clock::now();
+  double spent_s = 0;
+  do {
+    PlanRun execution = measured_execution(executed, executions.scale);
+    executions.measured.push_back(std::move(execution.timeline));
+    executions.strangers += execution.strangers;
+    spent_s = std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto count = static_cast<double>(executions.measured.size());
+    if (spent_s * (count + 1) / count > budget_s) break;
+  } while (executions.measured.size() < kMostExecutions);
+  return executions;
+}
+
+Plan measured_plan(const Plan& plan, const Timeline& measured) {
+  Plan result = plan;
+  result.classes.clear();
+  result.in_step = 1;
+  const std::vector<ClassMember> of_rank = class_of_rank(plan);
+  for (const RankTimeline& recorded : measured.ranks) {
+    const ClassMember& at = of_rank[recorded.rank];
+    RankClass rank_class = plan.classes[at.rank_class];
+    rank_class.name = "rank " + std::to_string(recorded.rank);
+    rank_class.members = {recorded.rank};
+    keep_member(rank_class.groups, at.member);
+    keep_member(rank_class.peers, at.member);
+    for (std::size_t t = 0; t < rank_class.tasks.size(); ++t) {
+      Task& task = rank_class.tasks[t];
+      const bool alone = task.kind != TaskKind::send && task.kind != TaskKind::recv &&
+                         task.kind != TaskKind::collective;
+      if (!alone) continue;
+      const Span& span = recorded.spans[t];
+      task.cost = {{task.category, Origin::measured, span.end_s - span.start_s}};
+      task.flows.clear();
+    }
+    result.classes.push_back(std::move(rank_class));
+  }
+  return result;
 }
 
 }  // namespace windtunnel

@@ -56,4 +56,25 @@ double step_seconds(const ExecutedPlan& executed, const Timeline& timeline);
 ExecutionScale fitting_scale(const ExecutedPlan& executed, const Timeline& predicted,
                              double budget_s, double times);
 
+// Executes a predicted plan as often as a budget allows.
+
+struct Executions {
+  ExecutionScale scale;
+  Timeline predicted;
+  std::vector<Timeline> measured;
+  int strangers = 0;  // in all executions
+};
+
+// At least one execution, and at most kMostExecutions. Throws Error as execute_plan() does.
+inline constexpr int kMostExecutions = 25;
+Executions execute_within(const ExecutedPlan& executed, Timeline predicted, double budget_s,
+                          const ExecutionScale& scale);
+
+// A Plan with the times of its execution, for trace formats that contain tasks without times
+// (traces/chakra).
+
+// Each rank becomes a class of its own. Tasks other than messages and collectives take their time
+// in `measured`, which must have every rank.
+Plan measured_plan(const Plan& plan, const Timeline& measured);
+
 }  // namespace windtunnel

@@ -6,8 +6,7 @@
 #include <utility>
 
 #include "models/base/quantile.hpp"
-#include "validate/accuracy/execution/port_bursts.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 namespace {

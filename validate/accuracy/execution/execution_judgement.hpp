@@ -7,7 +7,6 @@
 
 #include "validate/accuracy/execution/executed_plan.hpp"
 #include "validate/accuracy/execution/execution_comparison.hpp"
-#include "validate/accuracy/execution/executions.hpp"
 
 namespace windtunnel {
 
@@ -67,5 +66,14 @@ struct ExecutionVerdict {
   int pairs_in_order = 0;
 };
 ExecutionVerdict verdict_on(std::span<const JudgedExecution> judged);
+
+// Accounts in simulations for the bytes that ports of a testbed pass at once after a pause
+// (validate/harness/execute/testbed.hpp). A bucket of b bytes fills at the rate r of its port: of m
+// bytes sent after a pause p, only m - min(b, r p) take time.
+
+// The plan with messages and collectives reduced by these bytes; unchanged without a testbed.
+// `predicted` is for the unchanged plan, and determines the pauses.
+ExecutedPlan with_bursts(const ExecutedPlan& executed, const Timeline& predicted,
+                         const ExecutionScale& scale);
 
 }  // namespace windtunnel

@@ -19,7 +19,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 

@@ -5,7 +5,7 @@
 #include "sim/study/simulate.hpp"
 #include "validate/accuracy/kinds/kinds.hpp"
 #include "validate/accuracy/rows/fitted_rows.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 

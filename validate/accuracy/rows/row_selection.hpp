@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "traces/text/row_reader.hpp"
+#include "traces/text/csv.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 #include "validate/accuracy/rows/validation_report.hpp"
 

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/base/quantile.hpp"
+#include "models/calibration/prediction_error.hpp"
 
 namespace windtunnel {
 namespace {
@@ -37,6 +40,36 @@ std::optional<double> kendall_tau_b(const std::vector<const ValidationRow*>& row
 double relative_error_of(double predicted, double measured) {
   const double difference = std::abs(predicted - measured);
   return measured == 0 ? difference : difference / std::abs(measured);
+}
+
+constexpr double kCovered = 0.9;
+constexpr int kFewestFamilies = 2;
+
+struct SquaredErrors {
+  double sum = 0;
+  int rows = 0;
+
+  double mean() const { return sum / rows; }
+};
+
+using Family = std::pair<std::string, std::string>;  // name, metric
+
+bool has_no_interval(const ValidationRow& row) {
+  return row.low == row.high && row.measured > 0 && row.predicted > 0;
+}
+
+// The error factor of a family from the other families of its metric; 1: not known.
+double left_out_factor(const std::map<Family, SquaredErrors>& errors, const Family& family) {
+  double sum = 0;
+  int others = 0;
+  for (const auto& [other, squares] : errors) {
+    if (other.second != family.second || other.first == family.first) continue;
+    sum += squares.mean();
+    ++others;
+  }
+  if (others < kFewestFamilies) return 1;
+  const double deviation = std::sqrt(sum / others);
+  return error_factor(error_told_by(deviation, others, "the other families"), kCovered);
 }
 
 }  // namespace
@@ -216,6 +249,23 @@ void summarise_families(ValidationReport& report, const std::map<std::string, st
   count_labels(report);
   for (ValidationFamily& family : report.families) {
     if (const auto note = notes.find(family.name); note != notes.end()) family.note = note->second;
+  }
+}
+
+void add_left_out_intervals(ValidationReport& report) {
+  std::map<Family, SquaredErrors> errors;
+  for (const ValidationRow& row : report.rows) {
+    if (!has_no_interval(row)) continue;
+    SquaredErrors& squares = errors[{row.family, row.metric}];
+    const double error = std::log(row.predicted / row.measured);
+    squares.sum += error * error;
+    ++squares.rows;
+  }
+  for (ValidationRow& row : report.rows) {
+    if (!has_no_interval(row)) continue;
+    const double factor = left_out_factor(errors, {row.family, row.metric});
+    row.low = row.predicted / factor;
+    row.high = row.predicted * factor;
   }
 }
 

@@ -11,7 +11,7 @@
 #include "models/workload/training.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/overrides.hpp"
-#include "scenarios/language/resolve/training_parts.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/fields.hpp"
 #include "scenarios/language/text/values.hpp"

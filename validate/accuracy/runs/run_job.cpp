@@ -20,7 +20,7 @@
 #include "scenarios/language/library/facts/gpu_names.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/resolve/resolve_power.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "traces/text/text.hpp"
 #include "validate/accuracy/runs/adapter_run.hpp"
 #include "validate/accuracy/runs/run_source.hpp"

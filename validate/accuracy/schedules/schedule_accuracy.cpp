@@ -17,7 +17,7 @@
 #include "policies/schedules/schedules.hpp"
 #include "traces/text/csv.hpp"
 #include "traces/text/text.hpp"
-#include "validate/accuracy/rows/left_out_intervals.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 #include "validate/accuracy/schedules/printed_schedule.hpp"
 
 namespace windtunnel {

@@ -8,7 +8,7 @@
 #include "kernels/device/device.hpp"
 #include "models/plan/plan.hpp"
 #include "validate/harness/collectives/collectives.hpp"
-#include "validate/harness/execute/collective_numbers.hpp"
+#include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/ranks/rank_sockets.hpp"
 #include "validate/harness/ranks/tcp_group.hpp"
 

@@ -5,10 +5,10 @@
 
 #include "models/base/error.hpp"
 #include "validate/harness/collectives/tcp_collectives.hpp"
-#include "validate/harness/execute/collective_numbers.hpp"
+#include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/device_collectives.hpp"
 #include "validate/harness/execute/rank_run.hpp"
-#include "validate/harness/ranks/peers.hpp"
+#include "validate/harness/ranks/tcp_group.hpp"
 
 namespace windtunnel {
 

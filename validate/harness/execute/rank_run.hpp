@@ -15,20 +15,44 @@
 #include <mutex>
 #include <queue>
 #include <set>
+#include <span>
 #include <tuple>
 #include <vector>
 
+#include "models/plan/plan.hpp"
 #include "models/plan/task_board.hpp"
 #include "models/plan/timeline.hpp"
 #include "validate/harness/execute/collective_work.hpp"
 #include "validate/harness/execute/device_collectives.hpp"
 #include "validate/harness/execute/link_clocks.hpp"
 #include "validate/harness/execute/plan_kernels.hpp"
-#include "validate/harness/execute/rank_store.hpp"
 #include "validate/harness/execute/rank_wire.hpp"
 #include "validate/harness/execute/run_clock.hpp"
 
 namespace windtunnel {
+
+// The bytes that a rank copies, encodes and stores, in memory and in an unnamed file, which
+// disappears with the process.
+
+class RankStore {
+ public:
+  RankStore() = default;
+  ~RankStore();
+  RankStore(const RankStore&) = delete;
+  RankStore& operator=(const RankStore&) = delete;
+
+  // Copies, xors or writes this many bytes, depending on the kind of task. Throws Error (failed) if
+  // the disk refuses.
+  void work(TaskKind kind, std::size_t size_bytes);
+
+ private:
+  void write(std::span<const std::byte> bytes);
+
+  std::mutex mutex_;
+  std::vector<std::byte> from_, to_;
+  int file_ = -1;
+  std::size_t written_bytes_ = 0;
+};
 
 // The inputs of a rank.
 struct RankSetup {

@@ -25,4 +25,15 @@ double memory_bytes(const KernelSteps& steps);
 TimedWork timed_work(const KernelSteps& steps, SampleRole role, CacheState cache,
                      const Device& device, Collectives* collectives = nullptr);
 
+// Prepares one collective of models/calibration/kernel_work.hpp, with buffers of its own, for ranks
+// that all run it. Kinds that name an algorithm use TcpCollectives; others use whatever connects
+// the ranks.
+
+// Empty if it can run, else why not; nullptr: a single rank.
+std::string why_no_collective(const KernelWork& work, const Collectives* collectives);
+
+// The result owns the buffers; `collectives` must outlive it.
+std::function<void()> prepare_collective(const KernelWork& work, const Device& device,
+                                         Collectives& collectives);
+
 }  // namespace windtunnel

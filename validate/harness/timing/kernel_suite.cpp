@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "models/cost/op/op.hpp"
+#include "models/workload/layer_table.hpp"
 #include "validate/harness/timing/kernel_runner.hpp"
 #include "validate/harness/timing/suite_part.hpp"
 
@@ -310,6 +312,17 @@ void add_compositions_of_ranks(Suite& suite) {
   }
 }
 
+std::vector<Op> ops_of(const Job& job, Pass pass) {
+  if (job.network) return network_ops(*job.network, job.batch.micro, job.precision, pass);
+  std::vector<Op> ops;
+  for (const Block block : {Block::layer, Block::moe_layer, Block::head}) {
+    if (block == Block::moe_layer && job.model.moe.experts == 0) continue;
+    const std::vector<Op> more = block_ops(job, block, pass);
+    ops.insert(ops.end(), more.begin(), more.end());
+  }
+  return ops;
+}
+
 }  // namespace
 
 std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
@@ -328,6 +341,27 @@ std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
     add_compositions_of_ranks(suite);
   }
   return std::move(suite).works(products);
+}
+
+std::vector<KernelWork> job_products(const Job& job) {
+  std::vector<KernelWork> products;
+  std::vector<std::string> texts;
+  for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+    for (const Op& op : ops_of(job, pass)) {
+      if (op.kind != OpKind::gemm) continue;
+      KernelWork work;
+      work.kernel = "gemm";
+      work.precision = op.precision.value_or(job.precision);
+      work.m = std::max(1.0, std::round(op.m));
+      work.n = std::max(1.0, std::round(op.n));
+      work.k = std::max(1.0, std::round(op.k));
+      const std::string text = to_text({{work}});
+      if (std::ranges::find(texts, text) != texts.end()) continue;
+      texts.push_back(text);
+      products.push_back(work);
+    }
+  }
+  return products;
 }
 
 }  // namespace windtunnel

@@ -12,7 +12,6 @@
 #include "models/base/quantile.hpp"
 #include "models/base/random.hpp"
 #include "models/calibration/slowdown.hpp"
-#include "validate/harness/timing/series.hpp"
 #include "validate/harness/timing/suite_part.hpp"
 
 namespace windtunnel {
@@ -383,6 +382,8 @@ MeasureProgress Measurement::run(std::span<const TimedWork> works) {
   return progress_;
 }
 
+constexpr int kResamples = 500;
+
 }  // namespace
 
 MeasureProgress measure(std::span<const TimedWork> works, Team& team, const MeasureOptions& options,
@@ -391,6 +392,26 @@ MeasureProgress measure(std::span<const TimedWork> works, Team& team, const Meas
   const std::string reason = device.why_unusable();
   if (!reason.empty()) throw Error(fmt::format("{}: {}", device.name, reason), ExitCode::failed);
   return Measurement(team, options, events).run(works);
+}
+
+SeriesSummary summarise(std::vector<double> seconds, std::uint64_t seed) {
+  CHECK(!seconds.empty(), "a series without timings");
+  std::ranges::sort(seconds);
+  SeriesSummary summary;
+  summary.median_s = quantile_of_sorted(seconds, 0.5);
+  summary.p05_s = quantile_of_sorted(seconds, 0.05);
+  summary.p95_s = quantile_of_sorted(seconds, 0.95);
+  RandomStream random(seed, RandomPurpose::resample, 0);
+  std::vector<double> medians;
+  std::vector<double> resample(seconds.size());
+  for (int i = 0; i < kResamples; ++i) {
+    for (double& value : resample) value = seconds[random.below(seconds.size())];
+    medians.push_back(median(resample));
+  }
+  std::ranges::sort(medians);
+  summary.low_s = quantile_of_sorted(medians, 0.025);
+  summary.high_s = quantile_of_sorted(medians, 0.975);
+  return summary;
 }
 
 }  // namespace windtunnel

@@ -4,10 +4,9 @@
 #include <utility>
 
 #include "models/base/error.hpp"
-#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

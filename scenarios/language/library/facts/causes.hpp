@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "models/calibration/interconnect_law.hpp"
+#include "models/machine/cluster.hpp"
+#include "models/network/groups/collective_choice.hpp"
 #include "models/results/resolved_value.hpp"
 
 namespace windtunnel {
@@ -38,5 +41,25 @@ const std::vector<Cause>& causes();
 
 // The setting to look at in a software; empty if `software` is not known.
 const std::string& setting_of(const Cause& cause, std::string_view software);
+
+// Faults that a user can fix and that make collectives slower than the law of their machine:
+// scenarios/library/collective_causes.yaml, which explains its entries.
+
+struct CollectiveCause {
+  std::string name, says, look_at, source;
+  std::optional<bool> across;     // whether the group spans nodes; none: either
+  std::vector<double> strengths;  // empty: by the number of NICs of a node
+  std::string strength;           // in words, with "{}" in place of the number
+  // Constants that the cause changes, each multiplied by strength^exponent (second).
+  std::vector<std::pair<Parameter InterconnectLaw::*, double>> law;
+  std::vector<std::pair<Parameter NodeSpec::*, double>> node;
+  CollectiveChoice choice;  // forced by the cause
+  bool without_nvls = false;
+};
+
+const std::vector<CollectiveCause>& collective_causes();
+
+// The strengths to try on nodes with `nics` NICs.
+std::vector<double> strengths_of(const CollectiveCause& cause, int nics);
 
 }  // namespace windtunnel

@@ -9,7 +9,7 @@
 #include "models/base/printable.hpp"
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "traces/text/text.hpp"
 
 namespace windtunnel {

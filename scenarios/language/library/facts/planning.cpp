@@ -8,7 +8,7 @@
 
 #include "models/calibration/prediction_error.hpp"
 #include "scenarios/language/library/library_reader.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 
 namespace windtunnel {
 namespace {

@@ -11,10 +11,9 @@
 #include "models/base/find_named.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/training.hpp"
-#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
-#include "scenarios/language/text/document_reader.hpp"
+#include "scenarios/language/text/document.hpp"
 #include "scenarios/language/text/evidence.hpp"
 
 namespace windtunnel {

@@ -10,7 +10,6 @@
 #include "models/base/quantity_range.hpp"
 #include "scenarios/language/library/calibration_writer.hpp"
 #include "scenarios/language/library/interconnect_laws.hpp"
-#include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/library/spec_fields.hpp"
 #include "scenarios/language/library/time_series.hpp"

@@ -1,8 +1,7 @@
-#include "scenarios/language/resolve/learning_rates.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scenarios/language/resolve/resolve.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,4 @@
-#include "scenarios/language/resolve/model_defaults.hpp"
-
+#include "scenarios/language/resolve/resolve.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {

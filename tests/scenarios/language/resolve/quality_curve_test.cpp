@@ -1,11 +1,10 @@
-#include "scenarios/language/resolve/quality_curve.hpp"
-
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "scenarios/language/resolve/resolve.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {

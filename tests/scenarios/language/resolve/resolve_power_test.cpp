@@ -1,5 +1,3 @@
-#include "scenarios/language/resolve/resolve_power.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include "scenarios/language/case.hpp"
 #include "scenarios/language/library/facts/power_watts.hpp"
 #include "scenarios/language/library/library.hpp"
+#include "scenarios/language/resolve/resolve.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

@@ -1,5 +1,4 @@
-#include "scenarios/language/resolve/unused.hpp"
-
+#include "scenarios/language/resolve/resolve.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {

@@ -1,10 +1,9 @@
-#include "scenarios/language/text/named_files.hpp"
-
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
+#include "scenarios/language/text/scenario_text.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

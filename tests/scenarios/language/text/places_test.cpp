@@ -1,7 +1,6 @@
-#include "scenarios/language/text/places.hpp"
-
 #include <gtest/gtest.h>
 
+#include "scenarios/language/text/values.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {

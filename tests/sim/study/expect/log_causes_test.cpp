@@ -13,7 +13,7 @@
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
-#include "scenarios/language/library/facts/collective_causes.hpp"
+#include "scenarios/language/library/facts/causes.hpp"
 #include "scenarios/language/library/library.hpp"
 
 namespace windtunnel {

@@ -1,6 +1,6 @@
-#include "validate/accuracy/collectives/network_pace.hpp"
-
 #include <gtest/gtest.h>
+
+#include "validate/accuracy/collectives/collective_machine.hpp"
 
 namespace windtunnel {
 namespace {

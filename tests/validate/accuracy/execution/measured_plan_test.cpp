@@ -1,8 +1,7 @@
-#include "validate/accuracy/execution/measured_plan.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/sim/engine/plan_maker.hpp"
+#include "validate/accuracy/execution/executed_plan.hpp"
 
 namespace windtunnel {
 namespace {

@@ -1,9 +1,8 @@
-#include "validate/accuracy/execution/port_bursts.hpp"
-
 #include <gtest/gtest.h>
 
 #include "tests/sim/engine/plan_maker.hpp"
 #include "tests/support/small_job.hpp"
+#include "validate/accuracy/execution/execution_judgement.hpp"
 #include "validate/harness/execute/testbed.hpp"
 
 namespace windtunnel {

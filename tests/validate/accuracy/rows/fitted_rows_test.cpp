@@ -11,7 +11,6 @@
 #include "models/base/error.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 #include "scenarios/language/library/library.hpp"
-#include "scenarios/language/library/library_files.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "validate/accuracy/rows/row_filter.hpp"
 

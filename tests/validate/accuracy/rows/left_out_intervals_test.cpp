@@ -1,11 +1,10 @@
-#include "validate/accuracy/rows/left_out_intervals.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <string>
 
 #include "models/base/random.hpp"
+#include "validate/accuracy/rows/validation_report.hpp"
 
 namespace windtunnel {
 namespace {

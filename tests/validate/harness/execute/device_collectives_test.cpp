@@ -43,7 +43,7 @@ Plan plan_of_all_kinds(int ranks) {
 #ifdef WINDTUNNEL_TEST_CUDA
 class DeviceCollectivesTest : public DeviceRanksTest {};
 
-// A wrong number would end the run (collective_numbers.hpp).
+// A wrong number would end the run (CollectiveNumbers).
 TEST_F(DeviceCollectivesTest, RunAPlansCollectivesThroughNccl) {
   ExecuteOptions options;
   options.scale = {1, 100};

@@ -8,7 +8,6 @@
 #include "models/calibration/kernel_law.hpp"
 #include "scenarios/language/case.hpp"
 #include "validate/harness/collectives/tcp_collectives.hpp"
-#include "validate/harness/timing/job_products.hpp"
 
 namespace windtunnel {
 namespace {

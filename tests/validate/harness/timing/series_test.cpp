@@ -1,11 +1,10 @@
-#include "validate/harness/timing/series.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/base/random.hpp"
+#include "validate/harness/timing/measure.hpp"
 
 namespace windtunnel {
 namespace {

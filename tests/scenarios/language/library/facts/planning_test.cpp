@@ -9,7 +9,6 @@
 #include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/document.hpp"
-#include "scenarios/language/text/document_reader.hpp"
 #include "scenarios/language/text/fields.hpp"
 
 namespace windtunnel {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string_view>
 
+#include "models/plan/plan.hpp"
 #include "models/plan/schedule.hpp"
 
 namespace windtunnel {
@@ -18,5 +19,16 @@ struct NamedPass {
 
 // Nothing if the range is not a pass.
 std::optional<NamedPass> pass_of_range(std::string_view name);
+
+// Which axis of the layout a process group lies along, by its description (pg_desc): of Megatron's
+// parallel_state ("PIPELINE_MODEL_PARALLEL_GROUP"), of PyTorch's DeviceMesh ("mesh_dp_shard"), or
+// the axis itself ("tp").
+
+// None: the description does not say. A group over data parallelism and another axis is dp.
+std::optional<Category> axis_of_group(std::string_view described);
+
+// Whether a data-parallel group connects copies of sharded weights ("mesh_dp_replicate" in hybrid
+// sharding), so that additional replicas join it.
+bool joins_replicas(std::string_view described);
 
 }  // namespace windtunnel
