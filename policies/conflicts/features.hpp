@@ -468,6 +468,9 @@ inline constexpr Feature kIslands = {"islands of replicas", "sync",
 inline constexpr Feature kWideIslands = {
     "islands of several replicas", "sync",
     [](const Asked& of) { return kIslands.in(of) && of.job.layout.island_replicas() > 1; }};
+inline constexpr Feature kPaths = {"paths of modules", "sync", [](const Asked& of) {
+                                     return !of.job.layout.path_modules.empty();
+                                   }};
 inline constexpr Feature kIslandLevels = {"islands of islands", "sync",
                                           [](const Asked& of) { return of.job.sync.size() > 1; }};
 inline constexpr Feature kDriftingIslands = {

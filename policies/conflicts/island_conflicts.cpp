@@ -18,6 +18,9 @@ constexpr Conflict kIslandRows[] = {
      ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
      "next step, within islands of several replicas",
      "take communication.overlap: bucketed or none"},
+    {kPaths, kLayerTable,
+     ": paths share modules of layers that are alike, and model '{model}' is a table of layers",
+     "leave sync.*.paths out"},
     {kIslands, kTaskJitter, ": needs factors of whole steps",
      "take cluster.jitter.per: step or run"},
     {kIslands, kStepsApart,

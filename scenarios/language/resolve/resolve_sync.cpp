@@ -284,7 +284,6 @@ void resolve_paths(const Values& values, Job& job, int entry) {
                                  islands, islands / 2, 2));
   }
   if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
-  if (job.network) values.fail(key, "goes with a transformer, whose layers are alike");
 }
 
 }  // namespace

@@ -164,6 +164,7 @@ void check_loss(const Values& values, const Job& job, const Training& training) 
 
 void check_trained(const Values& values, const Job& job, const Training& training) {
   const int layers = job.model.layers;
+  const bool adapters = training.adapter.kind != AdapterKind::none;
   int first = first_trained_part(&training, layers);
   if (job.network) {
     for (first = 0; first < layers; ++first) {
@@ -172,10 +173,9 @@ void check_trained(const Values& values, const Job& job, const Training& trainin
         break;
       }
     }
-    if (first == layers) values.fail("train.frozen", "nothing is left to be trained");
+    if (first == layers && !adapters) values.fail("train.frozen", "nothing is left to be trained");
     return;
   }
-  const bool adapters = training.adapter.kind != AdapterKind::none;
   if (first > head_part(layers)) values.fail("train.frozen", "nothing is left to be trained");
   if (!adapters && job.model.tied_embeddings && training.frozen_embedding != training.frozen_head) {
     values.fail("train.frozen",
