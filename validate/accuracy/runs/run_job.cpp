@@ -63,6 +63,9 @@ class Mapper {
     if (contains_text(run_.model, "grpo")) {
       throw Error("a step of GRPO writes samples first, and the row does not describe them");
     }
+    if (contains_text(run_.note, "unpacked samples")) {
+      throw Error("its samples are not packed, and the row does not say how long they are");
+    }
     for (const char* words : {"multimodal", "mimo_vlm", "llava"}) {
       if (contains_text(run_.model, words)) {
         throw Error("the row states a language model and not the encoder of images beside it");

@@ -32,8 +32,10 @@ Job chosen(const char* source, int pp, int experts, const char* note = "") {
 
 TEST(RunSource, EveryRowHasOne) {
   EXPECT_EQ(source_of(run_of("a paper")).name, "unknown");
-  EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 26.04.01 NeMo Container")).software->name,
+  EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 26.04 NeMo Container")).software->name,
             "megatron-bridge-26.04");
+  EXPECT_EQ(source_of(run_of("NVIDIA Megatron-Bridge 26.04.01 NeMo Container")).software->name,
+            "megatron-bridge-26.04.01");
   EXPECT_EQ(source_of(run_of("vTrain ground truth (single node)")).name, "vtrain-one-node");
   EXPECT_EQ(source_of(run_of("vTrain ground truth (multi-node)")).name, "vtrain");
 }
