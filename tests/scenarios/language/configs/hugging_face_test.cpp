@@ -407,7 +407,7 @@ TEST(HuggingFace, CompressedAttentionIsCountedAsLatentAndNamed) {
   const auto whole_model = [](const std::string& fields) {
     return model_of_hugging_face("{" + fields + "}", "config.json");
   };
-  const TransformerSpec flash = model_of(
+  const TransformerSpec flash = whole_model(
       config(43, "0, 0",
              R"("hidden_size": 4096, "num_attention_heads": 64, "q_lora_rank": 1024, "o_groups": 8,
          "n_routed_experts": 256, "moe_intermediate_size": 2048, "index_topk": 512)"));
@@ -440,7 +440,7 @@ TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
 TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
                   .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
-                               "deepseek_v3, deepseek_v32, gemma"));
+                               "deepseek_v3, deepseek_v32, deepseek_v4, gemma"));
   EXPECT_TRUE(refusal(R"({"model_type": "zamba2"})")
                   .starts_with("config.json:1:16: model_type 'zamba2' is not modelled: it has "
                                "layers that share weights"));
