@@ -109,8 +109,7 @@ std::vector<std::vector<IdlePeriod>> idle_periods(const Plan& plan, const Timeli
     std::vector<Common> ordered;
     for (auto& [behind, at] : common[c]) {
       at.period.seconds /= ranks[c];
-      // If a kernel has another position in another member's order, nothing is known about the
-      // period.
+      // If a kernel has another position in another member's order, the period may be empty there.
       if (at.ranks < ranks[c]) at.period.least_s = 0;
       if (at.period.seconds > 0) ordered.push_back(at);
     }

@@ -169,7 +169,7 @@ double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, i
   return std::max(0.0, all_s - deferred_s);
 }
 
-// Time that a rank needs for its messages per micro-batch.
+// Counts the messages that a rank sends per micro-batch.
 double messages_of(const std::vector<int>& rank_of_stage, int rank) {
   int messages = 0;
   for (std::size_t stage = 1; stage < rank_of_stage.size(); ++stage) {
