@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// What depends on how the sequences of a batch are shared out.
+// The parts that depend on how the sequences of a batch are assigned.
 struct Strategy {
   void (*check)(const Job&);
   PreparedIteration (*prepare)(const Job&, const SharedGeometry&);
@@ -98,7 +98,7 @@ Job layered_step(const Job& job, int level) {
   layered.communication.compressors.dp = {};
   std::vector<int>& groups = layered.layout.sync_groups;
   groups.erase(groups.begin(), groups.begin() + level + 1);
-  // Layers of a fragment lie apart, so that a part of each layer stands for them.
+  // The layers of a fragment are not consecutive, so a part of each layer represents them.
   const double bytes = job.sync[level].element_bytes / job.sync[level].fragments;
   layered.software.reduce_bytes = bytes;
   return layered;

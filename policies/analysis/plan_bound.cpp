@@ -57,8 +57,8 @@ class LinkBound {
     }
   }
 
-  // What goes to another network leaves a part beside the links that join it with its own:
-  // `common_Bps` of each.
+  // Traffic to another network leaves a part by other links than those that join the part with its
+  // own network: their bandwidth per part is `common_Bps`.
   void by_parts(const std::vector<int>& part_of_rank, Capacities capacities,
                 const std::vector<double>& common_Bps, std::string_view links, bool inside_node,
                 PlanBound& bound) const {
@@ -81,8 +81,9 @@ class LinkBound {
     return links_.capacity(route.front());
   }
 
-  // Inside a node GPUs talk by their ports alone; what leaves it goes by the port, from a GPU on
-  // the NIC's rail, or by the GPU's own NIC. All NICs of nodes on PCIe hang behind the GPUs' ports.
+  // Inside a node GPUs communicate only through their ports; traffic that leaves the node goes
+  // through the port, from a GPU on the NIC's rail, or through the GPU's own NIC. In nodes with
+  // PCIe all NICs are behind the GPUs' ports.
   void by_gpus(PlanBound& bound) const {
     std::vector<int> gpu_of_rank(plan_.ranks);
     std::iota(gpu_of_rank.begin(), gpu_of_rank.end(), 0);
@@ -207,8 +208,8 @@ class LinkBound {
     by_parts(part_of_rank, std::move(capacities), common_Bps, cut.links, false, bound);
   }
 
-  // Single links: what tasks ask of their node and of the storage, messages, and what nodes
-  // exchange, where every way crosses the link.
+  // Single links: demands of tasks on their node and on the storage, messages, and exchanges
+  // between nodes, if every path crosses the link.
   void by_links(PlanBound& bound) const {
     std::vector<double> load(links_.count(), 0);
     add_demands(load);
@@ -249,7 +250,8 @@ class LinkBound {
     }
   }
 
-  // Links that all ways of two GPUs cross; where there are many ways, those outside the fabric.
+  // Links that all paths between two GPUs cross; if there are many paths, only those outside the
+  // fabric.
   void append_common(int from, int to, std::vector<LinkId>& common) const {
     links_.append_route(from, to, common);
     const int ways = links_.paths(from, to);
@@ -266,7 +268,7 @@ class LinkBound {
     }
   }
 
-  // Links of the fabric that all ways cross from a node to another, by any of their NICs.
+  // Fabric links that all paths from one node to another cross, from any of their NICs.
   std::vector<LinkId> links_between(int node, int other) const {
     const int gpus = cluster_.node.gpus;
     std::vector<LinkId> common;
@@ -344,7 +346,7 @@ PlanBound plan_bound(const Plan& plan, const Cluster& cluster, CountedTransfers 
 }
 
 void check_bound(const Plan& plan, const Cluster& cluster, const Timeline& timeline) {
-  // A sample of the ranks may be off, either way.
+  // A sample of the ranks may be off in either direction.
   const double rounding = timeline.sampled_of > 0 ? 0.3 : 1e-6;
   const PlanBound bound = plan_bound(plan, cluster, CountedTransfers::as_flows);
   CHECK(timeline.makespan_s >= bound.seconds() * (1 - rounding),

@@ -72,8 +72,8 @@ void PlanBytes::add(const Task& task, Volume& volume) {
   }
 }
 
-// Of a place with `inside` of a group's members: none of the algorithms gets along with less in
-// either direction, as what is away is reduced or copied on its way through places of equal size.
+// For a place with `inside` of a group's members: no algorithm needs less in either direction, if
+// data is reduced or copied on its way through places of equal size.
 double PlanBytes::least_bytes(const Volume& volume, double inside, double members,
                               bool inside_node) {
   if (inside == members) return 0;

@@ -47,8 +47,8 @@ constexpr NamedValue kValues[] = {
     {"tp", [](const Asked& of) { return std::to_string(of.job.layout.tp); }},
 };
 
-// Some cost more to tell than a row to ask: only those that the text has. {size} is that of the
-// axis `key`.
+// Only values that the text names are formatted, since some are more expensive than the predicates.
+// {size} is that of the axis `key`.
 std::string with_values(std::string_view text, std::string_view key, const Asked& asked) {
   fmt::dynamic_format_arg_store<fmt::format_context> values;
   for (const NamedValue& each : kValues) {

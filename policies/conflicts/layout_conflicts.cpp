@@ -1,5 +1,5 @@
-// Models and how they are divided. Asked of layouts of which it is not known yet whether they can
-// be.
+// Conflicts of models and how they are divided. These are tested before the layout is known to be
+// valid.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-// What lies beside the GPUs' memory (offload).
+// Conflicts of state outside the GPUs' memory (offload).
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,4 @@
-// What a schedule that is made does not go with.
+// Features that a generated schedule cannot be combined with.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -1,4 +1,5 @@
-// What stands beside a step: other work, loading of samples, engines, volunteers, fused jobs.
+// Conflicts of features outside the step: other work, loading of samples, engines, volunteers,
+// fused jobs.
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {
@@ -42,7 +43,8 @@ constexpr Conflict kCampaignRows[] = {
      ": reroute gives the passes of a lost node to nodes that hold the same stage, and on "
      "cluster.pools those have paces of their own",
      "take shrink, relayout or wait"},
-    // The idle time that lost micro-batches go into is not told apart from what stragglers leave.
+    // Idle time used for rerouted micro-batches is not distinguished from idle time caused by
+    // stragglers.
     {kReroute, kRedundancy,
      ": reroute does not go with redundancy, under which replicas have other work to do than that "
      "of lost ones",

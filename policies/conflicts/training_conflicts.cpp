@@ -1,4 +1,4 @@
-// What a step trains, and by what (train).
+// Conflicts of what a step trains and how (train).
 #include "policies/conflicts/features.hpp"
 
 namespace windtunnel {

@@ -60,7 +60,7 @@ class MessageChecker {
     return {action.stage, action.unit / (schedule_.microbatches * schedule_.slices)};
   }
 
-  // The message that an action waits for, of which nobody knows yet whether it is one.
+  // The message that an action would wait for; whether it exists is checked by the caller.
   std::optional<Message> input_of(const Action& action) const {
     const int stage = schedule_.model_stage(action.stage);
     if (action.kind == ActionKind::forward && stage > 0) {
@@ -101,7 +101,7 @@ class MessageChecker {
     return schedule_.rank_of_stage[message.from_stage] != schedule_.rank_of_stage[message.to_stage];
   }
 
-  // What a rank has done so far.
+  // Progress of a rank so far.
   struct Done {
     std::set<Message> received;
     std::set<Message> sent;
@@ -258,13 +258,14 @@ class MessageChecker {
     return at > from;
   }
 
-  // The send follows the result, so a receive is there once its send is.
+  // A receive follows its send, because the send follows the result.
   bool ready(const Action& action) {
     const std::optional<Message> input = input_of(action);
     return !input || there(*input);
   }
 
-  // A result is there for its user when it is made, or sent where messages are named.
+  // A result is available to its user when it is made or, if messages are explicit, when it is
+  // sent.
   void finish(const Action& action) {
     if (is_send(action.kind)) there(message_of(action)) = true;
     const std::optional<Message> output = output_of(action);

@@ -105,7 +105,8 @@ class PlanEvaluator {
     }
     choose();
     while (!events_.empty()) {
-      // What happens at the same time comes before a stream by priority chooses.
+      // All events at the same time are processed before a stream by priority chooses its next
+      // task.
       now_s_ = events_.top().time_s();
       while (!events_.empty() && events_.top().time_s() <= now_s_) {
         const Event event = events_.top();

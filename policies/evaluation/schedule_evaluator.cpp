@@ -12,8 +12,8 @@
 namespace windtunnel {
 namespace {
 
-// Results are numbered: the activation of (stage, unit) is stage * units + unit, its input gradient
-// stands behind all activations. -1 = nothing.
+// Results are numbered: the activation of (stage, unit) is stage * units + unit; input gradients
+// follow after all activations. -1: none.
 using ResultId = std::int64_t;
 constexpr ResultId kNothing = -1;
 constexpr ResultId kPartner = -2;  // that the partner has come as far
@@ -22,7 +22,7 @@ constexpr double kPending = -1;
 struct RankState {
   const Action* next = nullptr;
   const Action* last = nullptr;  // one past the end
-  const Action* ends = nullptr;  // where its iteration ends, null behind all of them
+  const Action* ends = nullptr;  // end of the current iteration; null after the last
   double now_s = 0;
   ResultId waits_for = kNothing;
   double busy_s = 0;
@@ -35,13 +35,13 @@ struct RankState {
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
-// What runs beside the compute streams: nothing but delays; messages that leave one after the
-// other; also collectives and ends of iterations; also messages that ranks wait for. The loop is
-// compiled for each.
+// What is evaluated besides compute: only delays; messages that leave one after the other;
+// collectives and ends of iterations too; and messages that ranks wait for. The loop is compiled
+// for each.
 enum class Side { none, messages, collectives, all };
 
-// Runs each rank until it waits for another one; whoever makes what it waits for wakes it. Every
-// action is looked at once, and once more if it had to wait.
+// Runs each rank until it waits for another one, which wakes it when the awaited result is made.
+// Every action is examined once, and once more if it had to wait.
 template <Side kSide>
 class Evaluator {
   static constexpr bool kCollectives = kSide >= Side::collectives;
@@ -117,7 +117,7 @@ class Evaluator {
     return action.unit / (schedule_.microbatches * slices_);
   }
 
-  // What the action lacks, if anything; moves `start_s` to where the last of its inputs is there.
+  // The missing input of the action, if any; raises `start_s` to the arrival of its last input.
   template <bool kPair>
   ResultId missing_input(ActionKind kind, ResultId result, const StageTimes& stage,
                          double& start_s) const {
@@ -146,8 +146,8 @@ class Evaluator {
     return kNothing;
   }
 
-  // Runs the rank's actions until the list ends or one must wait. The loop that all time goes to: a
-  // function of its own takes in all that it calls, which one for every kind of Side does not.
+  // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop.
+  // As a separate function it is inlined well, which a function for every kind of Side is not.
   [[gnu::noinline]] void run_rank(int rank) {
     RankState& state = ranks_[rank];
     state.waits_for = kNothing;
@@ -229,7 +229,7 @@ class Evaluator {
     return kNothing;
   }
 
-  // What the action leaves behind when it ends, now.
+  // Records the results of an action that ends now.
   template <bool kPair>
   void finish(const Action& action, ResultId made, const StageTimes& stage, int rank, double now_s,
               RankState& state) {
@@ -245,7 +245,7 @@ class Evaluator {
         state.activation -= stage.activation + stage.recomputed;
         break;
       case ActionKind::backward_input:
-        // What was recomputed for it may wait for the weight gradient, and be more than the forward
+        // Recomputed data may be kept for the weight gradient, and may be more than the forward
         // kept.
         hold(stage.weight_activation - stage.activation - stage.recomputed, state);
         break;
@@ -345,7 +345,8 @@ class Evaluator {
     }
   }
 
-  // Sets `through_s`, as far as the rank waits for its messages; the one of which that is unknown.
+  // Sets `through_s` if the rank waits for its messages; returns the message whose end is still
+  // unknown.
   ResultId wait_for_sends(const Action& action, const Action* second, int rank, double now_s,
                           RankState& state) {
     const bool waits = sends_ == Sends::blocking && state.sent_s > 0;
@@ -363,8 +364,8 @@ class Evaluator {
 
   // ---- the end of an iteration ----
 
-  // Ends the iterations that lie behind the rank's position. Returns kPending if the rank has more
-  // to compute and its partner has not arrived yet.
+  // Ends the iterations before the rank's position. Returns kPending if the rank must compute more
+  // and its partner has not arrived yet.
   double end_iterations(int rank, const Action* next, double now_s, RankState& state) {
     while (state.ends != nullptr && next >= state.ends) {
       const int iteration = streams_.iteration(rank);
@@ -432,7 +433,7 @@ class Evaluator {
   const ResultId units_;
   const std::int32_t slices_;
   const ResultId gradients_;     // first gradient
-  std::vector<double> there_s_;  // [result] where its consumer can use it
+  std::vector<double> there_s_;  // [result] when its consumer can use it
   std::vector<RankState> ranks_;
   std::vector<double> iteration_end_s_;
   std::vector<int> ready_;
@@ -442,7 +443,7 @@ class Evaluator {
   const Sends sends_;
   CollectiveStreams streams_;
   std::vector<double> offered_s_;  // [result] made; of synchronous messages
-  std::vector<double> posted_s_;   // [result] asked for; likewise
+  std::vector<double> posted_s_;   // [result] when it is requested; the same
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,

@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// What may stand behind an iteration's last backward.
+// Whether the action may follow an iteration's last backward.
 bool settles_gradients(const Action& action) {
   return action.kind == ActionKind::reduce_grad || action.kind == ActionKind::reshard;
 }

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// What has happened to one unit on one stage.
+// Progress of one unit on one stage.
 struct Progress {
   bool forward = false;
   bool recompute = false;
@@ -19,9 +19,9 @@ struct Progress {
   bool backward_weight = false;
 };
 
-// What has happened to a stage.
+// Progress of a stage.
 struct StageProgress {
-  bool is_sharded = false;  // its weights, now; only where the schedule unshards them
+  bool is_sharded = false;  // its weights are sharded now; only if the schedule has unshards
   bool is_reduced = true;   // no gradients since the last reduction
   bool has_reductions = false;
   bool has_recomputes = false;
@@ -111,7 +111,7 @@ class Validation {
     }
   }
 
-  // The slice before (upwards) or behind (downwards) on the stage comes first.
+  // The previous slice (forwards) or the next one (backwards) of the stage must come first.
   void check_slices(const Action& action, bool forward) {
     const int slice = action.unit % schedule_.slices;
     const int first = forward ? slice - 1 : slice + 1;

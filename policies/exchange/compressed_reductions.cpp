@@ -29,7 +29,7 @@ struct GradientExchange::Axes {
   int shards = 1;
   ReducingGroup group;
 
-  // What compression across places only tells apart.
+  // Axes that are only distinguished by compression across places.
   ReplicaAxis inner_axis = ReplicaAxis::node_part;
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
   int inner = 1;  // members of a place
@@ -168,7 +168,7 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-// Each rank keeps a momentum of all that it compresses. `elements`: how many more these are than
+// Each rank keeps a momentum of everything that it compresses. `elements`: by how many they exceed
 // those that it updates, whose momentum is among its moments.
 double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
@@ -248,7 +248,7 @@ std::vector<Transfer> GradientExchange::of_recipe(const Recipe& recipe, const Ax
   return row;
 }
 
-// What is pushed to servers and pulled back crosses the network twice.
+// Data is pushed to servers and pulled back, so it crosses the network twice.
 void GradientExchange::append_served(int pp, ReplicaAxis axis, double bytes, int times,
                                      std::vector<Transfer>& row) const {
   const double members = network_.groups(axis).count;
@@ -257,8 +257,8 @@ void GradientExchange::append_served(int pp, ReplicaAxis axis, double bytes, int
     row.insert(row.end(), times, transfer(pp, axis, CollectiveKind::all_to_all, bytes));
     return;
   }
-  // A NIC pulls while it pushes. An exchange leaves a member's own part out. The nodes of all
-  // stages share the servers.
+  // A NIC pulls while it pushes. A member's own part is not exchanged. The nodes of all stages
+  // share the servers.
   const double crowd = std::max(1.0, double(job_.cluster.nodes) / servers);
   const double each = bytes * members / (members - 1) * crowd;
   row.push_back(transfer(pp, axis, CollectiveKind::all_to_all, each));
@@ -272,7 +272,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   if (network_.groups(all).count == 1) return {};
   const double bytes = parameters * element_bytes_;
   if (scattered && network_.groups(axes.across).count > 1) {
-    // A shard's ranks scatter what its copies sum by way of servers.
+    // A shard's ranks scatter what its copies sum through servers.
     std::vector<Transfer> row = {transfer(pp, axes.shard, CollectiveKind::reduce_scatter, bytes)};
     const double part = bytes / axes.shards;
     if (sums_copies(job_.layout, action)) append_served(pp, axes.across, part, 2, row);
@@ -284,7 +284,7 @@ std::vector<Transfer> GradientExchange::served(double parameters, int pp, bool e
   const ReplicaAxis across = by_node ? ReplicaAxis::node_peers : all;
   const double sent = by_node ? bytes / part : bytes;
   std::vector<Transfer> row;
-  // A host that serves the shards of its own GPUs has nothing to send back.
+  // A host that serves the shards of its own GPUs sends nothing back.
   append_served(pp, across, sent, scattered ? 1 : 2, row);
   if (!by_node) return row;
   const NodeSpec& node = job_.cluster.node;

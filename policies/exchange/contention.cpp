@@ -6,8 +6,8 @@
 namespace windtunnel {
 namespace {
 
-// How much longer kernels of `work_s` take when a collective runs beside them for `beside_s`: in
-// that time they get through 1 / (1 + slowdown) of it.
+// By how much kernels of `work_s` are delayed if a collective overlaps them for `beside_s`: in that
+// time they complete 1 / (1 + slowdown) of it.
 double lost_s(double work_s, double beside_s, double slowdown) {
   return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
 }

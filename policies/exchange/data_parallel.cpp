@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// The most partitions of a stage that are told apart. Smaller ones are merged, and take as long
-// together as one by one.
+// The largest number of partitions of a stage that are distinguished. Smaller ones are merged, with
+// the same total time.
 constexpr double kMostPartitions = 2000;
 
 double gather_s(const Segments& segments) {
@@ -384,8 +384,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     traffic.first_forward = std::move(forward);
 }
 
-// Behind the gradients' arrival, before the segment of the forward pass: of a rank's shard, if it
-// has one, behind which the weights are gathered.
+// After the gradients' arrival and before the segment of the forward pass: updates the rank's
+// shard, if it has one, after which the weights are gathered.
 void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   const bool sharded = job_.layout.sharding != Sharding::none;
   const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };
@@ -405,7 +405,7 @@ void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   std::ranges::move(gathers, std::back_inserter(to.gathers));
 }
 
-// Priority: what goes under the backward pass, in an order of its own, and what is left.
+// Priority: what is sent during the backward pass, in its own order, and the rest.
 void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
                                   Segments& backward, Segments& forward) const {
   struct Part {

@@ -132,7 +132,7 @@ std::vector<ScheduledPartition> priority_order(const std::vector<Partition>& par
       }
     };
     until_now();
-    // There is room again when the oldest of those under way is through.
+    // There is room again when the oldest partition in flight has completed.
     while (!window.empty()) {
       if (window.front().end_s > now_s) {
         if (window_bytes + partitions[ready.top()].bytes <= credit_bytes) break;

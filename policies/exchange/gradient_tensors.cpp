@@ -14,12 +14,12 @@
 namespace windtunnel {
 namespace {
 
-// What tp divides of a matrix; a bias is divided with the rows.
+// How tp divides a matrix; a bias is divided like the rows.
 enum class Split { none, rows, columns };
 
-// Appends the tensors of a stage in the order of the backward pass. `work` in parameters of the
-// whole model that a token meets, the same forward and backward, on the first tensor of a linear
-// layer: the gradients of all of them are there when it has run, and it runs when all have arrived.
+// Appends the tensors of a stage in the order of the backward pass. `work`, in parameters of the
+// whole model used per token, is equal forward and backward and is assigned to the first tensor of
+// a linear layer: its pass completes all their gradients, and needs all of them.
 class StageWeights {
  public:
   StageWeights(const Job& job, std::vector<StageTensor>& tensors)

@@ -40,7 +40,7 @@ class CopiedBytes {
         weight_bytes_(weight_bytes_per_parameter(job)),
         gradient_bytes_(reduce_bytes_per_parameter(job)) {}
 
-  // Backward passes gather from the second copy where there is one; of experts there is none.
+  // Backward passes gather from the second copy if there is one; experts have none.
   double weights(const StagePiece& piece, bool backward) const {
     if (offload_.weights == MemoryTier::gpu) return 0;
     const double dense = backward && second_copy_ ? 0 : piece.dense + piece.frozen;
@@ -91,8 +91,8 @@ std::vector<PieceCopies> shared_copies(const Job& job, const std::vector<StagePi
   return copies;
 }
 
-// What has to leave for a piece leaves behind the last but one before it, so that it comes while
-// that between them is computed.
+// A chunk evicted for a piece leaves after the last piece but one, so that the fetch overlaps the
+// computation of the piece in between.
 std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePiece>& pieces) {
   std::vector<ChunkRange> ranges;
   for (const StagePiece& piece : pieces) ranges.push_back(piece.chunks);

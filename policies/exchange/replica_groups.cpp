@@ -33,8 +33,8 @@ bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
          (span % gpus == 0 || gpus % span == 0);
 }
 
-// What the slowest NIC of the nodes of these ranks gives, as a share of one of the pool's; of ranks
-// out of order, of the ranks' own NICs.
+// Bandwidth of the slowest NIC among these ranks' nodes, as a share of one of the pool's; if ranks
+// are out of order, among the ranks' own NICs.
 double slowest_nic(const Cluster& cluster, int first, int last, int pool = -1) {
   if (has_uneven_nics(cluster) || !cluster.in_order()) {
     if (cluster.ranks.in_order()) {  // whole nodes
@@ -76,15 +76,15 @@ NodePorts first_node_ports(const StridedGroups& groups, int first, int per_node,
   return ports;
 }
 
-// Members of a group that lie in one node; 1 unless all groups lie on nodes alike. Stages start
-// where nodes do, or a group never crosses the edge of a node.
+// Members of a group in one node; 1 unless all groups are placed equally on nodes. Stages must
+// start where nodes do, or a group never crosses nodes.
 int members_in_node(const StridedGroups& group, int gpus) {
   const int span = group.stride * group.count;
   if (gpus % span == 0) return group.count;
   return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
 }
 
-// Nodes from this one on whose ways to others are alike.
+// Number of nodes from this one on with the same paths to others.
 int nodes_alike(const LinkTable& links, int node) {
   const Cluster& cluster = links.cluster();
   if (!cluster.in_order() || cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;
@@ -163,7 +163,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 
 namespace {
 
-// Nodes of every site; 0: not all have as many.
+// Nodes of every site; 0: sites differ.
 int nodes_per_site(const FabricSpec& fabric) {
   if (fabric.topology != Topology::sites || fabric.sites.empty()) return 0;
   const int nodes = fabric.sites.front().nodes;
@@ -190,7 +190,7 @@ bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
-  // What goes as one collective is not divided unless the job says so.
+  // What runs as one collective is not divided unless the job says so.
   const Communication& communication = job.communication;
   if (communication.overlap == GradientOverlap::dear ||
       communication.overlap == GradientOverlap::priority ||
@@ -260,8 +260,8 @@ GroupShape StridedShapes::sharing_cables(const StridedGroups& groups, int first,
   return shape;
 }
 
-// Groups that start at the same place of a pod and do not reach the last one, which may be smaller,
-// and all that stay under one switch, are alike: place -1.
+// Groups that start at the same position in a pod and do not reach the last pod, which may be
+// smaller, and all groups under one switch, are alike: position -1.
 GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
   const Cluster& cluster = links_.cluster();
   const int gpus = cluster.node.gpus;
@@ -278,7 +278,7 @@ GroupShape StridedShapes::one_gpu_per_node(int node, int nodes, int node_step) {
   return shape;
 }
 
-// One GPU of every node shows what the lanes of all meet: in a tree they climb alike.
+// One GPU of every node represents all lanes: in a tree they use the same levels.
 GroupShape StridedShapes::worst_of_regular(const StridedGroups& groups, int first) {
   const Cluster& cluster = links_.cluster();
   const int gpus = cluster.node.gpus;
@@ -369,7 +369,7 @@ MessageWay message_way(const Layout& layout, const LinkTable& links, int from_pp
   const Cluster& cluster = links.cluster();
   const int members = layout.tp * layout.cp * layout.dp;
   MessageWay way;
-  // Whole nodes: their first GPUs show the way of all, and the first of nodes alike that of these.
+  // With whole nodes, their first GPUs represent all, and so does the first of equal nodes.
   const bool whole = cluster.ranks.in_order() && members % cluster.node.gpus == 0;
   const auto step = [&](int from, int to) {
     if (!whole) return 1;

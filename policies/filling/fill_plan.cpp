@@ -23,12 +23,12 @@ namespace {
 
 constexpr std::int16_t kKernels = 0;  // the stream of every rank (policies/tasks)
 constexpr double kLeast_s = 2e-9;     // the engine's clock does not tell less
-constexpr int kBehindAll = -1000000;  // priority, where kernels go by it
+constexpr int kBehindAll = -1000000;  // lowest priority, if kernels run by priority
 
 struct Period {
   IdlePeriod idle;
   double left_s = 0;   // for pieces, of `idle.least_s`
-  double stretch = 1;  // kernels beside a collective take so many times as long
+  double stretch = 1;  // factor on kernels that overlap a collective
 };
 
 // Pieces of one kind of work that run one after another behind a task.
@@ -134,7 +134,7 @@ class Filler {
 
   // ---- memory ----
 
-  // What stays on the ranks beside training, in the order of the work.
+  // Memory of the work that stays on ranks during training, in order of the work.
   void hold(int work) {
     const FillingCost& cost = costs_[work];
     bool any = false;
@@ -177,7 +177,7 @@ class Filler {
     return pieces;
   }
 
-  // Up to so many pieces, in periods of an iteration or, kAll, of any.
+  // Up to `pieces` pieces, in periods of one iteration or, with kAll, of any.
   void take(int work, std::int64_t pieces, std::int64_t iteration, Place& place) const {
     for (Period& period : place.periods) {
       if (pieces == 0) return;
@@ -211,7 +211,8 @@ class Filler {
     return std::llround(std::ceil(units / (job_.layout.tp * job_.layout.cp) - 1e-9));
   }
 
-  // Whole units go to the ranks so that the one with the most exposed work has the least of it.
+  // Assigns whole units so that the rank with the most exposed work has as little of it as
+  // possible.
   void fill_needed(int work, const std::vector<int>& column, int iteration) {
     struct Share {
       int place = 0;
@@ -358,7 +359,7 @@ class Filler {
     return report;
   }
 
-  // With what stays there for the work that runs there, and what a piece takes besides.
+  // Including the resident data of work that runs there, and the memory of a piece.
   double most_bytes(const Place& place, const GpuMemory& training) const {
     std::set<int> works;
     double piece_bytes = 0;
@@ -371,7 +372,7 @@ class Filler {
     return training.total() + held_bytes + piece_bytes;
   }
 
-  // What is left of a period: for want of memory, or because no piece ends in it.
+  // The unused rest of a period: for lack of memory, or because no piece fits.
   void add_idle(const Place& place, const Period& period, double share, FilledRank& rank) const {
     rank.idle_s += share * period.idle.seconds;
     bool room = false;

@@ -34,8 +34,8 @@ std::map<TaskIndex, RankIdle> idle_of_rank(const RankClass& owner, const RankTim
   return idle;
 }
 
-// When collectives of the rank send and receive, in order and apart: of one whose time is known
-// only that, for before it the rank waits for others.
+// When collectives of the rank send and receive, ordered and disjoint: for a collective with known
+// time only that time, because before it the rank waits for others.
 std::vector<Span> transfers_of(const RankClass& owner, const RankTimeline& rank) {
   std::vector<Span> spans;
   for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) {
@@ -109,7 +109,7 @@ std::vector<std::vector<IdlePeriod>> idle_periods(const Plan& plan, const Timeli
     std::vector<Common> ordered;
     for (auto& [behind, at] : common[c]) {
       at.period.seconds /= ranks[c];
-      // Where a kernel stands in another place of another member's order, nothing is known.
+      // If a kernel has another position in another member's order, the period may be empty there.
       if (at.ranks < ranks[c]) at.period.least_s = 0;
       if (at.period.seconds > 0) ordered.push_back(at);
     }

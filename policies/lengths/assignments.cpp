@@ -61,7 +61,7 @@ bool same_packs(const LengthPlan& a, const LengthPlan& b) {
   });
 }
 
-// Leaves the first `most` that are unlike: where all packs have room, halves of it change nothing.
+// Keeps the first `most` distinct ones: if all packs fit, halving the room changes nothing.
 void keep_first(std::vector<Assignment>& all, std::size_t most) {
   std::vector<Assignment> kept;
   for (Assignment& each : all) {
@@ -101,7 +101,7 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   }
   std::ranges::stable_sort(all, {},
                            [&](const Assignment& each) { return about_s(job, each.plan); });
-  // Seconds of packs do not say how a pipeline fills, nor what every pass gathers.
+  // The time of packs includes neither how a pipeline fills nor what every pass gathers.
   keep_first(all, job.layout.pp > 1 || in_step(job) ? 3 : 1);
   if (fixed_tokens <= room) all.push_back(fixed_assignment(job, lengths));
   return all;

@@ -100,9 +100,9 @@ double held_tokens(const LengthCosts& costs) {
 
 using Chunks = std::vector<std::vector<int>>;
 
-// Sequences of neighbouring lengths together (FlexSP's micro-batch chunking), rounds of about as
-// many tokens each. `filled`: more where GPUs would wait for the longest sequence, as far as memory
-// holds them.
+// Groups sequences of similar length (FlexSP's micro-batch chunking) into rounds with about equally
+// many tokens. `filled`: more tokens if GPUs would wait for the longest sequence, as far as memory
+// allows.
 Chunks chunked(const Lengths& batch, int rounds, bool filled) {
   // share of time and memory that packs use; packing loses the rest
   constexpr double kFilled = 0.9;
@@ -216,8 +216,8 @@ LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   return plan;
 }
 
-// Sequences one by one balance the GPUs; where memory is short, or every pass costs something,
-// filled packs are fewer.
+// Single sequences balance the GPUs; filled packs are fewer, if memory is short or every pass has a
+// cost.
 std::vector<LengthPlan> mesh_plans(const Lengths& batch) {
   std::vector<OpenPack> single;
   std::vector<OpenPack> filled;

@@ -283,8 +283,8 @@ class RoundSearch {
     return shares;
   }
 
-  // `times` groups of a degree in place of twice as many of half as many GPUs, and the other way
-  // round, for all degrees.
+  // Replaces groups by `times` groups of a degree instead of twice as many with half the GPUs, and
+  // vice versa, for all degrees.
   std::vector<Division> changes(int times) const {
     std::vector<Division> changes;
     for (std::size_t degree = 1; degree < costs_.size(); ++degree) {

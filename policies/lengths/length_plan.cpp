@@ -34,7 +34,7 @@ namespace {
 
 constexpr double kMostTokens = 5e8;  // of a pack, so that ints hold them
 
-// Its micro-batches are packs, each in so many slices.
+// Micro-batches are packs, each in `slices` slices.
 Schedule schedule_of(const Job& job, int packs, int slices) {
   ScheduleRequest request;
   request.ranks = job.layout.pp;
@@ -53,7 +53,7 @@ void add_memory(const Job& job, PreparedIteration& prepared) {
   prepared.memory = iteration_memory(job, prepared);
 }
 
-// An iteration of as many equal packs as are under way at once.
+// An iteration with as many equal packs as are in flight at once.
 PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   PreparedIteration prepared;
   const int under_way = job.layout.pp == 1 ? 1 : 2 * job.layout.stages();
@@ -77,8 +77,8 @@ std::vector<int> pools_of(const Job& job, int gpu, int gpus) {
   return pools_of_block(job, gpu * job.layout.tp, gpus * job.layout.tp);
 }
 
-// What `of_pool` gives of each stage on the pool of its pipeline rank; `pools` is empty where all
-// nodes are alike.
+// Combines what `of_pool` returns for each stage on the pool of its pipeline rank; `pools` is empty
+// if all nodes are alike.
 template <class OfPool>
 std::vector<ChunkCost> by_stage(const Job& job, const std::map<int, PackCosts>& costs,
                                 const std::vector<int>& pools, const OfPool& of_pool) {
@@ -101,7 +101,7 @@ std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>
   return by_stage(job, costs, pools, [&](const PackCosts& on_pool) { return on_pool.of(pass); });
 }
 
-// What GPUs of a class run. Every slice of every pack is a unit with costs of its own.
+// Costs of GPUs of a class. Every slice of every pack is a separate unit.
 ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs,
                            const LengthPlan& plan, const GpuClass& of,
                            const std::vector<int>& gpus) {
@@ -191,7 +191,7 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
   return prepared;
 }
 
-// `prepared`, or where it is of a job with other replicas, what this one does.
+// Uses `prepared`, or prepares the job if `prepared` has other replicas.
 Plan plan_closed(const Job& job, const PreparedIteration& prepared) {
   Job closed = job;
   closed.communication.fidelity = Fidelity::closed;
@@ -211,8 +211,7 @@ double step_s_of(const Job& job, const PreparedIteration& prepared, Plan& plan) 
   return step_s;
 }
 
-// The class that computes longest; what it waits for beside that is its pipeline's bubble, and data
-// parallelism.
+// The class that computes longest; the rest of its step is pipeline bubble and data parallelism.
 IterationEstimate undisturbed(const Job& job, const PreparedIteration& prepared) {
   Plan plan = plan_closed(job, prepared);
   IterationEstimate estimate;
@@ -269,7 +268,7 @@ void check_distribution(const Job& job) {
   }
 }
 
-// What the training state takes, without a token.
+// Memory of the training state, without tokens.
 std::vector<GpuMemory> state_memory(const Job& job) {
   std::vector<ChunkCost> state;
   for (const ChunkCost& chunk : chunk_costs(job)) {
@@ -306,7 +305,7 @@ double tokens_on_pool(const Job& job) {
   return tokens;
 }
 
-// Throws Error where memory leaves no room for packs of groups of different degrees.
+// Throws Error if memory has no room for packs of groups of different degrees.
 void check_groups(const Job& job) {
   const double room = tokens_per_gpu(job);
   if (room < 1) {
@@ -336,7 +335,7 @@ void check_groups(const Job& job) {
 void check_lengths(const Job& job) {
   check_conflicts(length_conflicts(), job);
   check_distribution(job);
-  // What a search of recomputation leaves room for is asked about each that it tries.
+  // Candidates of a recomputation search are checked individually.
   if (job.lengths->policy != LengthPolicy::fixed && !job.recompute.searched) check_groups(job);
 }
 

@@ -25,10 +25,10 @@ std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
   return passes;
 }
 
-// All make as many passes, and the ranks of a pack theirs at once: gathers and reductions of every
-// pass, or exchanges with experts, meet. Packs of one round are nested, the wide ones first: so
-// they go to the end, and passes without a pack to the front, where the last reductions still run
-// beside a backward pass.
+// All GPUs make equally many passes, and the ranks of a pack make its passes together, because
+// gathers and reductions of every pass, or exchanges with experts, synchronise them. Packs of one
+// round are nested, wide ones first: they go to the end, and passes without a pack to the front,
+// where the last reductions still overlap a backward pass.
 void put_in_step(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
   std::size_t most = 1;
   for (const PackPasses& own : passes) most = std::max(most, own.size());
@@ -49,8 +49,8 @@ double tokens_of(const LengthPlan& plan, const PackPass& pass) {
   return pack.tokens / pack.ranks;
 }
 
-// What a pass waits for: all of a round for the one before, the ranks of a pack for each other, and
-// those whose experts it needs, among which its tokens spread evenly.
+// What a pass waits for: all GPUs of a round for the previous round; the ranks of a pack for each
+// other; and the GPUs whose experts it needs, over which its tokens are spread evenly.
 void add_meetings(const Job& job, const LengthPlan& plan, std::vector<PackPasses>& passes) {
   const int gpus = static_cast<int>(passes.size());
   for (PackPasses& own : passes) {

@@ -34,7 +34,7 @@ enum class Order { up, down };
 void append_pass(const ChunkRounds& chunk, std::vector<InnerRound> PassRounds::*pass, Order order,
                  std::vector<InnerRound>& to) {
   const auto leaves = [&](std::size_t at) {
-    // The embedding and the loss head have nothing that goes on into another layer.
+    // The embedding and the loss head do not continue into another layer.
     const auto goes_on = [&](const LayerRounds& layers) {
       return std::ranges::any_of(layers.rounds.*pass, &InnerRound::into_next_layer);
     };
@@ -72,15 +72,15 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
-// None where the share is rounding.
+// Empty if the share is only rounding.
 std::vector<InnerCollective> parts_of(const std::vector<InnerCollective>& collectives,
                                       double share) {
   if (share <= kRounding) return {};
   return shares_of(collectives, share);
 }
 
-// Compute that does not wait for a collective is spread evenly between them. A round whose compute
-// is another action's blocks for what that does not hide.
+// Compute that waits for no collective is spread evenly between collectives. A round that overlaps
+// another action's compute blocks for the part that this does not hide.
 std::vector<ActionStep> steps_of(const std::vector<InnerRound>& rounds, double compute_s,
                                  bool with_weights) {
   double left_s = compute_s;
@@ -136,7 +136,7 @@ void append_piece(const Hideable& rounds, std::size_t i, std::size_t pieces, Act
   }
 }
 
-// Each exchange of one action beside steps of the other, as evenly as they divide.
+// Puts each exchange of one action in parallel to steps of the other, as evenly as possible.
 std::vector<ActionStep> crossed(const Hideable& forward, std::span<const ActionStep> forward_steps,
                                 const Hideable& backward,
                                 std::span<const ActionStep> backward_steps) {
@@ -173,7 +173,8 @@ bool stands_on(const Cluster& cluster, int place) {
   return cluster.places.empty() || std::ranges::find(cluster.places, place) != cluster.places.end();
 }
 
-// A NIC carries the bytes of its own node alone. Links between switches are taken to be on the way.
+// Whether a link may be on the path: a NIC carries only traffic of its own node; links between
+// switches are assumed to be on the path.
 bool may_be_on_the_way(const Cluster& cluster, std::string_view links) {
   if (!names_nic(links) || names_whole_kind(links)) return true;
   const std::string_view number = links.substr(links.find(' ') + 1);
@@ -182,9 +183,8 @@ bool may_be_on_the_way(const Cluster& cluster, std::string_view links) {
   return stands_on(cluster, nic / cluster.nics_per_node());
 }
 
-// Whether messages from the GPUs of one of the job's nodes may take unlike times: ways by hash or
-// in turn, and single links that are slower. A pass of ranks that share it begins when the last of
-// them has its input.
+// Whether messages from GPUs of one node may take different times: hashed or alternating paths, and
+// single slower links. A pass begins when the last of the ranks that share it has its input.
 bool have_unlike_ways(const Cluster& cluster) {
   const FabricSpec& fabric = cluster.fabric;
   const auto is_slower = [&](const LinkFault& fault) {

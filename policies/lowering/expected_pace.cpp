@@ -45,8 +45,8 @@ JitterGroups jitter_groups(const Job& job) {
   return {std::max(1.0, in_step / unit), std::max(1.0, members / std::max(in_step, unit))};
 }
 
-// What a pipeline rank computes in an iteration, and of how many equally long tasks with a factor
-// each the sum varies as much.
+// Work of a pipeline rank in an iteration, and the number of equally long tasks with independent
+// factors whose sum varies as much.
 struct RankWork {
   double seconds = 0;
   double squares = 0;  // sum of the squares of the tasks' seconds
@@ -88,7 +88,7 @@ std::vector<double> expected_slowdowns(const Job& job, const Schedule& schedule,
   const auto busiest = std::ranges::max_element(works, {}, &RankWork::seconds) - works.begin();
   const double draws = jitter.per == JitterPer::task ? works[busiest].draws() : 1;
   const auto [units, groups] = jitter_groups(job);
-  // Ranks whose slowest group may be behind even the usual one of the busiest rank compete with it.
+  // Ranks compete with the busiest one if their slowest group may be later than its typical group.
   ExpectedFactors expected = expected_factors(jitter, units, groups, draws);
   const auto competes = [&](const RankWork& work) {
     return work.seconds * expected.slowest >= works[busiest].seconds * expected.group;

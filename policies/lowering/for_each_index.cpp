@@ -18,8 +18,8 @@ void for_each_index(size_t count, int threads, const std::function<void(size_t)>
   std::vector<std::exception_ptr> failures(count);
   std::atomic<size_t> next{0};
   std::atomic<bool> failed = false;
-  // What is taken is worked on, so that all before one that failed are: whose failure is thrown
-  // does not depend on the threads.
+  // Every index that was taken is completed, so all indices before a failed one are done: which
+  // failure is thrown does not depend on the threads.
   const auto drain = [&] {
     while (!failed) {
       const size_t i = next++;

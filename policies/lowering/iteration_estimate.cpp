@@ -65,7 +65,7 @@ class Estimator {
   }
 
  private:
-  // But for what waits for dispatches between and beside iterations.
+  // Without waits for dispatches between and during iterations.
   IterationEstimate undispatched() {
     if (needs_plan()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
@@ -83,7 +83,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // With data parallelism and the optimizer beside the pipeline.
+  // With data parallelism and the optimizer in parallel to the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active()) {
@@ -96,7 +96,7 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  // What maps of three times cannot say: the Plan itself, evaluated.
+  // For features that the maps cannot express: evaluates the Plan itself.
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;
@@ -122,7 +122,7 @@ class Estimator {
     return estimate;
   }
 
-  // What the rank computes beside the passes of an iteration: updates, encoding, decoding.
+  // What the rank computes outside the passes of an iteration: updates, encoding, decoding.
   std::vector<CostPart> beside_passes(const Plan& plan, int rank) const {
     std::vector<CostPart> parts;
     for (const Task& task : plan.classes[rank].tasks) {
@@ -363,8 +363,8 @@ class Estimator {
     return longest;
   }
 
-  // The exposed optimizer step of the slowest rank, or of this rank where ranks do not wait for
-  // each other.
+  // The exposed optimizer step of the slowest rank, or of this rank if ranks do not wait for each
+  // other.
   CostPart exposed_optimizer(int own) const {
     CostPart slowest{Category::optimizer, Origin::spec, -1};
     for (int rank = 0; rank < layout_.pp; ++rank) {
@@ -403,7 +403,7 @@ class Estimator {
     add(Category::dp, data_.network().origin(job_, rank, data_.geometry().world()), exposed_s);
   }
 
-  // What the rank computes in an iteration: each kind of action as often as it stands in the list.
+  // What the rank computes in an iteration, counting every action in its list.
   template <class Add>
   void add_work(int rank, const Add& add) const {
     const ActionCosts costs(schedule_, prepared_.units);

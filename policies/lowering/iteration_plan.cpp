@@ -45,8 +45,8 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
   return {};
 }
 
-// Consecutive ranks whose collectives are seconds of their passes, so that one has the pace of all;
-// those that are tasks hold up the others themselves.
+// Consecutive ranks whose collectives are part of their passes' time, so that they share one pace;
+// collectives that are tasks synchronise ranks themselves.
 int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   int ranks = layout.tp;
   if (layout.cp > 1 && !inner.cp) {
@@ -57,7 +57,7 @@ int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   return inner.ep ? ranks : std::lcm(ranks, layout.ep);
 }
 
-// What the replicas of each kind run; of nodes that are alike, all of them.
+// Contexts of the replicas of each kind; if nodes are alike, of all replicas.
 struct ReplicaContexts {
   // Keeps references.
   ReplicaContexts(const Job& job, const PreparedIteration& prepared,
@@ -91,7 +91,7 @@ struct ReplicaContexts {
         }
       }
     }
-    // One kind's tasks are those of all: they meet in groups.
+    // If collectives of one kind are tasks, so are those of all kinds, because they share groups.
     for (const std::vector<ChunkRounds>& of_kind : rounds) {
       const InnerTasks own = inner_tasks(job, of_kind);
       inner = {inner.tp || own.tp, inner.cp || own.cp, inner.ep || own.ep};
@@ -118,8 +118,8 @@ struct ReplicaContexts {
 
   bool gang() const { return contexts.front().gang; }
 
-  // What the kind's replicas exchange, the same collectives as all others: beside their own copies
-  // to and from the host, where there are any.
+  // The exchanges of the kind's replicas: the same collectives as all others, and their own copies
+  // to and from the host, if any.
   const DataParallel& exchanges_of(const Job& job, const ReplicaCosts& kind,
                                    const SharedGeometry& geometry, const DataParallel& of_all) {
     if (!offload_of(job).any() || kind.packed()) return of_all;
@@ -243,7 +243,7 @@ Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
   plan.ranks = job.layout.ranks();
   plan.iterations = options.iterations * schedule.iterations;
   plan.draw = options.draw;
-  // Packs of one pass go to groups of their own, each at its pace.
+  // Packs of one pass run in separate groups, each at its own pace.
   plan.in_step = prepared.balanced ? job.layout.tp : ranks_of_one_pace(job.layout, inner);
   if (inner.ep) plan.exchanges = expert_exchanges(job);
   const std::vector<PipelineRankGroups> groups =

@@ -29,7 +29,7 @@ Schedule plain_stages(const Job& job) {
   return plain;
 }
 
-// A file is of one pipeline; what it does not say, the numbers of a generator, does not apply.
+// A file describes one pipeline; parameters of generators do not apply to it.
 Schedule imported_schedule(const Job& job) {
   const Schedule& schedule = *job.schedule.imported;
   const auto check = [&](int has, int due, std::string_view what, std::string_view key,

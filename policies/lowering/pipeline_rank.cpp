@@ -61,7 +61,7 @@ class Builder {
   }
 
  private:
-  // As the rank's own nodes see it; nullptr: all are alike.
+  // The job as seen by the rank's own nodes; nullptr: all nodes are alike.
   static std::unique_ptr<const Job> own_job(const IterationContext& context, int rank) {
     if (context.pools.empty()) return nullptr;
     return std::make_unique<const Job>(on_pool(context.job, context.pools[rank]));
@@ -174,7 +174,7 @@ class Builder {
       ready.push_back(tasks_.reduce_with_partner(
           partner.embedding ? "reduce embedding" : "reduce with partner", partner.bytes, ready));
     }
-    // No rank waits for all others where iterations follow one another without a flush.
+    // No rank waits for all others if iterations follow one another without a flush.
     if (tasks_.has_world()) ready = {tasks_.norm(std::move(ready))};
     ready.insert(ready.end(), copies_.begin(), copies_.end());
     const bool last_of_all = round_ + 1 == ctx_.options.iterations && iteration + 1 == iterations();
@@ -193,7 +193,7 @@ class Builder {
     }
     const double ahead_s = dispatch_ahead_s(job_, ctx_.schedule, rank_);
     const double between_s = dispatch_between_s(job_);
-    // What all wait for comes before the next program is sent.
+    // What all ranks wait for must end before the next program is dispatched.
     const bool awaited = outer_ >= 0 && ctx_.options.iterations == 1;
     const TaskIndex ended = awaited ? outer_ : optimizer_;
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
@@ -279,7 +279,7 @@ class Builder {
     return tasks;
   }
 
-  // The pass begins when that of every rank in the gang could.
+  // The pass begins when every rank of the gang is ready.
   void await_gang(Task& task) {
     task.after = {tasks_.meet(0, "gang " + task.name, Category::wait,
                               behind(std::move(task.after), last_compute_))};
@@ -307,9 +307,9 @@ class Builder {
     return ctx_.data_parallel.segments(action.stage, action.kind, first, last);
   }
 
-  // Layers keep their activations one after the other, and free them so. A pair does both
-  // at once; there, and where activations leave while the pass runs, the whole is held from begin
-  // to end.
+  // Layers allocate their activations one after the other, and free them in the same way. In a pair
+  // both happen at once; there, and if activations are evicted during the pass, the whole amount is
+  // allocated from begin to end.
   void take_memory(const Task& whole, std::size_t i, std::size_t segments, double share,
                    Task& segment) const {
     if (!whole.paired && !offload_of(job_).any()) {
@@ -321,8 +321,8 @@ class Builder {
     if (i + 1 < segments) segment.free_bytes = 0;
   }
 
-  // An action cut into segments: what each gathers before it and reduces behind it. `reducing`:
-  // whose gradients are reduced.
+  // An action cut into segments, with gathers before and reductions after each. `reducing`: the
+  // action whose gradients are reduced.
   void append_pieces(const Task& whole, const Segments& segments, const Action& reducing) {
     const bool early = ctx_.data_parallel.gathers_early();
     const std::vector<TaskIndex> awaited = std::exchange(later_, {});
@@ -381,8 +381,8 @@ class Builder {
     if (!awaited.empty()) await(awaited, whole);
   }
 
-  // Segments have the activations of one unit of their stage, which data parallelism was built
-  // with. What another unit copies is in proportion to its own.
+  // Segments contain the activations of one unit of their stage, for which data parallelism was
+  // built. Copies of other units are scaled in proportion.
   HostCopies of_unit(HostCopies copies, int stage, int unit) const {
     if (copies.activations <= 0) return copies;
     const double known = ctx_.data_parallel.offloaded_bytes(stage);

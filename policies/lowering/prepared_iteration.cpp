@@ -33,8 +33,8 @@
 namespace windtunnel {
 namespace {
 
-// The iteration several times over, without a flush: where ranks do not wait for one another. Four
-// iterations stand before steady_window().
+// The iteration repeated several times without a flush, if ranks do not wait for one another. Four
+// iterations precede steady_window().
 Schedule in_a_row(Schedule schedule) {
   const auto holding = [&](int units) {
     return (units + schedule.microbatches - 1) / schedule.microbatches;
@@ -54,8 +54,8 @@ Schedule in_a_row(Schedule schedule) {
   return schedule;
 }
 
-// Not every order of actions survives that ranks wait for their receivers, or in the middle of it
-// for a partner's gradients.
+// Not every order of actions works if ranks wait for their receivers or, in the middle, for a
+// partner's gradients.
 void check_waits(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;
   const bool synchronous = job.software.sends == Sends::synchronous;
@@ -84,8 +84,8 @@ void hold_tied_once(const Job& job, const Schedule& schedule, std::vector<ChunkC
           job.layout.tp;
 }
 
-// What a compressor keeps counts as gradients, what it needs for a moment as buffers: for all
-// gradients at once, or for the bucket that is under way and the one behind it.
+// A compressor's state counts as gradients, its temporary data as buffers: for all gradients at
+// once, or for the bucket in flight and the next one.
 void add_compressor(const Job& job, const PreparedIteration& prepared,
                     std::vector<GpuMemory>& memory) {
   if (!has_recipe(job)) return;
@@ -115,7 +115,7 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// What compressors of outer exchanges keep, beside the weights of the last one.
+// State of the compressors of outer exchanges, in addition to the weights of the last one.
 void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
                            std::vector<GpuMemory>& memory) {
   const auto compressed = [](const SyncLevel& level) { return compresses(level.compressor); };
@@ -129,7 +129,7 @@ void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// [pipeline rank] The most of its activations that is in a tier beside the GPU at once.
+// [pipeline rank] Peak of its activations in a tier outside the GPU.
 std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
   std::vector<StageCost> costs;
   for (const ChunkCost& unit : prepared.units)
@@ -188,7 +188,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
                                const SharedGeometry& geometry) {
   PreparedIteration own;
   own.geometry = geometry;
-  // What all nodes have decides where memory does; their times are those of their pools.
+  // Memory is that of what all nodes have in common; times are those of their pools.
   const Job shared = job_of_kind(job, kind, -1);
   check_layout(shared.model, shared.layout, shared.batch, shared.layout.ranks(),
                shared.cluster.node.gpus);

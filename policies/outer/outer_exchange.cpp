@@ -16,7 +16,7 @@ namespace {
 constexpr double kFp32Bytes = 4;
 constexpr ReducingGroup kPair{.ranks = 2, .nodes = 2};
 
-// Blocks of layers whose modules are told apart.
+// Counts the blocks of layers with distinct modules.
 int blocks_of(const Layout& layout) {
   return layout.path_modules.empty() ? 1 : static_cast<int>(layout.path_modules.size());
 }
@@ -40,7 +40,8 @@ ReplicaAxis sync_axis(int level) {
   return level == 0 ? ReplicaAxis::island_peers : ReplicaAxis::region_peers;
 }
 
-// What of a fragment one rank exchanges of dense parameters or of experts of one block of layers.
+// The part of a fragment that one rank exchanges, of dense parameters or experts, in one block of
+// layers.
 struct OuterExchange::Part {
   std::vector<TensorShape> shapes;
   double elements = 0;
@@ -101,9 +102,9 @@ Transfer OuterExchange::collective(int pp, ReplicaAxis axis, CollectiveKind kind
   return {.axis = axis, .kind = kind, .bytes = bytes, .seconds = seconds, .algorithm = algorithm};
 }
 
-// To the neighbours of a graph, each of which gets what one partner alone would. A ring's are
-// served one after the other; an exponential graph's are those of recursive doubling; which ones a
-// random graph has is drawn anew every time, so that all get their part on average.
+// Sends to the neighbours in a graph, each as a single partner would be served. A ring's neighbours
+// are served one after the other; an exponential graph's are those of recursive doubling; a random
+// graph's are drawn anew every time, so that all receive equally much on average.
 std::vector<Transfer> OuterExchange::gossip(const Part& part, int level, int pp,
                                             double message_bytes) const {
   const SyncLevel& of_level = job_.sync[level];
@@ -140,7 +141,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
     const Recipe recipe = recipe_of(part, level);
     for (const RecipeStep& step : recipe.steps) {
       kernels(step.kernels);
-      // Hops inside a node are of methods that know one; here all members are alike.
+      // Hops inside a node belong to methods that distinguish nodes; here all members are equal.
       if (gossips || step.bytes <= 0 || step.hop == ReduceHop::node) continue;
       row.push_back(collective(pp, part.axis, step.kind, step.bytes));
     }
@@ -158,7 +159,7 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
   }
 }
 
-// Among whom what is sent is reduced: of gossip each pair of neighbours for itself.
+// The group in which the data is reduced; with gossip each pair of neighbours.
 ReducingGroup OuterExchange::group_of(const Part& part, int level) const {
   if (job_.sync[level].pattern == SyncPattern::gossip) return kPair;
   const int groups = network_.groups(part.axis).count;

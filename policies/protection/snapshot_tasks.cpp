@@ -40,7 +40,7 @@ class Snapshot {
   SnapshotEnd add(TaskIndex after) {
     const PlaceTraits& place = traits_of(tier_);
     if (!place.copied) return {};
-    // In chunks, one behind the other: what is encoded is on its way while the next is.
+    // In chunks: each encoded chunk is sent while the next is encoded.
     const TaskIndex encoded_on_gpu =
         tier_.code.on_gpu && bytes_.parity > 0 ? encode_on_gpu(after) : after;
     SnapshotEnd end;
@@ -87,7 +87,7 @@ class Snapshot {
     const double crossing = bytes_.moved * state_share_on_gpu(job_);
     copy.flows =
         paced_by(job_, Resource::pcie_out, crossing / efficiency.value, rate, bytes_.moved);
-    if (crossing <= 0) {  // all of it is there already
+    if (crossing <= 0) {  // everything is already there
       copy.flows = {host_traffic(job_, bytes_.moved, std::numeric_limits<double>::infinity())};
     } else if (rate < link_Bps) {
       copy.flows.front().max_rate = rate;
@@ -137,8 +137,8 @@ class Snapshot {
     return tasks_.append(std::move(exchange));
   }
 
-  // What the rank's own part of the state gets of a process that goes at this rate; infinite: of
-  // one without a limit.
+  // The rate at which a writing process handles this rank's part of the state; infinite without a
+  // limit.
   double of_process(double rate_Bps) const {
     if (rate_Bps == 0) return std::numeric_limits<double>::infinity();
     return rate_Bps / writer_parts(tier_.writer, job_.layout);

@@ -140,8 +140,8 @@ NodeGroups same_shard_nodes(const Layout& layout, const Cluster& cluster) {
   const int apart = std::max(copies.stride, gpus);
   const int span = copies.stride * copies.count;
   NodeGroups groups{cluster.nodes, 1, 1};
-  // A node with copies of all shards of its stage counts as one; copies that stand across the edges
-  // of nodes do not count.
+  // A node with copies of all shards of its stage counts as one; copies that cross node boundaries
+  // are not counted.
   if (apart % gpus != 0 || span % apart != 0 || (copies.stride < gpus && gpus % copies.stride != 0))
     return groups;
   groups.stride = apart / gpus;
@@ -185,7 +185,7 @@ bool survives_nodes(const TierProtection& protection, std::span<const int> lost_
   groups.reserve(lost_nodes.size());
   for (const int node : lost_nodes) groups.push_back(protection.groups.group_of(node));
   std::ranges::sort(groups);
-  // In order, more than are tolerated of one group reach as far as this.
+  // In sorted order, more than the tolerated losses in one group span at least this many entries.
   const std::size_t reach = protection.tolerated;
   for (std::size_t i = reach; i < groups.size(); ++i) {
     if (groups[i] == groups[i - reach]) return false;
@@ -205,7 +205,7 @@ bool survives(const SnapshotTier& tier, FailureKind kind) {
   if (kind == FailureKind::planned && !place.outlives_stop) return false;
   const bool on_one_node = place.copied && place.of_node && !over_nodes(tier.code);
   if (kind == FailureKind::node && on_one_node) return false;
-  // A lost node ends all trainers, those of other nodes as well.
+  // A lost node ends all trainers, also those on other nodes.
   return outlives_trainer(tier);
 }
 

@@ -69,7 +69,8 @@ double lacking_bytes(const Job& job, const PreparedIteration& prepared) {
   return most;
 }
 
-// The fewest of 0 to `most` that do; nothing: not even `most`. More of them never do worse.
+// The smallest number from 0 to `most` that works, or none; larger numbers must work at least as
+// well.
 template <class Does>
 std::optional<int> fewest(int most, const Does& does) {
   if (does(0)) return 0;
@@ -83,7 +84,8 @@ std::optional<int> fewest(int most, const Does& does) {
   return high;
 }
 
-// The first of 0 to `most`, in at most kScanned steps, that does: more of them may do worse.
+// The first number from 0 to `most` that works, in at most kScanned steps; larger numbers may work
+// less well.
 template <class Does>
 std::optional<int> first_of(int most, const Does& does) {
   constexpr int kScanned = 64;
@@ -148,8 +150,8 @@ class MemorySearch {
     return all;
   }
 
-  // With the state as given: the fewest layers whose activations leave; if none has to, the
-  // smallest share of the optimizer.
+  // With the given offload of state: the fewest layers whose activations are offloaded; if none
+  // needs to be, the smallest share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
     if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
@@ -178,8 +180,8 @@ class MemorySearch {
     consider(with_share(share.value_or(kSteps)));
   }
 
-  // The largest share of each layer's activations that makes the step longer by no more than what
-  // the first and the last layer's copies may take.
+  // The largest share of each layer's activations that lengthens the step by at most the copies of
+  // the first and last layer.
   void try_hidden(const Job& job, const Offload& state) {
     const auto with_share = [&](int steps) {
       Offload next = state;
@@ -202,8 +204,8 @@ class MemorySearch {
     }
   }
 
-  // For a table of layers: swaps those that are dearest to compute again, as many as pay; computes
-  // the cheapest of the others again until the rest fits.
+  // For a table of layers: swaps those that are most expensive to recompute, as long as that pays;
+  // recomputes the cheapest of the others until the rest fits.
   void try_tables(const Job& job) {
     const Offload& offload = offload_of(job);
     const std::vector<std::size_t> order = dearest_first(job);
@@ -223,7 +225,7 @@ class MemorySearch {
       const int swapped = swaps * step / kSteps;
       if (step > 0 && swapped == swaps * (step - 1) / kSteps) continue;
       const int rest = searched_.recompute ? count - swapped : 0;
-      // Layers computed again in a row live together, so that more of them can need more memory.
+      // Consecutive recomputed layers are alive together, so more of them can need more memory.
       const std::optional<int> again =
           first_of(rest, [&](int recomputed) { return fits_gpu(with_rules(swapped, recomputed)); });
       consider(with_rules(swapped, again.value_or(rest)));
@@ -250,8 +252,8 @@ class MemorySearch {
     return iteration;
   }
 
-  // More that moves leaves less on the GPU; the host, which then holds more, is looked at where a
-  // choice is considered.
+  // The more is offloaded, the less is on the GPU; host memory is checked when a choice is
+  // considered.
   bool fits_gpu(const Job& job) {
     try {
       return lacking_on_gpu(job, prepared(job)) <= 0;

@@ -10,7 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// Beside the objective, which most changes leave alone, the mean over ranks counts a little.
+// The mean over ranks has a small weight in addition to the objective, which most changes do not
+// affect.
 constexpr double kMeanShare = 0.02;
 // share of the objective that is accepted as a loss at the start; falls to 0
 constexpr double kTemperature = 2e-4;

@@ -13,8 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// How much later than it could the last rank's first backward starts decides how much is in flight:
-// so many periods of it are searched apart.
+// The delay of the last rank's first backward determines how much is in flight: this many periods
+// of delay are searched separately.
 constexpr int kLanes = 6;
 // Partial patterns that the dynamic program keeps per rank and lane.
 constexpr size_t kMostStates = 16;
@@ -43,8 +43,8 @@ struct RankTimes {
   double work_s() const { return std::accumulate(duration_s.begin(), duration_s.end(), 0.0); }
 };
 
-// Where ops go that stand in a given order within the period: each at its offset from the start of
-// the forward of a, plus a delay that does not fall from op to op and stays within the rank's spare
+// Positions of ops in a given order within the period: each at its offset from the start of the
+// forward of a, plus a delay that never decreases from op to op and is at most the rank's spare
 // time, plus whole periods.
 class OpPlacer {
  public:

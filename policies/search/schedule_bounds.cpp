@@ -144,13 +144,13 @@ double idle_s(const RankLoad& load, const Ways& ways, const std::vector<StageCos
       most_waiting_s(load, double(units - 1) * load.chunks, limit - load.activation);
   const double second_s = std::max(0.0, last_wait_s - costs[load.last_stage].forward_s - waiting_s);
   const double both_s = first_s + second_s;
-  // The waits are apart unless all forwards stand before the first input gradient.
+  // The waits are disjoint unless all forwards precede the first input gradient.
   if (limit < units * load.activation * (1 - kSlack)) return both_s;
   return std::min(both_s, std::max(0.0, first_wait_s - units * load.forward_s));
 }
 
-// Weight gradients that stand before the rank's last input gradient because memory does not hold
-// what they need.
+// Weight gradients that must precede the rank's last input gradient because memory cannot hold
+// their data.
 double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, int units,
                     double limit) {
   const double all_s = units * load.weight_s;
@@ -169,7 +169,7 @@ double undeferred_s(const RankLoad& load, const std::vector<StageCost>& costs, i
   return std::max(0.0, all_s - deferred_s);
 }
 
-// That a rank sends for each micro-batch.
+// Counts the messages that a rank sends per micro-batch.
 double messages_of(const std::vector<int>& rank_of_stage, int rank) {
   int messages = 0;
   for (std::size_t stage = 1; stage < rank_of_stage.size(); ++stage) {

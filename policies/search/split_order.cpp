@@ -78,8 +78,8 @@ std::int64_t WeightFiller::input_of(const SplitItem& item, bool is_forward) cons
   return item.stage + 1 < stages ? stages * units + result + units : -1;
 }
 
-// Weight gradients that a gap takes, and those for which memory has no room beside `activation`
-// more. False when there is none left to give way.
+// Inserts the weight gradients that a gap takes, and those needed to make room for `activation`
+// more. False if no more can be inserted.
 bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, double activation,
                              std::vector<Action>* actions) {
   while (at.weight < at.backward) {
@@ -95,7 +95,7 @@ bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, 
   return true;
 }
 
-// What its end changes, and who gets the result.
+// Applies the effects of an item's end, and passes on its result.
 void WeightFiller::finish(const SplitOrder& order, int rank, const SplitItem& item, bool is_forward,
                           std::vector<Action>* actions) {
   const Stage& stage = stages_[item.stage];

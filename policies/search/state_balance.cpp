@@ -43,7 +43,7 @@ std::vector<int> mixed_ranks(const Job& job) {
   return mixed;
 }
 
-// What a rank of a kind on a pool has room for, of the state over the mean.
+// Room of a rank of a kind on a pool, in units of its mean state.
 double room_for(const Job& job, const ReplicaCosts& costs, int pool, double high) {
   PreparedIteration own;
   own.schedule = costs.schedule;
@@ -121,8 +121,8 @@ std::vector<double> balanced_state(const Job& job) {
   }
   const double all = std::accumulate(ranks.begin(), ranks.end(), 0.0);
   const std::vector<double> most = rooms(tried, prepared, pools, all);
-  // Pools that no mixed stage stands on hold what is theirs alone, whatever their number; a stage
-  // on one pool shares its state evenly, as long as that is no share of nothing.
+  // Pools that no mixed stage uses hold only their own state, whatever the number; a stage on one
+  // pool shares its state evenly, provided the share is not zero.
   constexpr double kLeast = 1e-9;
   const auto by_pool = [&](const std::vector<double>& shares) {
     std::vector<double> result(mixed.size(), 1);

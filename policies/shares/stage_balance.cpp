@@ -85,7 +85,7 @@ std::vector<PartTimes> times_of_ranks(const Job& job) {
 }
 
 // Layers of each stage if no stage may take longer than `limit_s`; the first stages take as many as
-// they can. Empty if some layers are left over.
+// they can. Empty if layers remain.
 std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& times,
                                double limit_s) {
   const int stages = job.layout.stages();
@@ -102,8 +102,8 @@ std::vector<int> stages_within(const Job& job, const std::vector<PartTimes>& tim
   return layer == job.model.layers ? layers : std::vector<int>{};
 }
 
-// Which pipeline rank holds each stage, as the job's schedule places them; in a loop where it has
-// no order of so few micro-batches.
+// The pipeline rank of each stage in the job's schedule; in a loop if the schedule is undefined for
+// so few micro-batches.
 std::vector<int> ranks_of_stages(const Job& job) {
   const int ranks = job.layout.pp;
   if (job.schedule.imported) return job.schedule.imported->rank_of_stage;
@@ -143,8 +143,8 @@ BusyTimes busy_times(const Job& job, const std::vector<PartTimes>& times,
   return busy;
 }
 
-// Where ranks hold several stages, stages that are alike do not make ranks alike: layers pass to
-// the stage before or behind as long as that evens the ranks.
+// If ranks hold several stages, equal stages do not make ranks equal: layers move to neighbouring
+// stages as long as that evens the ranks.
 std::vector<int> with_even_ranks(const Job& job, const std::vector<PartTimes>& times,
                                  const std::vector<int>& ranks, std::vector<int> layers) {
   BusyTimes best = busy_times(job, times, ranks, layers);

@@ -227,9 +227,8 @@ TaskIndex RankTasks::transfers(const std::vector<Transfer>& transfers, const cha
   return last;
 }
 
-// The tasks that a transfer waits for, among the transfers before it. Within a row kernels wait,
-// and so does what follows them; where nothing is computed during collectives, the kernels of the
-// next row wait too.
+// The earlier transfers that a transfer waits for. Within a sequence, kernels wait, and so do their
+// successors; if nothing is computed during collectives, the kernels of the next sequence wait too.
 std::vector<TaskIndex> RankTasks::before(const Transfer& transfer, TaskIndex last,
                                          const RowEnds& row_ends) const {
   if (last < 0) return {};
@@ -372,7 +371,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   task.group_slot = static_cast<std::int16_t>(slot);
   task.sequence = group.next_sequence++;
   const Fidelity fidelity = job_.communication.fidelity;
-  // What exchanges snapshots is no part of the training's communication.
+  // Exchanges of snapshots are not part of the training's communication.
   if (task.category != Category::snapshot) {
     if (task.algorithm == CollectiveAlgorithm::automatic) {
       const CollectiveChoice choice =
@@ -384,7 +383,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
   const CollectiveChoice choice(task.algorithm, task.protocol);
   const CollectiveCost closed = costs_.cost(task.collective, choice, group.shape, task.bytes);
   task.origin = closed.origin;
-  // What costs least beside the groups that run at the same time, alone it need not.
+  // The cheapest algorithm together with concurrent groups may not be the cheapest alone.
   if (task.category != Category::snapshot) {
     task.algorithm = closed.algorithm;
     task.protocol = closed.protocol;
@@ -399,7 +398,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     // As collective_flows() has it for the group alone.
     const CollectiveCost alone = costs_.cost(task.collective, {task.algorithm, task.protocol},
                                              shape_alone(slot), task.bytes);
-    // Bytes flow at the pace of their own protocol, so that less than their time cannot be had.
+    // Data flows at the pace of its protocol, so the time cannot be less than that.
     const double waited_s = std::max(0.0, alone.seconds - alone.transfer_s + longer_s);
     task.cost = {{task.category, closed.origin, waited_s}};
   }
@@ -476,7 +475,7 @@ TaskIndex RankTasks::dispatch(double ahead_s, double between_s, TaskIndex last) 
   if (between_s > 0) begin.cost = host(between_s);
   if (ahead_s > 0) {
     Task ahead;
-    ahead.kind = TaskKind::encode;  // work of the host beside kernels
+    ahead.kind = TaskKind::encode;  // work of the host in parallel to kernels
     ahead.name = "dispatch";
     ahead.stream = stream_named("dispatch");
     ahead.category = Category::host;

@@ -19,8 +19,8 @@ Exchanges::Exchanges(const IslandTable& table, const Pace& pace)
   }
 }
 
-// Until the step begins, of a clock that starts with step 0. That one takes no snapshot: its state
-// has just been loaded.
+// Time until the step begins, on a clock that starts with step 0. Step 0 takes no snapshot: its
+// state has just been loaded.
 double Exchanges::elapsed_s(std::int64_t step) const {
   Steps done;
   if (step == 0) return 0;
@@ -34,8 +34,8 @@ double Exchanges::spared_s(std::int64_t first) const {
   return first > 0 ? pace_.stall_s(pace_.due_by_iteration(first)) : 0;
 }
 
-// How much later than the others an island may come without holding them up: the part of the delay
-// that the exchange does not take. What the delay does not hide is in the time of the steps.
+// How much later than the others an island may arrive without delaying them: the part of the delay
+// that the exchange does not need. Exposed time of the exchange is part of the step times.
 double Exchanges::slack_s(const IslandLevel& level) const {
   return std::max(0.0, level.delay_steps * pace_.iteration_s() - level.exchange_s);
 }
@@ -155,7 +155,7 @@ void Exchanges::look_at(Group& group) {
                                       group.dropped == group.down - group.lacking);
 }
 
-// Exchanges that change nothing, of all groups but one.
+// Processes exchanges that change nothing, in all groups but one.
 void Exchanges::catch_up(double until_s, const Group* but) {
   // From outside to inside: those inside go no further than those around them let them.
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
@@ -182,7 +182,7 @@ void Exchanges::settle(double until_s, const Told& told) {
       look_at(group);
       if (group.at_rest || is_stuck(group)) continue;
       const IslandLevel& level = level_of(group);
-      // At rest until somebody's offset changed: it is behind what is through by then.
+      // At rest until an offset changes: the group is behind exchanges that have completed by then.
       const std::int64_t step = level.step_of(group.through + 1);
       if (step > limit(group.first, group.level + 1)) continue;
       const double at_s =
@@ -209,7 +209,7 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
     offsets_s.push_back(whole_offset_s(group, island));
   }
   ++group.through;
-  group.known = false;  // of islands at a pace of their own the next exchange is another one
+  group.known = false;  // for islands with another pace the next exchange differs
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
     const bool late = offsets_s[island - group.first] > last_s;
@@ -238,7 +238,7 @@ std::optional<Exchanges::Peers> Exchanges::peers(int island) const {
     const bool nearest = !found && group.down < others;
     if (nearest) peers.level = level;
     found = found || nearest;
-    // What others have beyond them is in their weights where all have taken it in.
+    // Others' progress beyond these exchanges is in their weights if all have applied it.
     if (nearest || (found && table_.levels[level].together)) {
       peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
     }

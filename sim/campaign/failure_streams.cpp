@@ -15,7 +15,7 @@ std::uint64_t stream_index(int trial, std::size_t failure_class) {
   return (static_cast<std::uint64_t>(trial) << 16) | failure_class;
 }
 
-// Until somebody is there.
+// Time until a human is available.
 double attended_after_s(const AttendedHours& attended, double now_s) {
   if (attended.from_h == attended.to_h) return 0;
   const double hour = std::fmod(now_s / kHour_s, 24);

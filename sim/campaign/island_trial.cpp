@@ -109,7 +109,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   if (hit_.empty()) return;
   const double link_s =
       traits_of(failure_class.kind).takes_link ? streams_.draw_repair_s(failure.failure_class) : 0;
-  // An island at a time; slots of one stand together.
+  // One island at a time; slots of an island are consecutive.
   while (!hit_.empty()) {
     const int island = table_.of_node[hit_.front()];
     if (streams_.is_notice(failure)) {
@@ -186,7 +186,7 @@ void IslandTrial::lose_leaving(int index) {
   }
 }
 
-// What the island does ends now: training, or a phase of its recovery.
+// Ends the island's current activity: training, or a phase of its recovery.
 void IslandTrial::halt(int index, bool at_end) {
   Island& island = islands_[index];
   if (!exchanges_.trains(index)) {
@@ -220,7 +220,7 @@ void IslandTrial::halt(int index, bool at_end) {
   down_.push_back(index);
 }
 
-// What it has saved since it began.
+// Takes over the snapshots saved since the island began to train.
 void IslandTrial::collect(int index, const Exchanges::Position& position) {
   Island& island = islands_[index];
   for (int tier = 0; tier < pace_.tiers(); ++tier) {
@@ -359,9 +359,9 @@ bool IslandTrial::others_hold_all(int index) const {
   return near && far;
 }
 
-// Takes its own copy if that is newer than what others hold. A copy from after an exchange that the
-// others have lost is of no use. Before the first exchange others hold the common start, which is
-// not streamed. What no other island has comes from its own copy alone, and the others wait until
+// Takes its own copy if that is newer than the others' state. A copy from after an exchange that
+// the others have lost is useless. Before the first exchange the others hold the common start,
+// which is not streamed. Private parameters come only from its own copy, and the others wait until
 // it has caught up.
 IslandTrial::Source IslandTrial::newest(int index) const {
   const Island& island = islands_[index];
@@ -420,7 +420,8 @@ void IslandTrial::end_load(int index) {
   if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
 }
 
-// What it did since its last exchanges goes: of several fragments, that of each since its own.
+// Its work since its last exchanges is lost: with several fragments, for each since its own
+// exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
     // They went on without it.
@@ -458,7 +459,7 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  // One with parts of its own may have been behind by more than this exchange.
+  // An island with private parameters may have been behind by more than this exchange.
   shared = std::min(shared, island.step);
   exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);
@@ -501,7 +502,7 @@ std::int64_t IslandTrial::counted(int index) const {
 
 TrialResult IslandTrial::result() {
   std::int64_t steps = 0;
-  // What others hold is asked before they stop.
+  // The others' state is read before they stop.
   for (int index = 0; index < table_.count; ++index) {
     if (!exchanges_.trains(index)) steps += counted(index);
   }

@@ -21,7 +21,7 @@ std::int64_t pause_period(const TrainingPause& pause, double iteration_s) {
 }
 
 // The largest count in [0, most] with fits(value(count)), where value rises by `mean` per count on
-// average and fits(value(0)) holds: interpolation, then bisection in what it leaves.
+// average and fits(value(0)) holds: interpolation, then bisection of the rest.
 template <class Value, class Fits>
 std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std::int64_t most) {
   std::int64_t fit = 0;
@@ -109,7 +109,7 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   return cadence;
 }
 
-// A rule says no less than a copy takes, so that nothing has to.
+// A rule returns at least the time of a copy, so nothing needs to give way.
 void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const {
   if (cadence.rule != nullptr) return;
   if (when_busy == WhenBusy::skip) {
@@ -122,7 +122,7 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
     cadence.every_s *= static_cast<double>(cadence.turns);
     return;
   }
-  // What stalls training is the copy to host memory, which the next one can overlap in a queue.
+  // Training is stalled by the copy to host memory, which the next one can overlap in a queue.
   const bool queues = when_busy == WhenBusy::queue;
   const double busy_s = cadence.complete_s - (queues ? own_stall_s : 0);
   const double period_s = own_stall_s + cadence.training_s(iteration_s_, own_stall_s);
@@ -134,7 +134,7 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
   if (cadence.is_timed()) cadence.every_s = busy_s * (1 - kRounding);
   if (!queues) return;
   cadence.queued = 1;
-  cadence.complete_s = 2 * busy_s;  // behind the one before it
+  cadence.complete_s = 2 * busy_s;  // after the one before it
 }
 
 void Pace::set_common_periods() {
@@ -260,7 +260,7 @@ void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) c
   for (const int set : untimed_sets_) steps.by_set[set] += count[set];
 }
 
-// What has elapsed after iterations from `first` on, by their number.
+// Elapsed time after iterations from `first` on, by their number.
 class Pace::Ahead {
  public:
   Ahead(const Pace& pace, const Steps& done, std::int64_t first)

@@ -168,8 +168,8 @@ class Reduction {
     const double full_iterations = inputs_.tokens / inputs_.tokens_per_iteration;
     const double plain_s =
         full_iterations * run_step_s(inputs_.table.warmup, inputs_.table.iteration_s[0]);
-    // At the rate of all trials together, as a training outlasts lucky and unlucky times: infinite
-    // where that may be none.
+    // At the rate of all trials together, because a training averages over good and bad times;
+    // infinite if the rate may be zero.
     const Estimate& goodput = report.goodput;
     const auto at = [&](double share, double unit) {
       return share > 0 ? plain_s / share * unit : std::numeric_limits<double>::infinity();
@@ -191,9 +191,9 @@ class Reduction {
     });
   }
 
-  // Few trials may have met no time without spares, and then spread as if there were none. Where
-  // the job can only wait for a repair, theory says how long it waits on average: intervals reach
-  // further by what the trials have waited too little.
+  // In few trials there may be no time without spares, and their spread then shows none. If the job
+  // can only wait for a repair, theory gives the mean waiting time, and intervals are widened by
+  // what the trials have waited too little.
   void add_unseen_wait(CampaignReport& report) const {
     const RecoveryPolicy& recovery = inputs_.recovery;
     if (recovery.when_no_spare != WhenNoSpare::wait || recovery.elastic.groups > 0 ||

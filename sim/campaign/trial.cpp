@@ -111,7 +111,7 @@ std::optional<Trial::State> Trial::meet(const Event& event) {
       return meet_failure(event);
     case Event::Kind::repair:
       finish_repairs();
-      // A group comes back by itself, a smaller job by a restart.
+      // A group rejoins by itself, a smaller job grows by a restart.
       if (!plan_.is_elastic() && plan_.saver != kNoTier && can_grow()) pause_ = Pause::stop;
       return std::nullopt;
     case Event::Kind::rejoin:
@@ -146,7 +146,7 @@ std::optional<Trial::State> Trial::meet_failure(const Event& event) {
     copies_.collect(*run_, now_s_, true, plan_.layout_of(level_));
   }
   if (failure_class.kind != FailureKind::loss_spike && !interrupts(class_index)) {
-    // The iteration under way already takes the time of the slow node.
+    // The current iteration already runs at the pace of the slow node.
     if (failure_class.kind == FailureKind::slow_node) set_pace();
     return std::nullopt;
   }
@@ -249,7 +249,7 @@ void Trial::cut(double at_s) {
 
 // --- not training
 
-// The groups that are left go on.
+// The remaining groups continue.
 Trial::State Trial::reform() {
   auto interrupted = spend(Loss::detect, detect_s_);
   if (interrupted) return *interrupted;
@@ -295,7 +295,7 @@ Trial::State Trial::recover() {
 // The newest copy; one that turns out to be bad is followed by the next.
 std::optional<Trial::State> Trial::load() {
   Copies::Source source;
-  // What else is read at a restart, once.
+  // Other data that is read once at a restart.
   double storms = streams_.meets_storm() ? 1 : 0;
   double starts = 1;
   do {
@@ -349,8 +349,8 @@ std::optional<Trial::State> Trial::spend(Loss loss, double duration_s) {
   }
 }
 
-// Whether the failure just drawn interrupts what the job does; what it does beside that is done. A
-// planned stop or a diverging loss means nothing to a job that does not train.
+// Whether the failure just drawn interrupts the job; other effects are applied here. A planned stop
+// or a diverging loss does not affect a job that is not training.
 bool Trial::interrupts(int failure_class) {
   const FailureClass& kind = inputs_.failures[failure_class];
   if (kind.kind == FailureKind::corrupt_snapshot) copies_.corrupt(kind.corrupt_tier);

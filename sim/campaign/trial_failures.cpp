@@ -1,4 +1,4 @@
-// What a failure takes, who leaves and who comes; see trial.hpp.
+// Effects of failures, and nodes that leave and join; see trial.hpp.
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -65,7 +65,7 @@ void Trial::lose_copies(const FailureClass& failure_class) {
   copies_.end_trainers(failure_class);
 }
 
-// What is left to restore decides which iterations survive.
+// The copies that are left determine which iterations survive.
 Trial::State Trial::go_down() {
   const Copies::Source source = newest_copy(true);
   head_ = source.iteration;
@@ -131,8 +131,8 @@ int Trial::lacking() const {
   return plan_.is_elastic() ? groups_.lacking() : pool_.empty_slots();
 }
 
-// Slots whose GPUs hold no state of the job while it trains. Of a shrunk job those of a replica
-// that lacks a node: the others wait, or train in the place of another replica's.
+// Slots whose GPUs hold no state of the job while it trains. In a shrunk job these are the slots of
+// a replica that lacks a node: its other nodes wait, or train in another replica.
 std::vector<int> Trial::slots_out() const {
   const bool shrunk = plan_.layout_of(level_) > 0;
   if (groups_.out() == 0 && !shrunk) return {pool_.empty().begin(), pool_.empty().end()};
@@ -181,7 +181,7 @@ std::vector<Trial::SlowNode> Trial::noticed() const {
 
 void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
-    // It left already, where it became slow twice.
+    // It has left already if it became slow twice.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
     log_swap(slow.slot, slow.failure_class);
     provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));

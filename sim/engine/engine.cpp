@@ -105,7 +105,8 @@ Timeline from_bytes(const std::string& bytes) {
   return timeline;
 }
 
-// [rank of the Plan] -> the rank that is recorded for it. Unfolded, too, one of all that are alike.
+// [rank of the Plan] -> the rank that is recorded for it. Also without folding, one of several
+// identical ranks.
 std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                                 const Folding& folding, const EngineOptions& options) {
   const bool again = options.fold == FoldMode::none && !options.record_all;
@@ -118,8 +119,8 @@ std::vector<RankId> recorded_by(const Plan& plan, const Cluster& cluster, const 
   return recorded;
 }
 
-// For a sample of ranks a smaller sample runs first, because the average load of flows on a way
-// depends on how long the plan takes.
+// For a sample of ranks a smaller sample runs first, because the average load on a link depends on
+// the duration of the plan.
 Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
                const EngineOptions& options) {
   Folding folding = fold(plan, cluster, flows, options.fold, options.fold_limits);

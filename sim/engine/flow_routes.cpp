@@ -35,8 +35,8 @@ std::vector<std::int32_t> ways_by_end_link(const Ways& ways, size_t links, bool 
   return order;
 }
 
-// [link]: summed capacity of the distinct first (last) links of the ways through it; infinite where
-// the link itself is the first (last) one of a way or a way repeats a link.
+// [link]: total capacity of the distinct first (last) links of the paths through it; infinite if
+// the link is itself the first (last) one of a path, or a path repeats a link.
 std::vector<double> bound_of_links(const Ways& ways, const std::vector<double>& capacity,
                                    bool first) {
   std::vector<double> bound(capacity.size(), 0);

@@ -63,15 +63,14 @@ class FlowTableBuilder {
  private:
   static constexpr int kWireParts = 256;
 
-  // Closes the ways added since the last flow as the next one; `amount` is the largest that it
-  // will carry.
+  // Makes a flow of the paths added since the last one; `amount` is the largest that it will carry.
   FlowIndex close_flow(double amount) {
     first_way_.push_back(ways_.count());
     amount_.push_back(amount);
     return static_cast<FlowIndex>(amount_.size() - 1);
   }
 
-  // Closes the links added since the last way as the next one.
+  // Makes a path of the links added since the last one.
   void close_way(double share = 1) {
     CHECK(ways_.links.size() < UINT32_MAX, "{} links in routes", ways_.links.size());
     ways_.first_link.push_back(static_cast<std::uint32_t>(ways_.links.size()));
@@ -89,7 +88,7 @@ class FlowTableBuilder {
 
   // `wire_share`: of the bytes, that other links than the NICs carry.
   void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
-    // In parts, as shares of ways are: more rather than less.
+    // Rounded up to a multiple of the parts of path shares.
     wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
     bytes *= wire_share;
     const bool choice =
@@ -182,7 +181,7 @@ class FlowTableBuilder {
     for (const Demand& demand : flow.demands) {
       for (int k = 0; k < demand.weight; ++k) add_resource(rank, demand.resource);
     }
-    // SimGrid ignores the rate of a transfer between hosts: a link of its own caps the flow.
+    // SimGrid ignores the rate of a transfer between hosts, so a private link caps the flow.
     if (!std::isinf(flow.max_rate)) ways_.links.push_back(add_link(flow.max_rate));
     close_way();
     close_flow(flow.amount * (slowed_by_node(task.kind) ? cluster_.slowdown_of(rank) : 1));
@@ -295,7 +294,7 @@ class FlowTableBuilder {
     return pattern;
   }
 
-  // What carries equal bytes: edges by index, then demands.
+  // Groups of equal bytes: edges by index, then demands.
   static std::vector<std::vector<std::int32_t>> pipelined_flows_of(const CollectiveFlows& flows) {
     std::vector<std::vector<std::int32_t>> pipelined;
     std::vector<double> bytes;  // of each
@@ -318,8 +317,8 @@ class FlowTableBuilder {
 
   FlowIndex next_flow() const { return static_cast<FlowIndex>(amount_.size()); }
 
-  // Turns what is left of the ways into routes of flows. A flow weighs `unit` on a link that takes
-  // all of it, so that shares are whole numbers too.
+  // Turns the remaining paths into routes of flows. A flow has weight `unit` on a link that carries
+  // all of it, so that shares are integers too.
   void join_ways() {
     const std::int32_t unit = whole_unit(ways_);
     for (double& capacity : table_.capacity) capacity *= unit;
@@ -367,7 +366,7 @@ class FlowTableBuilder {
 FlowTable flow_table(const Plan& plan, const Cluster& cluster, const Calibration& calibration,
                      const std::vector<Calibration>& pools) {
   const bool pcie = copies_over_pcie(plan);
-  const LinkTable links(cluster, pcie);  // on average: who chooses ways sees no bursts
+  const LinkTable links(cluster, pcie);  // average capacities: path choice ignores bursts
   Cluster quiet = cluster;
   quiet.fabric = between_bursts(quiet.fabric);
   const LinkTable between = has_bursts(cluster.fabric) ? LinkTable(quiet, pcie) : links;

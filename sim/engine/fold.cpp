@@ -65,7 +65,7 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
 
 // [flow] Its owner. On each link only the owner that lays most there counts. Empty: all flows are
 // simulated.
-using Owners = std::vector<std::int64_t>;  // [flow]; empty: all flows are there
+using Owners = std::vector<std::int64_t>;  // [flow]; empty: no flows are left out
 
 // Ranks in step own their messages, groups inside a replica their collectives; all else is of one.
 Owners owners_of(const Plan& plan, const FlowTable& flows) {
@@ -113,8 +113,7 @@ std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   return loads;
 }
 
-// Routes of the folded flows: on each link colour, as many units as the flows of this colour lay on
-// one link of it.
+// Routes of the folded flows: on each link colour, the load of all flows of one colour on one link.
 void fold_flows(const FlowTable& flows, const std::vector<Colour>& flow_colours,
                 const std::vector<Colour>& link_colours, const Owners& owners, Folding& folding) {
   std::vector<std::int32_t> number_of_link;
@@ -157,7 +156,7 @@ Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, F
   const Colours colours = refined_colours(plan, cluster, flows, ChosenWays::tell_apart);
   fold_ranks(plan, colours.ranks, folding);
   const auto unlike = static_cast<std::int64_t>(folding.ranks.size());
-  // A sample's links stand for others, whose bursts come at other times.
+  // A sample's links represent others, whose bursts come at other times.
   const bool samples = mode == FoldMode::automatic && flows.bursts.empty();
   if (samples && unlike > limits.unlike_ranks) {
     Folding sampled = sampled_fold(plan, cluster, flows, limits.sampled_ranks);

@@ -17,10 +17,10 @@ namespace {
 // (65,530, two per stack); smaller runs of the same code are guarded against stack overflow.
 constexpr std::size_t kGuardedActors = 8192;
 
-// Dates that lie within this count as one for SimGrid. Its clock rounds when it moves on to the
-// next date, and where a clock of many seconds steps past a date by more than this, what was to end
-// then never does. So it follows the longest sleep or transfer: far below a rounding error of its
-// result, and above one of a clock a thousand times as long.
+// Dates closer than this count as equal in SimGrid. Its clock rounds when it advances to the next
+// date, and if a clock of many seconds passes a date by more than this, the event at that date
+// never happens. The value therefore follows the longest sleep or transfer: far below a rounding
+// error of its result, and above that of a clock a thousand times as long.
 double precision_s(const Folding& folding, double longest_s) {
   for (const WeightedLink& link : folding.links) {
     longest_s = std::max(
@@ -29,7 +29,7 @@ double precision_s(const Folding& folding, double longest_s) {
   return std::max(1e-12, std::ldexp(longest_s, -43));
 }
 
-// SimGrid's quickest way from actor to actor: its own assembly, which is of x86 alone.
+// SimGrid's fastest context switch is its own assembly, which exists only for x86.
 #ifdef __x86_64__
 constexpr const char* kContexts = "--cfg=contexts/factory:raw";
 #else
@@ -39,8 +39,9 @@ constexpr const char* kContexts = "--cfg=contexts/factory:boost";
 std::vector<std::string> configuration(std::size_t actors, double precision_s) {
   std::vector<std::string> arguments = {
       "windtunnel",
-      // Nothing that SimGrid says reaches a user: not that a sleep is shorter than its precision,
-      // which is of no weight here, nor a deadlock, which we report in the Plan's words.
+      // Suppresses messages of SimGrid: neither warnings that a sleep is shorter than its
+      // precision, which is irrelevant here, nor its deadlock report, which is replaced by one in
+      // terms of the Plan.
       "--log=root.thres:critical",
       "--log=root.app:file:/dev/null",
       "--cfg=network/model:CM02",

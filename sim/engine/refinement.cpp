@@ -112,7 +112,7 @@ class Refinement {
     }
   }
 
-  // Alike in all members: a position on the ring is no difference by itself.
+  // Equal for all members: a position on the ring is not a difference.
   void colour_groups() {
     std::vector<Colour> content(group_.size(), 0);
     for (const RankClass& rank_class : plan_.classes) {

@@ -284,8 +284,8 @@ class Sampler {
     return static_cast<std::int32_t>(folding_.capacity.size() - 1);
   }
 
-  // What simulated pipelines cross without a choice; of other such links one of each colour; and
-  // where groups of replicas meet as one, the slowest way of all of them.
+  // Keeps the links that simulated pipelines cross without a choice; of other such links one per
+  // colour; and the slowest link of groups of replicas, which are one rendezvous.
   void keep_links() {
     std::vector<char> kept(flows_.capacity.size(), 0);
     std::vector<WayLoads::Way> slowest(folded_flows_);
@@ -338,9 +338,9 @@ class Sampler {
     return passing;
   }
 
-  // A flow is played on a link by the one that stands for it where that one crosses it too, else by
-  // one of its kind that does. On the ways of replicas' groups those of pipelines are there on
-  // average.
+  // The load of a flow on a link is represented by its simulated representative if that crosses the
+  // link too, otherwise by another one of its kind. On links of replicas' groups pipelines have
+  // their average load.
   void lay_on_kept_links() {
     struct Average {
       double busy_s = 0, weight = 0, all_weight = 0;

@@ -105,7 +105,7 @@ class Simulation {
     }
   }
 
-  // Each link has bursts of its own, until the last task has ended.
+  // Each link has independent bursts, until the last task has ended.
   void start_bursts() {
     for (std::size_t l = 0; l < folding_.bursts.size(); ++l) {
       const LinkBurst& burst = folding_.bursts[l];
@@ -253,7 +253,7 @@ class Simulation {
     }
   }
 
-  // Meetings stay where they are while actors sleep on them.
+  // References remain valid while actors sleep on them.
   Rendezvous& rendezvous_at(std::int32_t group, std::int32_t sequence) {
     auto& rendezvous = rendezvous_[group];
     if (static_cast<std::size_t>(sequence) >= rendezvous.size()) rendezvous.resize(sequence + 1);

@@ -19,8 +19,8 @@
 namespace windtunnel {
 namespace {
 
-// Ranks that stay alike: in step with each other, on nodes that are as slow, and one in the steady
-// timeline. By class.
+// Ranks that stay alike: in step with each other, on equally slow nodes, and represented by one
+// rank in the steady timeline. By class.
 struct Lanes {
   std::vector<RankId> rank;          // the lowest of each
   std::vector<std::int32_t> member;  // its position in the class
@@ -38,14 +38,14 @@ struct Moment {
   }
 };
 
-// One of the transfers that are alike, and when it ends.
+// One of several equal transfers, and its end.
 struct Sharer {
   double start_s = 0;
   double* end_s = nullptr;
 };
 
-// Each takes `alone_s` at full speed and `together_s` where all go at once: as many as fit are at
-// full speed, and more share that equally.
+// Each takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run at full
+// speed, and more than that share this bandwidth equally.
 void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s) {
   if (alone_s >= together_s * (1 - 1e-9)) {
     for (const Sharer& sharer : sharers) *sharer.end_s = sharer.start_s + together_s;
@@ -262,8 +262,8 @@ class Replay {
     }
   }
 
-  // Where the task ends, later: how long it takes. Some lanes at a time, whose numbers lie side by
-  // side.
+  // Adds the task's duration to its start. Processes some lanes at a time, whose values are
+  // contiguous.
   void add_durations() {
     KernelPace pace(plan_, cluster_);
     std::vector<std::vector<double>> drawn(kLanesAtATime);

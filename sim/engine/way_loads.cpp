@@ -146,9 +146,9 @@ WayLoads::Way WayLoads::slowest_way(FlowIndex flow) const {
   return slowest;
 }
 
-// The flows of a kind by the number that share their ways, cut where a group has reached its mean.
-// In which order flows of equal number stand is as good as drawn: pipelines that met on one way
-// would else meet on all, and go in step as they do not in truth.
+// The flows of a kind, ordered by the number that share their link, cut when a group has reached
+// its mean. Flows with equal numbers are in pseudo-random order: otherwise pipelines that share one
+// link would share all, and stay in step as they do not in reality.
 std::vector<SharedWay> shared_ways(const std::vector<FlowIndex>& sampled,
                                    const std::vector<Colour>& kinds, const WayLoads& loads) {
   std::map<Colour, std::vector<SampledFlow>> by_kind;

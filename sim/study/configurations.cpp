@@ -67,10 +67,10 @@ Configuration with_layout(const Configuration& base, const Layout& layout) {
   return next;
 }
 
-// What is sharded over the replicas: as the scenario says, the optimizer state, and without a
-// pipeline, where weights would be gathered for every micro-batch, everything.
+// What is sharded over replicas: as in the scenario; the optimizer state; and without a pipeline
+// (with one, weights would be gathered for every micro-batch) everything.
 std::vector<Sharding> shardings_of(const Layout& layout, Sharding own, const Allowed& allowed) {
-  // Keys of the scenario that take a sharding stay where one rank is a whole copy.
+  // Scenario keys that need a sharding remain set if one rank is a whole copy.
   const bool has_keys = layout.shard_ranks > 0 || has_shard_keys(layout);
   if (layout.dp * layout.cp == 1) return {has_keys ? own : Sharding::none};
   if (has_shard_keys(layout)) return {own};
@@ -121,8 +121,7 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
-// What shares of the state that are found by themselves are with this micro-batch, or without that
-// memory.
+// Makes state shares that were found automatically open again for this micro-batch or memory.
 void find_shares_again(Job& job) {
   if (job.layout.state != StateShares::automatic) return;
   job.layout.state_of_pool.clear();
@@ -181,7 +180,7 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
         layout.pp = pp;
         layout.vpp = 1;
         layout.dp = gpus / tp / cp / pp;
-        // Shards over as many ranks as the scenario says if that divides the replicas, else over
+        // Shards over as many ranks as in the scenario if that divides the replicas, otherwise over
         // all.
         const int replicas = layout.dp * layout.cp;
         if (layout.shard_ranks > 0 && replicas % layout.shard_ranks != 0) {

@@ -25,14 +25,14 @@ constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
 constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
 
-// The campaign's goodput with what else its job says of failures and recovery.
+// The campaign's goodput with `other`'s settings of failures and recovery.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
                   int threads) {
   const int trials = std::min(kTrialsBothWays, paired_trials(report));
   return paired_goodput(campaign_inputs(other, inputs.table), report, trials, threads).mean;
 }
 
-// The campaign with another number at `key`; nothing where that cannot be.
+// The campaign with another number at `key`; empty if that is invalid.
 std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& inputs,
                                    const CampaignReport& report, const std::string& key,
                                    const std::string& value, int threads) {
@@ -59,8 +59,8 @@ struct BothWays {
   std::optional<double> at_half = {}, at_twice = {};
 };
 
-// Recorded repairs have no one number: all of them take half as long, or twice. Nothing: the key
-// is none of theirs.
+// Recorded repairs have no single number: all of them take half as long, or twice. Empty: another
+// key.
 std::optional<BothWays> drawn_repairs(const Job& job, const std::string& key,
                                       const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {

@@ -26,7 +26,7 @@ constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// The share of its failures whose notice leaves no time to save at the end of an iteration.
+// The share of its failures whose notice is too short to save at the end of an iteration.
 double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
   const std::vector<int> any_node = {0};
   const int tier = plan.saver_within(failure_class.notice_s, any_node);
@@ -93,8 +93,8 @@ double whole_s(double time_s, double unit_s) {
   return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
 }
 
-// What the tier's interval comes to in a campaign: a copy that takes longer than its period runs at
-// a multiple, where it skips.
+// The actual interval of a tier in a campaign: if a copy takes longer than its period and is
+// skipped, it is a multiple.
 double configured_s(const IterationTable& table, const Subject& subject) {
   const Pace pace(table, subject.iteration_s, std::vector<int>(table.tiers.size(), 1));
   const Cadence& cadence = pace.cadence(static_cast<int>(subject.tier));
@@ -157,8 +157,8 @@ PairedCampaign campaign_at(CampaignInputs inputs, const CampaignReport& report,
   return paired_campaign(std::move(inputs), report, paired_trials(report), threads);
 }
 
-// The campaign itself; where a tier has a rule, one with the mean intervals of all rules, as those
-// that it is held against have.
+// The campaign itself; if a tier has a rule, one with the mean intervals of all rules, like the
+// campaigns that it is compared with.
 PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {
   const bool ruled =
@@ -220,8 +220,8 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   return intervals;
 }
 
-// Campaigns at intervals of one tier, in iterations: those that are told meet the failures of the
-// campaign itself, those that an interval is chosen by others (to_choose_by()).
+// Campaigns at intervals of one tier, in iterations: reported ones have the failures of the
+// campaign itself, those used to choose an interval have others (to_choose_by()).
 class Tries {
  public:
   Tries(const CampaignInputs& inputs, const CampaignReport& report, const Subject& subject,

@@ -216,8 +216,8 @@ class Search {
     return texts;
   }
 
-  // A tier that no trial needed keeps its given interval, and so does one where that is as good
-  // beside the others' best. What is lost so adds up to no gain.
+  // A tier that no trial needed keeps its given interval, and so does one whose given interval is
+  // as good, given the others' best. The total loss is not significant.
   void keep_given() {
     for (size_t at = 0; at < tiers_.size(); ++at) needed_.push_back(is_needed(at));
     for (size_t at = 0; at < tiers_.size(); ++at) {
@@ -233,8 +233,8 @@ class Search {
     }
   }
 
-  // The intervals whose campaign is told. Where all stay, the best that was found says what it
-  // would bring, unless that is of no account.
+  // The intervals whose campaign is reported. If all stay, the best that was found shows what it
+  // would gain, unless that is insignificant.
   const std::vector<std::string>& told() const {
     if (chosen_ != given_) return chosen_;
     const bool gains =
@@ -298,8 +298,8 @@ class Search {
     }
   }
 
-  // The shortest and the longest interval of this tier that is as good as its best, beside what was
-  // chosen for the others. What was chosen stays.
+  // The shortest and the longest interval of this tier that is as good as its best, given the
+  // intervals chosen for the others, which do not change.
   std::pair<std::string, std::string> as_good(size_t at) {
     std::map<double, std::string> values;  // simulated already
     for (const auto& [texts, campaign] : campaigns_) {

@@ -48,7 +48,7 @@ constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host"
 constexpr const char* kSoftwareFault = "the software would refuse it";
 constexpr const char* kScheduleFault = "no such schedule for this pipeline";
 
-// The software that a scenario names, and what the scenario states beside it.
+// The software that a scenario names, and the scenario's own settings.
 struct NamedSoftware {
   const Framework* framework;
   StatedKeys stated;
@@ -148,7 +148,7 @@ class KnownGeometries {
   }
 
  private:
-  // What is found under it is looked at again before it is used: geometry_of().
+  // A geometry found under this key is checked again before use: geometry_of().
   static Overrides layout_in(const Overrides& set) {
     Overrides layout;
     for (const auto& each : set) {
@@ -246,7 +246,7 @@ class Optimiser {
     at.bytes = fault.bytes;
   }
 
-  // What `excess` says on GPUs of which a share is not to be used. The job stays as it is.
+  // `excess` evaluated on GPUs with a share of memory reserved. The job is unchanged.
   template <class Excess>
   std::string with_headroom(Job& job, Excess excess) const {
     std::vector<double*> sizes = {&job.cluster.node.gpu.memory_bytes.value};
@@ -387,7 +387,8 @@ class Optimiser {
       result_.passed_over += each.passed_over;
       for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
-        // Several ways lead to one: without a pipeline every schedule is the same.
+        // Several overrides give the same configuration: without a pipeline every schedule is the
+        // same.
         Overrides sorted = ranked.set;
         std::ranges::sort(sorted);
         if (!seen_.insert(std::move(sorted)).second) continue;
@@ -433,7 +434,7 @@ class Optimiser {
   Optimisation result_;
 };
 
-// What a simulated configuration is worth; less is better.
+// Value of a simulated configuration; less is better.
 double simulated_value(const RankedConfiguration& at, Aim aim) {
   switch (aim) {
     case Aim::memory:
@@ -492,7 +493,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
   });
 }
 
-// Some layout that the job can have: a start for a search over all of them.
+// Some valid layout of the job, as a start for a search over all layouts.
 std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Overrides& point) {
   constexpr int kMostStages = 128;
   for (int pp = 1; pp <= kMostStages; ++pp) {

@@ -41,10 +41,10 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
   return beyond;
 }
 
-// Probability that a node's group loses more than the tier stands before it is whole again, when
-// each of the others is lost meanwhile with probability `loss`: the mean over nodes.
+// Probability that a node's group loses more than the tier tolerates before it is repaired, if each
+// of the others is lost meanwhile with probability `loss`: the mean over nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
-  if (protection.tolerated == 0) return 0;  // the first loss is told at once
+  if (protection.tolerated == 0) return 0;  // the first loss is noticed at once
   const NodeGroups& groups = protection.groups;
   double beyond = 0;
   for (int group = 0; group < groups.groups(); ++group) {

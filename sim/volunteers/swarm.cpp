@@ -134,7 +134,7 @@ class Run {
       if (member.stage != from) continue;
       const double after = std::min(assigned_[from] - rate(member.kind, from),
                                     assigned_[to] + rate(member.kind, to));
-      // What rounding leaves of equal stages moves nobody.
+      // Rounding differences between equal stages move no peer.
       if (after <= best_rate * (1 + 1e-9)) continue;
       best = &member;
       best_rate = after;
@@ -155,7 +155,7 @@ class Run {
   const Swarm& swarm_;
   RandomStream random_;
   std::vector<Member> members_;
-  std::vector<double> assigned_;  // [stage] rate of its peers, those under way to it included
+  std::vector<double> assigned_;  // [stage] total rate of its peers, including those moving to it
   std::vector<double> serving_;   // [stage] of those that serve it
   std::vector<int> counts_;       // [kind]
   std::map<std::vector<int>, double> balanced_;

@@ -252,8 +252,8 @@ void set_parameters(const Job& job, const std::vector<StageLayers>& layers,
   }
 }
 
-// The kind of this layer of the model, if layers have different loads; otherwise any kind of the
-// same form.
+// The kind of this layer of the model. If layers have different loads, any kind with the same block
+// and training serves.
 std::size_t kind_of(const Job& job, const std::vector<SharedKind>& kinds, int layer) {
   const Block block = job.model.block_of(layer);
   const PartTraining part = part_training(job.training.get(), layer, job.model.layers);

@@ -28,7 +28,7 @@ constexpr Signature split_along(int axis) {
 inline constexpr Signature kBroadcast = {Spread::broadcast, 0};
 inline constexpr Signature kPartial = {Spread::partial, 0};
 
-// From one signature to another on the same ranks.
+// A transition leads from one signature to another on the same ranks.
 struct Transition {
   std::optional<CollectiveKind> collective;  // none: every rank already has what it needs
   double bytes = 0;        // of the collective, in the convention of collective_cost()

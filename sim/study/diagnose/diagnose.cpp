@@ -17,8 +17,8 @@
 namespace windtunnel {
 namespace {
 
-// Something that no cause stands for: as often as one with the prior 1, by any factor up to ten
-// alike, and with each timer where it may be, which is as likely as one two deviations off.
+// An unknown cause: as frequent as one with prior 1, with any factor up to ten equally likely (in
+// the logarithm), and with each timer as likely as one two deviations off.
 constexpr double kElsePrior = 1;
 constexpr double kElseUpTo = 10;
 constexpr double kElseOff = 2;
@@ -28,8 +28,8 @@ constexpr int kBetween = 24;          // points from one to the next
 constexpr double kNoEffect = 0.005;   // of the step: the cause does nothing to this job
 constexpr double kRatioError = 0.03;  // of a ratio of two steps of one run, that noise leaves
 constexpr double kMissed = -6;        // log likelihood of a pattern that the cause does not make
-// Timers are held as shares of the step: half a point of rounding and what lies between two timers,
-// and a tenth of the share.
+// Timers are compared as shares of the step, with half a point for rounding and time between
+// timers, and a tenth of the share.
 constexpr double kShareFloor = 0.02;
 constexpr double kShareError = 0.1;
 constexpr double kMostOff = 5;  // deviations that one timer can speak against a cause
@@ -200,7 +200,7 @@ class Ranking {
     return sum;
   }
 
-  // How likely the log is by something that no cause stands for.
+  // Likelihood of the log under an unknown cause.
   double else_likelihood() const {
     const double timers = static_cast<double>(timers_off(shape_, healthy_).size());
     double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
@@ -220,14 +220,14 @@ class Ranking {
       const double calm_s = shape_.change ? shape_.calm_s() : shape_.median_s;
       return step_.log_density(calm_s / healthy_.step_s) - std::log(std::log(kElseUpTo));
     }
-    // A factor of which each logarithm is as likely, times the error of the models.
+    // The factor is uniform in its logarithm; the error of the models multiplies it.
     const double ratio = shape_.level_s() / healthy_.step_s;
     const double share = step_.below(ratio) - step_.below(ratio / kElseUpTo);
     return std::log(std::max(share, 1e-300) / std::log(kElseUpTo));
   }
 
-  // What the run itself tells of its healthy step, before a change or between long steps, is off by
-  // the error of the models; how much longer the others are is a ratio, in which that error is not.
+  // The run's own healthy step time, before a change or between long steps, has the error of the
+  // models; the relative length of other steps is a ratio without that error.
   double time_likelihood(const Cause& cause, const PredictedLog& log) const {
     const double deviation = std::hypot(kRatioError, shape_.spread / 4);
     if (shape_.change && cause.makes(*shape_.change)) {
@@ -314,8 +314,8 @@ struct Best {
   double strength = 0;
 };
 
-// Between two strengths that were simulated it is interpolated, over a gap it is not: one between
-// two gaps stands for a step of the first seven alone.
+// The likelihood is interpolated between simulated strengths, but not across a gap; a strength
+// between two gaps represents one of the first seven steps.
 Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   const auto likelihood = [&](const PredictedLog& log) {
     return ranking.log_likelihood(cause, log);
@@ -353,8 +353,8 @@ Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   return best;
 }
 
-// Simulates the best strength itself, between those that were tried, and looks again. The strength
-// that comes back was simulated: where the last one is refused, the likeliest of the others.
+// Simulates the best strength between those tried, and evaluates again. The returned strength was
+// simulated: if the last one is rejected, the most likely of the others.
 Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, Tried& tried) {
   Best best = best_of(cause, tried, ranking);
   for (int i = 0; i <= kRefined; ++i) {

@@ -68,8 +68,7 @@ double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
 
-// Returns how many times as fast the healthy curve is, the median from large sizes on; where all
-// sizes are small, over all.
+// Median speed-up of the healthy curve from large sizes on, or over all sizes if all are small.
 double times_as_fast(const ExpectedCurve& healthy, const ExpectedCurve& other) {
   std::vector<double> all, large;
   for (std::size_t i = 0; i < healthy.sizes.size(); ++i) {
@@ -92,7 +91,7 @@ std::string strength_text(const CollectiveCause& cause, double strength) {
   return fmt::format(fmt::runtime(cause.strength), fmt::format("{:.3g}", strength));
 }
 
-// Nothing where the cause is none of this machine, or changes nothing.
+// Empty if the cause does not apply to this machine, or changes nothing.
 std::optional<TriedCause> tried(const ExpectRequest& request, const LogReading& reading,
                                 const Scatter& scatter, const CollectiveCause& cause) {
   const double healthy = scatter.log_likelihood(residuals_of(reading.measured, reading.expected));

@@ -31,8 +31,8 @@
 namespace windtunnel {
 namespace {
 
-// With one node out, two, ...: a replica that loses a node lends the others of its nodes to those
-// that lose one after it, so that as many replicas train as nodes are left for.
+// With one node out, two, ...: a replica that loses a node gives its other nodes to replicas that
+// lose one later, so that as many replicas train as there are enough nodes for.
 class ShrunkIterations {
  public:
   // Asks for nothing where the job does not shrink.
@@ -49,8 +49,8 @@ class ShrunkIterations {
     if (others == OtherIterations::closed) return;
     for (const int missing : sizes_to_simulate(job, sizes_)) {
       Job smaller = shrunk(job, missing);
-      // With fewer replicas groups of experts may lie otherwise on nodes, and take longer; unlike
-      // replicas share the batch anew.
+      // With fewer replicas, groups of experts may be placed differently on nodes, and take longer;
+      // unlike replicas divide the batch again.
       const bool own = smaller.layout.ep > 1 || !prepared.kinds.empty();
       const auto prepared_own =
           own ? std::make_shared<const PreparedIteration>(prepare_checked(smaller)) : nullptr;
@@ -159,7 +159,7 @@ SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
   return setting;
 }
 
-// Makes the job go on as that without a spare.
+// Sets this as the way to continue without a spare.
 void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
   table.shrunk_iteration_s.clear();
   table.shrunk_progress.clear();
@@ -182,9 +182,9 @@ bool asks_for_smaller(const Job& job) {
   return smaller && job.recovery.elastic.groups == 0;
 }
 
-// What restarts cost beside conversions a campaign knows alone: of all policies that `any` may
-// follow it takes the one whose campaign gets furthest, under failures that the job's own campaign
-// does not meet.
+// Costs of restarts, apart from conversions, are only known by campaigns: among all policies that
+// `any` may follow, takes the one whose campaign progresses furthest, with other failures than
+// those of the job's own campaign.
 void take_best(const Job& job, const std::vector<SmallerStep>& own,
                const std::vector<SmallerStep>& others, int threads, IterationTable& table) {
   const SmallerSetting setting = smaller_setting(job, table);
@@ -206,9 +206,8 @@ void take_best(const Job& job, const std::vector<SmallerStep>& own,
 }
 
 // With `out` nodes out, spread over the stages, the other replicas' ranks of the stage that lost
-// most run its micro-batches besides their own; what fits into their idle time costs nothing
-// (ReCycle, Gandhi et al., SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). That they hold more
-// activations then is not looked at.
+// most also run its micro-batches; what fits into their idle time is free (ReCycle, Gandhi et al.,
+// SOSP 2024, arXiv 2405.14009, sections 4.1 and 4.2). Their additional activations are ignored.
 void add_rerouted(const Job& job, const Execution& plain, IterationTable& table) {
   const Layout& layout = job.layout;
   const NodeRanks on_node = ranks_of_node(job);
@@ -229,7 +228,7 @@ void add_rerouted(const Job& job, const Execution& plain, IterationTable& table)
   }
 }
 
-// With one group of replicas out, two, ...: the others go on as they were.
+// With one group of replicas out, two, ...: the others continue unchanged.
 void add_groups_out(const Job& job, IterationTable& table) {
   const int groups = job.recovery.elastic.groups;
   for (int out = 1; out <= groups / 2; ++out) {
@@ -269,7 +268,7 @@ class SlowIterations {
     for (const double slowdown : slowdowns_) {
       double& seconds = table.slow_iteration_s.emplace_back(0);
       if (slowdown == 0) continue;
-      // What islands exchange comes on top of a slow step, too.
+      // Exchanges between islands lengthen a slow step, too.
       const double added_s = table.iteration_s.front() - simulations.ends(0).iteration_s;
       seconds = std::max(table.iteration_s.front(),
                          simulations.ends(place_.at(slowdown)).iteration_s + added_s);
@@ -333,14 +332,14 @@ class SnapshotIterations {
     for (std::size_t set = 1; set < place_.size(); ++set) {
       std::size_t moving = 0;
       for (const int tier : moving_tiers(job_, set)) moving |= std::size_t{1} << tier;
-      // What came before the iteration with the snapshots is as it was without.
+      // Everything before the iteration with the snapshots is unchanged.
       const double stall_s =
           moving == 0 ? 0 : simulations.ends(place_[moving]).foreground_s - end_s;
       table.iteration_s.push_back(table.iteration_s.front() + stall_s);
       if (moving != set || !std::has_single_bit(set)) continue;
       const Simulations::Ends& saved = simulations.ends(place_[set]);
-      // A copy begins behind its rank's optimizer, so the last rank's begins with the iteration:
-      // what is less than nothing is rounding.
+      // A copy begins after its rank's optimizer, so the last rank's begins with the iteration:
+      // negative values are rounding.
       table.tiers[std::countr_zero(set)].complete_s =
           std::max(0.0, saved.snapshot_s - saved.begin_s);
     }
@@ -418,7 +417,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
   auto& [plain, sync, table] = iterations;
-  // Of an average GPU: storage takes what all write.
+  // For an average GPU, since storage receives what all write.
   auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (int pp = 0; pp < job.layout.pp; ++pp) bytes[pp] /= largest_state_factor(job, pp);
   for (const SnapshotTier& tier : job.snapshots) {

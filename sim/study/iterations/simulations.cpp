@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// What as many micro-batches again take.
+// Additional time of twice as many micro-batches.
 double passes_s(const Job& job) {
   const auto step_s = [](const Job& each) {
     const Execution run = run_iteration(each, prepare_checked(each), {}, 0);
@@ -143,7 +143,7 @@ DrawnIteration Simulations::run(int threads) {
   return plain;
 }
 
-// That of the plain job is that of all that differ from it in neither workers nor slow nodes.
+// Jobs that have the workers and slow nodes of the plain job share its rule.
 std::shared_ptr<const StragglerRule> Simulations::rule_of(const Job& job,
                                                           const WorkShares& shares) const {
   const Job& plain = asked_.front().job;

@@ -32,8 +32,8 @@ bool has_fixed_nodes(const FabricSpec& fabric) {
          fabric.topology == Topology::graph || !fabric.faults.empty() || !fabric.background.empty();
 }
 
-// Which node dies is not known; one that is slow or has a degraded NIC is taken to stay: of those
-// behind the first `nodes`, each goes to the last place that is left.
+// Which node fails is unknown; slow nodes and those with a degraded NIC are assumed to stay: each
+// of these beyond the first `nodes` moves to the last free place.
 void keep_within(int nodes, Cluster& cluster) {
   std::map<int, int> place_of;
   for (const SlowNode& slow : cluster.slow_nodes) place_of[slow.node] = slow.node;
@@ -78,8 +78,8 @@ std::set<int> marked_nodes(const Cluster& cluster) {
   return marked;
 }
 
-// The replicas `kept` stay where they are. A node that is slow or has a degraded NIC and would go
-// takes the place of another one of its pool, from the last one on.
+// The replicas `kept` stay where they are. A slow node, or one with a degraded NIC, that would
+// leave replaces another one of its pool, starting from the last.
 std::vector<int> places_left(const Job& job, const Job& smaller, const std::vector<int>& kept,
                              int nodes) {
   const Cluster& cluster = job.cluster;
@@ -222,7 +222,7 @@ bool keeps_pods(const Job& job, int missing) {
   return pod * (job.layout.dp - missing) % job.layout.dp == 0;
 }
 
-// What a simulated iteration takes to what the closed form says, by the replicas that are missing.
+// Simulated iteration time relative to the closed form, by the number of missing replicas.
 struct Correction {
   int missing = 0;
   double factor = 1;

@@ -16,8 +16,8 @@ constexpr double kMostNumbers = 1 << 21;  // that are drawn
 constexpr double kMostRounds = 16384;
 constexpr double kLeastRounds = 128;
 
-// GPUs or nodes of some replicas, each once, with the share of the busiest pipeline rank's work
-// that theirs has: what is slow where there is less to do holds up less.
+// GPUs or nodes of some replicas, each once, with its pipeline rank's work relative to the busiest
+// rank: a slow unit with less work causes less delay.
 std::vector<WorkerUnit> units_of(const Job& job, const WorkShares& shares, int first_replica,
                                  int replicas) {
   const Cluster& cluster = job.cluster;
@@ -41,8 +41,7 @@ int rounds_for(double units) {
   return static_cast<int>(std::clamp(kMostNumbers / units, kLeastRounds, kMostRounds));
 }
 
-// Of the gradients of a step, where they are not hidden at all: as the rank has it that waits for
-// others least.
+// Exchange of a step's gradients if nothing hides it: on the rank that waits least for others.
 double exchange_s(const Plan& plan, const Timeline& timeline) {
   double least_s = std::numeric_limits<double>::infinity();
   for (const RankTimeline& rank : timeline.ranks) {
@@ -65,7 +64,7 @@ double work_of(const Task& task) {
   return seconds;
 }
 
-// What stragglers draw out of a class of ranks in an iteration.
+// The work of a class of ranks in an iteration that stragglers lengthen.
 BusySeconds work_of(const Plan& plan, const RankClass& own) {
   BusySeconds work;
   for (const Task& task : own.tasks) {
@@ -114,7 +113,7 @@ std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& sha
   return rounds;
 }
 
-// Numbers of islands to leave out that are looked at: all few, and half as many again.
+// Candidate numbers of islands to leave out: all small ones, then increasing by half.
 std::vector<int> numbers_to_leave_out(int groups) {
   constexpr int kFew = 8;
   std::vector<int> numbers;
@@ -218,7 +217,7 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 namespace {
 
 // [island] Its steps, in seconds of a step that takes `step_s` until all have ended it. Empty: all
-// take what that says.
+// take `step_s`.
 std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Timeline& timeline,
                                      double step_s) {
   const bool lengths = job.lengths.has_value();
@@ -257,8 +256,7 @@ std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double wor
   return steps;
 }
 
-// Levels whose islands wait for each other: those that wait for nobody stay apart, and so do those
-// of the levels above.
+// Levels whose islands wait for each other; excludes levels without waiting and those above.
 std::vector<DriftLevel> drift_levels(const Job& job) {
   std::vector<DriftLevel> drifts;
   for (int level = 0; level < std::ssize(job.sync); ++level) {
@@ -276,14 +274,14 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Islands that never wait are each at their own pace: the mean is that of their steps a second.
+// Islands that never wait run at their own pace: the mean is over their steps per second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;
   return static_cast<double>(steps.size()) / per_s;
 }
 
-// The fewest seconds for a step that is not in vain, by how many are left out.
+// The shortest time per step that counts, by the number of islands left out.
 template <class With>
 std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, const With& with) {
   std::vector<SyncSeconds> best;

@@ -87,8 +87,8 @@ std::vector<int> GoalSearch::numbers_of_nodes() const {
   return numbers;
 }
 
-// By doublings in the closed form, then one by one the first number that meets the goal, seen from
-// where it is hardest to meet.
+// Doubles in the closed form, then checks numbers one by one for the first that meets the goal,
+// starting where it is hardest to meet.
 NodesForGoal GoalSearch::nodes_for(const Goal& goal) {
   std::vector<int> numbers = numbers_of_nodes();
   if (goal.towards < 0) std::ranges::reverse(numbers);
@@ -131,7 +131,7 @@ NodesForGoal GoalSearch::tried_from(const Goal& goal, const std::vector<int>& nu
   return found.met ? found : none_for(goal, numbers);
 }
 
-// What comes nearest, and what stands in the way further on.
+// Returns the nearest candidate, and says what prevents going further.
 NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numbers) {
   int nearest = plan_.basis.request.nodes;
   double least = std::numeric_limits<double>::infinity();
@@ -141,7 +141,7 @@ NodesForGoal GoalSearch::none_for(const Goal& goal, const std::vector<int>& numb
   }
   NodesForGoal found{.plan = plan_on(plan_.basis.request, nearest)};
   const double own = goal.of(plan_.basis, plan_.best);
-  // What is nearest in the closed form may be further in the plan.
+  // The nearest in the closed form may be further away in the plan.
   if (!found.plan || own < goal.of(found.plan->basis, found.plan->best)) {
     found.plan = std::make_shared<const PlanReport>(plan_);
   }

@@ -37,7 +37,7 @@ constexpr double kNear = 0.85;
 // that divides better with more spares.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
-// What people write down; longer ones lose too much when a loss spike has to be undone.
+// Typical values; longer ones lose too much when a loss spike has to be undone.
 constexpr std::array<double, 9> kIntervals_s = {
     kPlanShortestInterval_s, 10 * kMinute_s, 15 * kMinute_s, 20 * kMinute_s,
     30 * kMinute_s,          kHour_s,        2 * kHour_s,    3 * kHour_s,
@@ -55,7 +55,7 @@ UsualPart saved_every(const UsualPart& stack, double every_s) {
   return {stack.name, flow_text(tiers), stack.source};
 }
 
-// Whether ranks stand otherwise, and not only recomputation, chunks or micro-batches differ.
+// Whether ranks are arranged differently, beyond recomputation, chunks or micro-batches.
 bool other_layout(const PlanPoint& a, const PlanPoint& b) {
   constexpr std::array<const char*, 4> kAxes = {"layout.tp", "layout.pp", "layout.cp", "layout.ep"};
   return std::ranges::any_of(
@@ -258,8 +258,8 @@ class Planner {
     tried.chosen_by = option.tokens_per_s * goodput[longest];
   }
 
-  // Sets the interval of the tier on storage: others count iterations. False where storage does not
-  // take so many snapshots.
+  // Sets the interval of the tier on storage: other tiers count iterations. False if storage does
+  // not allow such frequent snapshots.
   static bool save_every(double every_s, CampaignInputs& inputs) {
     bool allowed = true;
     for (size_t i = 0; i < inputs.table.tiers.size(); ++i) {
@@ -413,7 +413,7 @@ class Planner {
     if (!report_.record.iteration.familiarity.unlike_layout.empty()) find_like_measured();
   }
 
-  // Rates, times and retries that the plan's scenario states without its user having said so.
+  // Rates, times and retries that the plan's scenario contains but the user did not set.
   bool is_taken(const std::string& key) const {
     if (!key.starts_with("failures.") && !key.starts_with("recovery.")) return false;
     if (key == "recovery.spares") return false;
@@ -452,8 +452,8 @@ class Planner {
     }
   }
 
-  // The fastest layout on that many nodes, in closed form: some numbers have no good layout unless
-  // some are kept as spares. Throws Error as optimise() does where no layout is possible.
+  // The fastest layout on this number of nodes, in closed form: some numbers have no good layout
+  // unless some nodes are spares. Throws Error as optimise() does if no layout is possible.
   double fastest_tokens_per_s(int nodes) {
     tell(fmt::format("searching layouts on {} nodes", nodes));
     // The progress of `nodes` nodes if they divided as well as those of the plan.

@@ -21,7 +21,7 @@ std::string origin_text(const Parameter& parameter) {
   return fmt::format("{}: {}", to_string(parameter.origin), parameter.source);
 }
 
-// What is decided here must not be set from outside: it would be overwritten.
+// Keys that the plan decides must not be set: they would be overwritten.
 void check_open(const Overrides& set) {
   struct Decided {
     const char* key;
@@ -182,7 +182,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   }
   DocumentNode tree = parse_document(text, kPlanFile);
   for (const auto& [key, value] : point.found) {
-    // It follows from the others: so that who varies one of them need not change two.
+    // It follows from the others, so that users who vary one of them need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
   apply_override(tree, "software", basis.framework.name);
@@ -247,8 +247,8 @@ TakenDefault taken_gradients(const PlanBasis& basis, const std::vector<ResolvedV
           true};
 }
 
-// What a key of experts is taken as where neither the user nor the framework says anything of it;
-// `hint`: what follows the way to change it.
+// The default of a key about experts if neither the user nor the framework sets it; `hint`:
+// appended to the advice on how to change it.
 TakenDefault taken_of_experts(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen,
                               const std::string& key, const char* value, const char* hint = "") {
   const bool open = basis.model.moe_layers() > 0 && !states(basis.request.set, key) &&
@@ -326,8 +326,8 @@ void take_parts(PlanBasis& basis) {
                fmt::format("--set precision={}", name_of(other_precision(gpu))), true});
 }
 
-// Fewer than models of this size take where the training would have few steps: never below one
-// sequence for each node, so that every cluster can share it.
+// Fewer than usual for models of this size if the training would have few steps, but at least one
+// sequence per node, so that every cluster can divide it.
 Parameter batch_for(const PlanRequest& request, const Parameter& usual, int sequence) {
   const FewSteps& few = few_steps();
   const double fewest = std::max<double>(few.fewest.value, request.nodes) * sequence;

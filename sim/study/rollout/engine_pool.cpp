@@ -173,7 +173,7 @@ bool EnginePool::handle(Engine& engine) {
   return true;
 }
 
-// Engines whose events come together share what waits; others have no room while anything does.
+// Engines with simultaneous events share the waiting samples; others have no room while any waits.
 void EnginePool::handle_all(double at_s) {
   std::vector<Engine*> handled;
   bool returned = false;

@@ -63,7 +63,7 @@ void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   times.learner_idle = std::max(0.0, 1 - (times.training_s + waits_s) / times.period_s);
 }
 
-// Batches one by one; beside the next one where the learner is one step behind.
+// Batches one by one; or in parallel to the next one if the learner is one step behind.
 LoopTimes run_batches(const LoopInputs& inputs) {
   const RolloutSpec& spec = inputs.spec;
   const bool beside = spec.mode == RolloutMode::one_step_off;
@@ -175,7 +175,7 @@ class AsynchronousLoop {
 
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration) {
   std::vector<RolloutSample> samples;
-  // Seeds of iterations are apart from those of other scenarios' first iterations.
+  // Seeds of iterations are disjoint from those of other scenarios' first iterations.
   const std::uint64_t seed = spec.seed + 1000003ULL * static_cast<std::uint64_t>(iteration);
   for (const int output : draw_lengths(spec.output, spec.batch(), seed)) {
     samples.push_back({static_cast<double>(spec.prompt_length), static_cast<double>(output)});
@@ -199,7 +199,7 @@ double period_with(const LoopTimes& times, const LoopInputs& inputs, const Engin
   const double longer_s = times.generation_s * (losses.factor() - 1);
   const double waits_s = inputs.transfer_s + inputs.switch_s;
   if (inputs.spec.mode == RolloutMode::synchronous) return times.period_s + longer_s;
-  // Engines can make up for it in the time in which they have no work of their own.
+  // Engines can make up for losses while they have no work of their own.
   const double room_s = std::max(0.0, times.period_s - waits_s - times.generation_s);
   return times.period_s + std::max(0.0, longer_s - room_s);
 }

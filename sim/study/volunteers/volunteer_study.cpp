@@ -109,8 +109,8 @@ class AveragingStudy {
   double bytes_ = 0;
 };
 
-// Adaptive roles leave out of the compute whoever holds up the exchange more than it helps: in the
-// swarm, too, from here on.
+// Adaptive roles exclude peers from computing if they delay the exchange more than they help; from
+// here on also in the swarm.
 void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& works,
                    const Job& job, Swarm& swarm, VolunteerReport& report) {
   const AveragingStudy study(volunteers, swarm, works, job);
