@@ -270,8 +270,8 @@ Rows model_part_rows() {
       whole_row("model.mamba.chunk_size", sets<&MambaMixer::chunk>, in_entry, range(1, 1e6),
                 example("128"), "tokens that the scan works on at once; without a base: 128"),
       map_row("model.sparse", example("{heads: 64, width: 128, top_k: 2048}"),
-              "attention to keys that an indexer chooses (DeepSeek-V3.2, GLM-5), together with "
-              "model.latent; for sequences of at most top_k tokens, to all keys"),
+              "attention to keys that an indexer chooses (DeepSeek-V3.2, GLM-5), with "
+              "model.latent; to all keys of sequences up to top_k tokens"),
       whole_row("model.sparse.heads", sets<&SparseAttention::heads>, in_every_entry, range(0, 1e5),
                 example("64"), "queries of the indexer for a token; 0: attention reads all keys"),
       whole_row("model.sparse.width", sets<&SparseAttention::width>, in_every_entry, range(1, 1e5),
@@ -286,10 +286,9 @@ Rows model_part_rows() {
       whole_row("model.latent.kv_rank", sets<&LatentAttention::kv_rank>, in_every_entry,
                 range(0, 1e6), example("512"),
                 "width of the compressed keys and values; 0: no latent attention"),
-      whole_row(
-          "model.latent.rotary_width", sets<&LatentAttention::rotary_width>, in_every_entry,
-          range(0, 1e5), example("64"),
-          "width per head that carries the position, in addition to head_width, which does not"),
+      whole_row("model.latent.rotary_width", sets<&LatentAttention::rotary_width>, in_every_entry,
+                range(0, 1e5), example("64"),
+                "width per head that carries the position; head_width does not"),
       whole_row("model.latent.value_width", sets<&LatentAttention::value_width>, in_every_entry,
                 range(1, 1e5), example("128"), "of the values of one head"),
   };
