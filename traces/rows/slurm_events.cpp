@@ -169,8 +169,8 @@ class EventReader {
     any_ = true;
   }
 
-  // Those that follow each other are one: how it began decides what it was, and a drained node that
-  // is restarted fails nobody.
+  // Events that follow each other are one: how it began decides what it was, and a drained node
+  // that is restarted is no fault.
   void add_outages(const std::string& node, std::vector<NodeEvent>& events) {
     std::ranges::stable_sort(events, {}, &NodeEvent::start_s);
     for (std::size_t i = 0; i < events.size();) {

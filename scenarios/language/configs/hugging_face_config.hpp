@@ -104,7 +104,7 @@ void read_deepseek_v32(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm_dsa(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
 
-// DeepSeek-V4 (hugging_face_compressed.cpp).
+// Reads DeepSeek-V4 (hugging_face_compressed.cpp).
 void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model);
 
 // Records in TransformerSpec::left_out what the file has and no reader has asked for, modules for

@@ -105,8 +105,9 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
       "no log of faults has these columns; known: start_h (or _s, _min, _day, or hours) with any "
       "of "
       "repair_h, node, cause; node,start_day,end_day; "
-      "system,start_min_since_2001,node,downtime_min; what sacct -P prints; or a kernel's log with "
-      "lines of Xids (NVRM: Xid)";
+      "system,start_min_since_2001,node,downtime_min; what sacct -P or sacctmgr -P show event "
+      "prints; a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' samples of "
+      "DCGM_FI_DEV_XID_ERRORS";
   const std::pair<std::string, std::string> cases[] = {
       {"", "f.csv:1:1: the file is empty"},
       {"# nodes: 4\n", "f.csv:1:1: the file is empty"},
