@@ -290,7 +290,7 @@ SummarySection best_section(const Optimisation& result, const OptimiseAsked& ask
   section.rows.push_back({"estimated", counted(result.estimated, "configuration")});
   if (result.passed_over > 0) {
     section.rows.push_back(
-        {"passed over", counted(result.passed_over, "layout") + " as too slow or large"});
+        {"passed over", counted(result.passed_over, "configuration") + " as too slow or large"});
   }
   return section;
 }
