@@ -17,9 +17,10 @@ struct ContextTensors {
   double tokens = 0;                        // T
   double q = 0, k = 0, v = 0, context = 0;  // bytes of a token
   double heads = 0, kv_heads = 0;
-  double state = 0;    // bytes: of a linear attention's state, all heads and sequences
-  double earlier = 1;  // keys that pass on a ring, over those of T: a slice needs all before it
-  double between = 0;  // bytes of a token between layers
+  double state = 0;      // bytes: of a linear attention's state, all heads and sequences
+  double earlier = 1;    // keys that pass on a ring, over those of T: a slice needs all before it
+  double between = 0;    // bytes of a token between layers
+  double projected = 0;  // bytes: keys and values that all are multiplied into; 0: they are not
 };
 
 struct ContextTraffic {

@@ -1,4 +1,5 @@
-// A decoder-only transformer by its dimensions: dense, or with a mixture of experts in the MLP.
+// A transformer by its dimensions: dense, or with a mixture of experts in the MLP; a decoder alone,
+// or an encoder and a decoder that reads it.
 #pragma once
 
 #include <optional>
@@ -137,6 +138,12 @@ struct TransformerSpec {
   // A letter for each layer (kBlockLetters); empty: all are attention and an MLP or experts.
   std::string pattern;
   MambaMixer mamba;
+  // Of a sequence, the tokens that an encoder reads; the others are the decoder's (Block). Only
+  // these have a loss. 0: there is no encoder.
+  int source_tokens = 0;
+  // Keys and values of a sequence are multiplied, along it, into this many (Linformer: Wang et al.
+  // 2020, arXiv 2006.04768, equation 7); each layer has a matrix for either. 0: into none.
+  int projected_keys = 0;
   // Tokens of the text in a sequence, where layers have two streams: its weights work on these.
   int text_tokens = 0;
   // Rows of the further matrices of `hidden` columns that embed a condition (time, class, text) and
@@ -148,6 +155,15 @@ struct TransformerSpec {
     return attention == AttentionKernel::flash && window > 0 && window < length;
   }
   bool chooses_keys(int length) const { return sparse.heads > 0 && sparse.top_k < length; }
+  int keys_of(int length) const {
+    return projected_keys > 0 && projected_keys < length ? projected_keys : length;
+  }
+  // The share of a sequence's tokens that a block works on.
+  double rows_share(Block block, int length) const {
+    if (source_tokens == 0 || block == Block::embedding) return 1;
+    const double source = static_cast<double>(source_tokens) / length;
+    return block == Block::encoder_layer ? source : 1 - source;
+  }
   int all_layers() const { return layers + mtp_layers; }
   // The share of the layers that have no window.
   double global_share() const {
@@ -181,11 +197,13 @@ struct TransformerSpec {
   // The share of a sequence's tokens that belong to the text's stream.
   double text_share(int length) const { return static_cast<double>(text_tokens) / length; }
 
-  double attention_parameters() const;  // matrices of one layer's attention
-  double mlp_parameters() const;        // matrices of a dense layer's MLP
-  double expert_parameters() const;     // matrices of one expert
-  double indexer_parameters() const;    // of one layer
-  double mamba_parameters() const;      // of one Mamba layer, but for the norm before it
+  double attention_parameters() const;       // matrices of one layer's attention
+  double mlp_parameters() const;             // matrices of a dense layer's MLP
+  double expert_parameters() const;          // matrices of one expert
+  double indexer_parameters() const;         // of one layer
+  double key_projection_parameters() const;  // of one layer, of projected_keys
+  double final_norm_parameters() const;      // behind the last layer of each stack
+  double mamba_parameters() const;           // of one Mamba layer, but for the norm before it
   double layer_parameters(Block block = Block::layer) const;  // all experts and the router too
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, where not tied, the output matrix

@@ -39,6 +39,9 @@ Json model_json(const TransformerSpec& model) {
                {"parameters", model.parameters()},
                {"active_parameters", model.active_parameters()}};
   place(json, ScalarType::integer, "model", model);
+  for (const char* key : {"projected_keys", "source_tokens"}) {  // of few models
+    if (json[key] == 0) json.erase(key);
+  }
   json["ffn_hidden"] = model.ffn_hidden;  // by the name that it had before "ffn", too
   json["activation"] = name_of(model.activation);
   json["normalisation"] = name_of(model.normalisation);

@@ -61,11 +61,15 @@ struct Shard {
 bool fp8_in_any_layout(const GpuSpec& gpu);
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
+// The same of what a block works on (part_of()).
+Shard shard_of(const Job& job, Block block, const SequenceSlice& slice);
 // As attention's kernels see it. With frames a layer counts as half of one that attends within them
 // and half of one that attends over them; with a window in parts of layers with and without one.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
 // What attention to keys that an indexer chooses sees.
 Shard chosen_shard(const Job& job, const Shard& s);
+// What attention to projected keys sees (TransformerSpec::projected_keys).
+Shard projected_shard(const Job& job, const Shard& s);
 // `append` appends the kernels of one of these shards to `ops`; all of them count as one layer's.
 template <class Append>
 void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const Append& append) {
@@ -121,6 +125,11 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
 // How many times the operations of a scan's products layer_flops() counts for it: more than one
 // where chunks are short against the state and so need fewer, else 1.
 double scan_convention(const Job& job);
+
+// The half of a decoder's layer that attends to the encoder's output, with its norm and its sum;
+// and what attention's kernels see there.
+void append_cross_half(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+Shard cross_shard(const Job& job, const Shard& s);
 
 // From the second norm's output to the residual's input: a dense MLP, or router and experts.
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);

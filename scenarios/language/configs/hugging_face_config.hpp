@@ -104,6 +104,11 @@ void read_deepseek_v32(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm_dsa(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
 
+// Models of two stacks (hugging_face_stacks.cpp).
+void read_t5(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_bart(const HuggingFaceConfig& config, TransformerSpec& model);
+void read_pegasus(const HuggingFaceConfig& config, TransformerSpec& model);
+
 // Names what the file has and no reader has asked for, modules for multi-token prediction and
 // towers before the decoder, each with its share of operations where that is known.
 void name_left_out(const DocumentNode& document, const HuggingFaceConfig& config,
