@@ -3,7 +3,8 @@
 // parts as separate layers, in the letters of Megatron-LM's --hybrid-override-pattern (Nemotron-H:
 // arXiv 2504.03624), or mix whole layers of several kinds (Qwen3-Next, Kimi Linear: arXiv
 // 2510.26692; Llama 4 Maverick). Blocks of diffusion transformers differ too (Stable Diffusion 3:
-// arXiv 2403.03206, figure 2; FLUX.1).
+// arXiv 2403.03206, figure 2; FLUX.1), and so do encoder and decoder layers (T5: arXiv 1910.10683;
+// BART: arXiv 1910.13461).
 #pragma once
 
 #include <array>
@@ -22,6 +23,8 @@ enum class Block {
   double_stream,       // separate weights for text and images, which attend to each other
   last_double_stream,  // the last double-stream block: only keys and values of its text are used
   single_stream,       // attention and MLP in parallel after one norm
+  encoder_layer,       // attention without a mask and an MLP, for the source's tokens
+  decoder_layer,       // attention, attention to the encoder's output, and an MLP
   embedding,
   head,
 };
@@ -29,9 +32,21 @@ enum class Block {
 constexpr bool has_two_streams(Block block) {
   return block == Block::double_stream || block == Block::last_double_stream;
 }
+constexpr bool is_of_two_stacks(Block block) {
+  return block == Block::encoder_layer || block == Block::decoder_layer;
+}
+// Cross-attention: keys and values are those of the encoder's output.
+constexpr bool reads_source(Block block) {
+  return block == Block::decoder_layer;
+}
 constexpr bool has_attention(Block block) {
   return block == Block::layer || block == Block::moe_layer || block == Block::attention ||
-         block == Block::single_stream || has_two_streams(block);
+         block == Block::single_stream || has_two_streams(block) || is_of_two_stacks(block);
+}
+// How many times a layer has attention's weights.
+constexpr int attentions(Block block) {
+  if (!has_attention(block)) return 0;
+  return has_two_streams(block) || reads_source(block) ? 2 : 1;
 }
 constexpr bool has_mamba(Block block) {
   return block == Block::mamba || block == Block::mamba_layer || block == Block::mamba_moe_layer;
@@ -41,7 +56,7 @@ constexpr bool has_experts(Block block) {
 }
 constexpr bool has_mlp(Block block) {
   return block == Block::layer || block == Block::mlp || block == Block::mamba_layer ||
-         block == Block::single_stream || has_two_streams(block);
+         block == Block::single_stream || has_two_streams(block) || is_of_two_stacks(block);
 }
 // The mixer combines the tokens of a sequence; the other half works on each token.
 constexpr bool has_mixer(Block block) {
@@ -60,7 +75,8 @@ constexpr bool shares_norm(Block block) {
 // Number of norms, and of residual additions.
 constexpr int halves(Block block) {
   if (shares_norm(block)) return 1;
-  return (has_mixer(block) ? 1 : 0) + (has_feed_forward(block) ? 1 : 0);
+  return (has_mixer(block) ? 1 : 0) + (reads_source(block) ? 1 : 0) +
+         (has_feed_forward(block) ? 1 : 0);
 }
 
 struct BlockLetter {
@@ -74,7 +90,8 @@ inline constexpr std::array kBlockLetters{
     BlockLetter{'T', Block::layer},         BlockLetter{'X', Block::moe_layer},
     BlockLetter{'L', Block::mamba_layer},   BlockLetter{'R', Block::mamba_moe_layer},
     BlockLetter{'D', Block::double_stream}, BlockLetter{'d', Block::last_double_stream},
-    BlockLetter{'S', Block::single_stream},
+    BlockLetter{'S', Block::single_stream}, BlockLetter{'B', Block::encoder_layer},
+    BlockLetter{'C', Block::decoder_layer},
 };
 // All kinds that a layer can have.
 inline constexpr std::array kLayerBlocks{Block::layer,         Block::moe_layer,
@@ -82,6 +99,7 @@ inline constexpr std::array kLayerBlocks{Block::layer,         Block::moe_layer,
                                          Block::mlp,           Block::experts,
                                          Block::mamba_layer,   Block::mamba_moe_layer,
                                          Block::double_stream, Block::last_double_stream,
-                                         Block::single_stream};
+                                         Block::single_stream, Block::encoder_layer,
+                                         Block::decoder_layer};
 
 }  // namespace windtunnel

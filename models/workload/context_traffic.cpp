@@ -58,6 +58,10 @@ ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tenso
     traffic.step_bytes = t.state;
     return traffic;
   }
+  if (t.projected > 0) {  // a ring sums each rank's part of them, or of their gradients
+    traffic.step_bytes = 2 * t.projected / layout.ring_ranks();
+    return traffic;
+  }
   t.k *= t.earlier;
   t.v *= t.earlier;
   const Step step = ring_step(layout.context, t, pass == Pass::forward);

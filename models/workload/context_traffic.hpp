@@ -20,7 +20,8 @@ struct ContextTensors {
   double state = 0;  // bytes of a linear attention's state, over all heads and sequences
   // keys that travel on a ring, relative to those of T: a slice needs all earlier keys
   double earlier = 1;
-  double between = 0;  // bytes per token between layers
+  double between = 0;    // bytes per token between layers
+  double projected = 0;  // bytes of projected keys and values; 0: they are not projected
 };
 
 struct ContextTraffic {

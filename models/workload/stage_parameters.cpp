@@ -8,14 +8,16 @@ namespace windtunnel {
 namespace {
 
 // Matrices are divided by tp; norms, the biases of row-parallel layers, a router and what leads to
-// the width of experts and back are repeated. A layer without its experts.
-double dense_parameters_per_gpu(const TransformerSpec& model, Block block, int tp) {
+// the width of experts and back are repeated. Projections of keys have a part for each part of a
+// sequence, so that cp divides them. A layer without its experts.
+double dense_parameters_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
   const double h = model.hidden;
   const double streams = has_two_streams(block) ? 2 : 1;
-  double whole = model.layer_parameters(block);
+  const double projections = has_attention(block) ? model.key_projection_parameters() : 0;
+  double whole = model.layer_parameters(block) - projections;
   double repeated = streams * halves(block) * norm_parameters(model);
   const bool two_outputs = has_attention(block) && !shares_norm(block);
-  if (model.biases && two_outputs) repeated += streams * h;
+  if (model.biases && two_outputs) repeated += attentions(block) * h;
   if (model.biases && has_mlp(block)) repeated += streams * h;
   if (block == Block::last_double_stream) {  // of the text: no output of either part, no MLP's norm
     repeated -= norm_parameters(model) + (model.biases ? 2 * h : 0);
@@ -29,7 +31,7 @@ double dense_parameters_per_gpu(const TransformerSpec& model, Block block, int t
     whole -= model.moe.experts * model.expert_parameters();
     repeated += h * (model.moe.experts + 2.0 * model.moe.latent_width);
   }
-  return (whole - repeated) / tp + repeated;
+  return (whole - repeated) / layout.tp + repeated + projections / layout.cp;
 }
 
 // Stands with the embedding, whole on every rank.
@@ -49,7 +51,7 @@ double vocabulary_parameters(const TransformerSpec& model, int tp) {
 
 LayerParameters layer_parameters_per_gpu(const TransformerSpec& model, const Layout& layout,
                                          Block block) {
-  return {dense_parameters_per_gpu(model, block, layout.tp),
+  return {dense_parameters_per_gpu(model, layout, block),
           has_experts(block) ? expert_parameters_per_gpu(model, layout.ep) : 0};
 }
 
@@ -74,7 +76,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
                                ? static_cast<double>(model.sequence) * model.hidden
                                : 0;
   parameters.front() += matrix + positions + model.segment_parameters() + conditioning(model);
-  parameters.back() += norm_parameters(model) + model.encoder_parameters();
+  parameters.back() += model.final_norm_parameters() + model.encoder_parameters();
   parameters.back() += model.mtp_layers *
                        (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
   // Its tokens are embedded on the modules' stage, with a copy of the matrix.
@@ -89,7 +91,7 @@ namespace {
 double layer_matrices_per_gpu(const TransformerSpec& model, const Layout& layout, Block block) {
   const double streams = has_two_streams(block) ? 2 : 1;
   double sum = 0;
-  if (has_attention(block)) sum += streams * model.attention_parameters();
+  sum += attentions(block) * model.attention_parameters();
   if (has_mamba(block)) sum += model.mamba.matrices(model.hidden);
   if (has_mlp(block)) sum += streams * model.mlp_parameters();
   if (block == Block::last_double_stream) sum -= model.unread_parameters();
@@ -182,8 +184,8 @@ std::vector<TrainedParameters> trained_parameters(const TransformerSpec& model,
                 stages.front());
   const bool own_matrix = !model.tied_embeddings || layout.pp > 1;
   parts.add_end(head_part(model.layers),
-                norm_parameters(model) + model.encoder_parameters() + (own_matrix ? matrix : 0) +
-                    embedder_parameters(model, training),
+                model.final_norm_parameters() + model.encoder_parameters() +
+                    (own_matrix ? matrix : 0) + embedder_parameters(model, training),
                 stages.back());
   return stages;
 }

@@ -43,6 +43,7 @@ double expert_width_parameters(const TransformerSpec& model) {
 
 double attended_keys(const TransformerSpec& model, int sequence) {
   if (model.frames > 0) return (static_cast<double>(sequence) / model.frames + model.frames) / 2;
+  if (model.projected_keys > 0) return model.keys_of(sequence);
   if (model.chooses_keys(sequence)) return 2 * limited_keys(model, model.sparse.top_k, 0, sequence);
   if (!model.windowed(sequence)) return sequence;
   const double global = model.global_share();
@@ -84,6 +85,14 @@ double TransformerSpec::indexer_parameters() const {
   return from * sparse.heads * sparse.width + (h + 2) * sparse.width + h * sparse.heads;
 }
 
+double TransformerSpec::key_projection_parameters() const {
+  return 2.0 * projected_keys * sequence;
+}
+
+double TransformerSpec::final_norm_parameters() const {
+  return (source_tokens > 0 ? 2 : 1) * norm_parameters(*this);
+}
+
 double TransformerSpec::mlp_parameters() const {
   return mlp_matrices(*this, ffn_hidden);
 }
@@ -105,7 +114,10 @@ double TransformerSpec::layer_parameters(Block block) const {
   const double streams = has_two_streams(block) ? 2 : 1;
   double sum =
       modulation_parameters(*this, block) + streams * halves(block) * norm_parameters(*this);
-  if (has_attention(block)) sum += streams * (attention_parameters() + attention_biases(*this));
+  if (has_attention(block)) {
+    sum += attentions(block) * (attention_parameters() + attention_biases(*this)) +
+           key_projection_parameters();
+  }
   if (has_mamba(block)) sum += mamba_parameters();
   if (has_mlp(block)) sum += streams * (mlp_parameters() + mlp_biases(*this));
   if (has_experts(block)) {
@@ -185,7 +197,7 @@ double TransformerSpec::encoder_parameters() const {
 
 double TransformerSpec::head_parameters() const {
   const double matrix = tied_embeddings ? 0.0 : static_cast<double>(vocabulary) * hidden;
-  return norm_parameters(*this) + matrix + encoder_parameters();
+  return final_norm_parameters() + matrix + encoder_parameters();
 }
 
 double TransformerSpec::joining_parameters() const {
@@ -215,10 +227,10 @@ namespace {
 // Two operations per weight and token. Counts QK^T and PV over the whole square; for linear
 // attention those of a block, and a state that is written and read; with an indexer its scores of
 // all tokens, after which attention reads latent vectors.
-void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCount count,
-                         LayerFlops& flops) {
+void add_attention_flops(const TransformerSpec& model, int sequence, bool masked,
+                         AttentionCount count, LayerFlops& flops) {
   const bool linear = model.attention == AttentionKernel::linear;
-  const bool half = count == AttentionCount::causal && model.masked() && !linear;
+  const bool half = count == AttentionCount::causal && masked && !linear;
   const double seen = linear ? std::min<double>(kLinearBlock, sequence)
                              : attended_keys(model, sequence) * (half ? 0.5 : 1);
   const double state = linear ? 4.0 * model.q_width() * model.value_dim() : 0;
@@ -232,6 +244,17 @@ void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCo
     flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
   }
   flops.attention += 2.0 * seen * widths + state;
+  flops.attention += 2.0 * model.projected_keys * 2 * model.kv_width();
+}
+
+// Queries and output of the decoder's tokens, keys and values of the source's, and each decoder's
+// token to all of these; for a token of the decoder.
+void add_cross_flops(const TransformerSpec& model, double sources_per_token, LayerFlops& flops) {
+  const double h = model.hidden;
+  flops.products +=
+      2 * h *
+      (model.q_width() + model.context_width() + sources_per_token * 2.0 * model.kv_width());
+  flops.attention += 2.0 * model.source_tokens * (model.q_width() + model.context_width());
 }
 
 }  // namespace
@@ -239,7 +262,11 @@ void add_attention_flops(const TransformerSpec& model, int sequence, AttentionCo
 LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
                        AttentionCount count) {
   LayerFlops flops;
-  if (has_attention(block)) add_attention_flops(model, sequence, count, flops);
+  const double share = model.rows_share(block, sequence);
+  const int length = is_of_two_stacks(block) ? static_cast<int>(share * sequence + 0.5) : sequence;
+  const bool masked = model.masked() && block != Block::encoder_layer;
+  if (has_attention(block)) add_attention_flops(model, length, masked, count, flops);
+  if (reads_source(block)) add_cross_flops(model, double(model.source_tokens) / length, flops);
   if (has_mamba(block)) {
     flops.products += 2 * model.mamba.matrices(model.hidden);
     flops.attention += model.mamba.counted_flops(sequence);
@@ -255,12 +282,14 @@ LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
   }
   const double h = model.hidden;
   flops.products += 2 * model.modulation_of(block) * h * h / sequence;
+  flops.products *= share;
+  flops.attention *= share;
   return flops;
 }
 
 double model_flops(const TransformerSpec& model, double sequences, int sequence,
                    AttentionCount attention) {
-  double token = 2.0 * model.hidden * model.vocabulary;
+  double token = 2.0 * model.hidden * model.vocabulary * model.rows_share(Block::head, sequence);
   for (const Block block : kLayerBlocks) {
     if (const int count = model.layers_of(block); count > 0) {
       token += count * layer_flops(model, sequence, block, attention).sum();

@@ -1,5 +1,5 @@
-// A decoder-only transformer is given by its dimensions: dense, or with a mixture of experts in the
-// MLP.
+// A transformer by its dimensions: dense, or with a mixture of experts in the MLP; a decoder alone,
+// or an encoder and a decoder that attends to the encoder's output.
 #pragma once
 
 #include <optional>
@@ -138,6 +138,13 @@ struct TransformerSpec {
   // One letter per layer (kBlockLetters); empty: all layers are attention and an MLP or experts.
   std::string pattern;
   MambaMixer mamba;
+  // Tokens of a sequence that an encoder reads; the others belong to the decoder (Block), and only
+  // these have a loss. 0: there is no encoder.
+  int source_tokens = 0;
+  // Number of keys and values to which those of a sequence are projected, along the sequence
+  // (Linformer: Wang et al. 2020, arXiv 2006.04768, equation 7); each layer has a matrix for keys
+  // and one for values. 0: no projection.
+  int projected_keys = 0;
   // Text tokens per sequence in models whose layers have two streams: the text's weights process
   // these.
   int text_tokens = 0;
@@ -150,6 +157,15 @@ struct TransformerSpec {
     return attention == AttentionKernel::flash && window > 0 && window < length;
   }
   bool chooses_keys(int length) const { return sparse.heads > 0 && sparse.top_k < length; }
+  int keys_of(int length) const {
+    return projected_keys > 0 && projected_keys < length ? projected_keys : length;
+  }
+  // The share of a sequence's tokens that a block works on.
+  double rows_share(Block block, int length) const {
+    if (source_tokens == 0 || block == Block::embedding) return 1;
+    const double source = static_cast<double>(source_tokens) / length;
+    return block == Block::encoder_layer ? source : 1 - source;
+  }
   int all_layers() const { return layers + mtp_layers; }
   // Share of the layers without a window.
   double global_share() const {
@@ -184,11 +200,13 @@ struct TransformerSpec {
   // Share of a sequence's tokens that belong to the text stream.
   double text_share(int length) const { return static_cast<double>(text_tokens) / length; }
 
-  double attention_parameters() const;  // matrices of one layer's attention
-  double mlp_parameters() const;        // matrices of a dense layer's MLP
-  double expert_parameters() const;     // matrices of one expert
-  double indexer_parameters() const;    // per layer
-  double mamba_parameters() const;      // of one Mamba layer, without the norm before it
+  double attention_parameters() const;       // matrices of one layer's attention
+  double mlp_parameters() const;             // matrices of a dense layer's MLP
+  double expert_parameters() const;          // matrices of one expert
+  double indexer_parameters() const;         // per layer
+  double key_projection_parameters() const;  // per layer, of projected_keys
+  double final_norm_parameters() const;      // after the last layer of each stack
+  double mamba_parameters() const;           // of one Mamba layer, without the norm before it
   // including all experts and the router
   double layer_parameters(Block block = Block::layer) const;
   double embedding_parameters() const;  // token (and learned position) embedding

@@ -58,7 +58,8 @@ inline constexpr Feature kNoCausalFlash = {
 inline constexpr Feature kNoCausalSoftmax = {
     "attention other than causal with softmax", "model.attention", [](const Asked& of) {
       const TransformerSpec& model = of.job.model;
-      return !model.masked() || model.encoder || model.attention == AttentionKernel::linear;
+      return !model.masked() || model.encoder || model.source_tokens > 0 ||
+             model.attention == AttentionKernel::linear;
     }};
 inline constexpr Feature kBidirectional = {
     "layers without a mask", "model.bidirectional",
@@ -82,6 +83,20 @@ inline constexpr Feature kScans = {"scans", "model.mamba", [](const Asked& of) {
 inline constexpr Feature kChosenKeys = {
     "keys that an indexer chooses", "model.sparse",
     [](const Asked& of) { return of.job.model.chooses_keys(of.job.batch.sequence); }};
+inline constexpr Feature kTwoStacks = {
+    "an encoder and a decoder", "model.source_tokens",
+    [](const Asked& of) { return !of.job.network && of.job.model.source_tokens > 0; }};
+inline constexpr Feature kProjectedKeys = {
+    "projected keys", "model.projected_keys",
+    [](const Asked& of) { return !of.job.network && of.job.model.projected_keys > 0; }};
+inline constexpr Feature kSpecialAttention = {
+    "attention with parts of its own", "model.attention", [](const Asked& of) {
+      const TransformerSpec& model = of.job.model;
+      return model.latent.kv_rank > 0 || model.window > 0 || model.frames > 0 ||
+             model.attention_gate || model.attention == AttentionKernel::linear;
+    }};
+inline constexpr Feature kCausal = {"a causal mask", "model.bidirectional",
+                                    [](const Asked& of) { return of.job.model.masked(); }};
 inline constexpr Feature kPredictors = {
     "multi-token prediction", "model.mtp_layers",
     [](const Asked& of) { return !of.job.network && of.job.model.mtp_layers > 0; }};
@@ -121,6 +136,11 @@ inline constexpr Feature kFormBesideScans = {
     "a form of cp other than ring and ulysses", "layout.context", [](const Asked& of) {
       const ContextForm form = of.job.layout.context;
       return kContextRanks.in(of) && form != ContextForm::ring && form != ContextForm::ulysses;
+    }};
+inline constexpr Feature kFormBesideProjection = {
+    "a form of cp other than ring and rsa", "layout.context", [](const Asked& of) {
+      const ContextForm form = of.job.layout.context;
+      return kContextRanks.in(of) && form != ContextForm::ring && form != ContextForm::rsa;
     }};
 inline constexpr Feature kPipeline = {"a pipeline", "layout.pp",
                                       [](const Asked& of) { return of.job.layout.pp > 1; }};

@@ -25,6 +25,8 @@ constexpr Conflict kStudyRows[] = {
     {kRollout, kNoCausalSoftmax,
      ": engines are modelled for causal transformers with softmax attention", ""},
     {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
+    {kVolunteers, kTwoStacks, ": peers pass on the rows of one stack, and model '{model}' has two",
+     ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
     {kFusedJobs, kSeveralRanks, ": takes jobs of one GPU each, and this one has {ranks}", ""},
     {kFusedJobs, kLengths,

@@ -8,6 +8,9 @@ namespace {
 constexpr Conflict kTrainingRows[] = {
     {kTrainedParts, kPredictors, ": of model.mtp_layers it is not said which parts are trained",
      "set model.mtp_layers to 0"},
+    {kAdapter, kTwoStacks,
+     ": which of the matrices between encoder and decoder have adapters is not modelled", ""},
+    {kContrastive, kTwoStacks, ": a contrastive loss is of one stack's sequences", ""},
     {kTraining, kLengths, ": is not modelled together with batch.lengths", "leave one of them out"},
     {kContrastive, kRollout,
      ": a contrastive loss learns from pairs that are there, and engines write samples", ""},

@@ -55,6 +55,7 @@ class StageWeights {
       for (int i = 0; i < 2; ++i) linear(h, h, Split::none, true, h * h);  // dense, pooler
     }
     norm();
+    if (model_.source_tokens > 0) norm();
   }
 
   void layer(int layer) {
@@ -108,7 +109,11 @@ class StageWeights {
     const bool read = !text || block != Block::last_double_stream;
     if (has_experts(block)) experts();
     if (has_mlp(block) && read) mlp(model_.ffn_hidden, model_.biases);
-    if (has_feed_forward(block) && halves(block) == 2 && read) norm();
+    if (has_feed_forward(block) && halves(block) >= 2 && read) norm();
+    if (reads_source(block)) {
+      attention(true, model_.biases);
+      norm();
+    }
     if (has_attention(block)) attention(read, model_.biases && !shares_norm(block));
     if (has_mamba(block)) mamba();
     norm();
@@ -199,6 +204,9 @@ class StageWeights {
     if (projected) linear(h, context, Split::columns, output_bias, h * context);
     if (model_.attention_gate) linear(context, h, Split::rows, false, h * context);
     if (model_.sparse.heads > 0) indexer();
+    for (int i = 0; model_.projected_keys > 0 && i < 2; ++i) {
+      linear(model_.projected_keys, double(model_.sequence) / layout_.cp, Split::none, false, 0);
+    }
     if (model_.latent.kv_rank > 0) return latent_attention();
     if (model_.separate_projections) {
       for (const double width : {kv, kv, q}) {

@@ -39,6 +39,9 @@ Json model_json(const TransformerSpec& model) {
                {"parameters", model.parameters()},
                {"active_parameters", model.active_parameters()}};
   place(json, ScalarType::integer, "model", model);
+  for (const char* key : {"projected_keys", "source_tokens"}) {  // few models have these
+    if (json[key] == 0) json.erase(key);
+  }
   json["ffn_hidden"] = model.ffn_hidden;  // a second name, older than "ffn"
   json["activation"] = name_of(model.activation);
   json["normalisation"] = name_of(model.normalisation);

@@ -61,6 +61,8 @@ std::string layers_text(const TransformerSpec& model) {
   add(Block::double_stream, "of two streams");
   add(Block::last_double_stream, "of two streams whose text ends");
   add(Block::single_stream, "of one stream");
+  add(Block::encoder_layer, "of the encoder");
+  add(Block::decoder_layer, "of the decoder");
   return text + fmt::format(" ({})", fmt::join(kinds, ", "));
 }
 
@@ -68,6 +70,13 @@ std::string layers_text(const TransformerSpec& model) {
 std::string further_text(const TransformerSpec& model) {
   std::string text;
   if (model.attention_gate) text += ", attention with a gate";
+  if (model.source_tokens > 0) {
+    text += fmt::format(", {} tokens of a sequence for the encoder",
+                        with_separators(model.source_tokens));
+  }
+  if (model.projected_keys > 0) {
+    text += fmt::format(", keys projected into {}", with_separators(model.projected_keys));
+  }
   if (model.sparse.heads > 0) {
     text += fmt::format(", {} keys chosen by {} heads of {}", with_separators(model.sparse.top_k),
                         model.sparse.heads, model.sparse.width);

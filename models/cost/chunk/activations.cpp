@@ -45,16 +45,15 @@ double kept_input_bytes(const Job& job) {
 
 // What attention keeps in addition to its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-double score_bytes(const Job& job, const SequenceSlice& slice) {
+// Of `rows` rows to a share of this many keys.
+double score_bytes(const Job& job, double rows, double share, double keys) {
   const double e = bytes_of(job.precision);
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
-  const double rows = rows_of(job, slice).full;
   if (job.model.attention == AttentionKernel::flash) return 4 * heads * rows;
   if (job.model.attention == AttentionKernel::linear) {
     return e * heads * job.batch.micro * job.model.query_dim() * job.model.value_dim();
   }
-  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * slice.end *
-         attended_keys(job.model, job.batch.sequence);
+  return (job.model.dropout ? 2 * e + 1 : e) * heads * rows * share * keys;
 }
 
 // Width of keys, and of values, as attention reads them without latent attention.
@@ -234,13 +233,28 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
                                  kIndexAndScore * sparse.top_k);
   }
   at.exchanged = exchanged_bytes(job, at.rows);
-  at.scores = score_bytes(job, slice);
+  at.scores = score_bytes(job, at.rows.full, slice.end, attended_keys(model, job.batch.sequence));
+  if (model.projected_keys > 0) {
+    const double few = double(job.batch.micro) * model.keys_of(job.batch.sequence);
+    at.qkv += e * few * 2 * kept_kv_width(job) / job.layout.tp;
+  }
+}
+
+// Queries and output of a decoder's attention to the source, with keys and values of that. What
+// they are made of, the encoder's output, is kept once for all layers (head_activations).
+void set_cross(const Job& job, LayerTensors& at) {
+  const TransformerSpec& model = job.model;
+  const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
+  at.qkv += row * (model.q_width() + sources_per_token(job) * 2 * kept_kv_width(job));
+  at.context += row * model.context_width();
+  at.scores += score_bytes(job, at.rows.full, 1, model.source_tokens);
 }
 
 LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   LayerTensors at;
-  at.rows = rows_of(job, slice);
+  const SequenceSlice own = part_of(job, block, slice);
+  at.rows = rows_of(job, own);
   const double e = bytes_of(job.precision);
   const double h = model.hidden;
   at.input = e * at.rows.divided * h;
@@ -249,7 +263,8 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
   at.masks = model.dropout ? at.halves * at.rows.divided * h : 0;
   at.copies = at.halves * job.software.norm_copy_bytes * at.rows.divided * h;
   at.fused = model.attention != AttentionKernel::unfused;
-  if (has_attention(block)) set_attention(job, slice, at);
+  if (has_attention(block)) set_attention(job, own, at);
+  if (reads_source(block)) set_cross(job, at);
   if (has_mamba(block)) set_mamba(job, at);
   if (has_experts(block)) {
     at.experts = expert_bytes(job, at.rows);
@@ -470,7 +485,8 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const TransformerSpec& model = job.model;
   const Layout& layout = job.layout;
   const double e = bytes_of(job.precision);
-  const Rows rows = rows_of(job, slice);
+  const Rows all = rows_of(job, slice);
+  const Rows rows = rows_of(job, part_of(job, Block::head, slice));
   const double logits = rows.full * padded_vocabulary(model.vocabulary, layout.tp) / layout.tp;
   // The softmax is kept in fp32; what is left of the copies lives while the loss is computed. One
   // kernel for the loss writes the gradient over the logits.
@@ -480,7 +496,7 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   if (is_contrastive(training)) return contrastive_activations(job, rows);
   const PartTraining part = part_training(training);
   const double chunks = training == nullptr ? 1 : training->loss.chunks;
-  const double vectors = e * rows.divided * model.hidden;
+  const double vectors = e * all.divided * model.hidden;
   LayerActivations bytes;
   bytes.transient = 2 * e * rows.full * model.hidden;
   if (!part.backward || chunks > 1) {

@@ -29,6 +29,7 @@ double convention_flops(const Op& op, const Job& job, Block block, const Sequenc
     return op.flops * scan_convention(job);
   }
   if (!model.masked()) return op.flops;
+  if (is_of_two_stacks(block)) return op.causal ? 2 * op.flops : op.flops;
   if (is_fused_attention(op) || op.causal) return 2 * op.flops;
   const bool product =
       op.kind == OpKind::attention_gemm && model.attention == AttentionKernel::unfused;
@@ -165,7 +166,9 @@ PassOps BlockCoster::pass_ops(Block block) const {
 
 void BlockCoster::add_tensor(Block block, const PassOps& ops, BlockCost& cost) const {
   if (job_.layout.mesh_side() > 1) return add_tensor_mesh(setting_, mesh_shapes_, block, ops, cost);
-  add_tensor_parallel(setting_, tp_shape_, block, ops, cost);
+  BlockSetting own = setting_;
+  own.rows *= job_.model.rows_share(block, job_.batch.sequence);
+  add_tensor_parallel(own, tp_shape_, block, ops, cost);
 }
 
 void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,

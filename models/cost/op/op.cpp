@@ -46,6 +46,7 @@ double bias_columns(const TransformerSpec& model, Block block, const Shard& s) {
   if (!model.biases) return 0;
   double columns = 0;
   if (has_attention(block)) columns += s.q + s.k + s.v + s.hidden;
+  if (reads_source(block)) columns += s.q + s.hidden;
   if (has_feed_forward(block)) columns += s.up + s.hidden;
   return columns;
 }
@@ -55,7 +56,9 @@ void append_halves(const Job& job, Block block, const Shard& s, Pass pass, std::
   if (has_two_streams(block)) return append_two_streams(job, block, s, pass, ops);
   if (block == Block::single_stream) return append_single_stream(job, s, pass, ops);
   if (pass == Pass::forward) append_mixer_half(job, block, s, pass, ops);
+  if (reads_source(block) && pass == Pass::forward) append_cross_half(job, s, pass, ops);
   append_second_half(job, block, s, pass, ops);
+  if (reads_source(block) && pass != Pass::forward) append_cross_half(job, s, pass, ops);
   if (pass != Pass::forward) append_mixer_half(job, block, s, pass, ops);
 }
 
@@ -159,8 +162,13 @@ std::vector<Op> joining_ops(const Job& job, Pass pass, const SequenceSlice& slic
   return ops;
 }
 
+SequenceSlice part_of(const Job& job, Block block, const SequenceSlice& slice) {
+  const double share = job.model.rows_share(block, job.batch.sequence);
+  return {slice.begin * share, slice.end * share};
+}
+
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice) {
-  const Shard s = shard_of(job, slice);
+  const Shard s = shard_of(job, block, slice);
   switch (block) {
     case Block::embedding:
       return embedding_ops(job, pass, s);
@@ -206,16 +214,9 @@ void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::v
   }
 }
 
-void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
+void append_recomputed_core(const Job& job, const Shard& s, std::vector<Op>& ops) {
   using enum RecomputeModule;
   const Recompute& again = job.recompute;
-  if (again.has(layernorm) || again.has(matmuls))
-    ops.push_back(norm_op("norm 1", Pass::forward, s));
-  if (!has_attention(block)) return;
-  if (again.has(mla_up_proj) && job.model.latent.kv_rank > 0) {
-    append_latent_up(job, s, ops);
-    append_rotary(job, s, Pass::forward, ops);
-  }
   if (again.has(core_attn)) return append_attention_core(job, s, Pass::forward, ops);
   const bool scored = again.has(scores) || again.has(matmuls);
   if (!scored || job.model.attention != AttentionKernel::unfused) return;
@@ -223,6 +224,22 @@ void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::v
     append_unfused_forward(job.model, shard, ops);
     ops.resize(ops.size() - 2);  // the context product and its transpose: their output is kept
   });
+}
+
+void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
+  using enum RecomputeModule;
+  const Recompute& again = job.recompute;
+  const bool norms = again.has(layernorm) || again.has(matmuls);
+  if (norms) ops.push_back(norm_op("norm 1", Pass::forward, s));
+  if (!has_attention(block)) return;
+  if (again.has(mla_up_proj) && job.model.latent.kv_rank > 0) {
+    append_latent_up(job, s, ops);
+    append_rotary(job, s, Pass::forward, ops);
+  }
+  append_recomputed_core(job, s, ops);
+  if (!reads_source(block)) return;
+  if (norms) ops.push_back(norm_op("cross norm", Pass::forward, s));
+  append_recomputed_core(job, cross_shard(job, s), ops);
 }
 
 void append_recomputed_mlp(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
@@ -253,7 +270,7 @@ void append_recomputed_mlp(const Job& job, Block block, const Shard& s, std::vec
 std::vector<Op> recomputed_ops(const Job& job, Block block, const SequenceSlice& slice) {
   if (job.recompute == Recompute::none) return {};
   if (job.recompute.has(RecomputeModule::layer)) return fully_recomputed_ops(job, block, slice);
-  const Shard s = shard_of(job, slice);
+  const Shard s = shard_of(job, block, slice);
   std::vector<Op> ops;
   if (has_mixer(block)) append_recomputed_mixer(job, block, s, ops);
   if (has_feed_forward(block)) append_recomputed_mlp(job, block, s, ops);

@@ -13,6 +13,11 @@
 
 namespace windtunnel {
 
+// The part of a sequence that a block works on: a stack's own tokens of a model with two.
+SequenceSlice part_of(const Job& job, Block block, const SequenceSlice& slice);
+// Tokens that its encoder reads for each of its decoder's.
+double sources_per_token(const Job& job);
+
 std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const SequenceSlice& slice = {});
 
 // Kernels of a multi-token prediction module before its layer: another embedding of the tokens,

@@ -183,6 +183,22 @@ void append_choice(const Job& job, const Shard& s, bool backward, std::vector<Op
   ops.push_back(product("indexer gradients", heads, width, chosen.attended, 3));
 }
 
+// Keys and values along the sequence into fewer of each, by matrices that all heads share; where
+// ranks share the sequence, of their own part of it, to be summed. Backward the gradients of keys
+// and values, and of the matrices.
+void append_key_projection(const Job& job, const Shard& s, bool backward, std::vector<Op>& ops) {
+  Shard all = s;
+  all.heads = job.batch.micro;
+  const double few = job.model.keys_of(job.batch.sequence);
+  const double width = s.k + s.v;
+  if (!backward) {
+    ops.push_back(attention_gemm_op("key projection", few, width, s.queries, all));
+    return;
+  }
+  ops.push_back(attention_gemm_op("key projection", s.queries, width, few, all));
+  ops.push_back(attention_gemm_op("key projection (weights)", few, s.queries, width, all));
+}
+
 void append_inputs(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (job.model.latent.kv_rank == 0) {
     Linear all = split_as({"qkv", OpRole::query_key_value, s.tokens, s.hidden,
@@ -250,7 +266,10 @@ void append_attention_core(const Job& job, const Shard& s, Pass pass, std::vecto
   const bool backward = pass == Pass::backward_input;
   if (backward && s.gate > 0) ops.push_back(output_gate_op(s, pass));
   if (job.model.chooses_keys(job.batch.sequence)) append_choice(job, s, backward, ops);
+  const bool projects = job.model.projected_keys > 0;
+  if (projects && !backward) append_key_projection(job, s, backward, ops);
   append_by_shard(job, s, ops, [&](const Shard& shard) { append_kernels(job, shard, pass, ops); });
+  if (projects && backward) append_key_projection(job, s, backward, ops);
   if (!backward && s.gate > 0) ops.push_back(output_gate_op(s, pass));
 }
 

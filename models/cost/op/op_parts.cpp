@@ -217,6 +217,16 @@ Shard shard_of(const Job& job, const SequenceSlice& slice) {
   return s;
 }
 
+Shard shard_of(const Job& job, Block block, const SequenceSlice& slice) {
+  Shard s = shard_of(job, part_of(job, block, slice));
+  const double share = job.model.rows_share(block, job.batch.sequence);
+  if (share == 1) return s;
+  s.steps_share /= share;
+  if (block == Block::encoder_layer) s.attended = s.keys;
+  if (block == Block::head) s.norm_tokens /= share;  // each stack ends in a norm
+  return s;
+}
+
 namespace {
 
 // Queries of which a fused kernel computes all keys that one of them sees. Forward passes:
@@ -278,8 +288,17 @@ Shard chosen_shard(const Job& job, const Shard& s) {
   return shard;
 }
 
+// Projected keys and values are few, and every rank has them all.
+Shard projected_shard(const Job& job, const Shard& s) {
+  Shard shard = s;
+  shard.keys = shard.attended = job.model.keys_of(job.batch.sequence);
+  shard.ring = 1;
+  return shard;
+}
+
 std::vector<Shard> attention_shards(const Job& job, const Shard& s) {
   if (job.model.chooses_keys(job.batch.sequence)) return {chosen_shard(job, s)};
+  if (job.model.projected_keys > 0) return {projected_shard(job, s)};
   if (job.model.windowed(job.batch.sequence)) return window_shards(job, s);
   if (job.model.frames == 0) return {s};
   const double sequence = job.batch.sequence;

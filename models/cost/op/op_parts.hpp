@@ -63,11 +63,15 @@ struct Shard {
 bool fp8_in_any_layout(const GpuSpec& gpu);
 
 Shard shard_of(const Job& job, const SequenceSlice& slice = {});
+// The shard for the rows that a block works on (part_of()).
+Shard shard_of(const Job& job, Block block, const SequenceSlice& slice);
 // Shards for attention's kernels. With frames, half a layer attends within frames and half across
 // them; with a window, fractions of a layer have and do not have one.
 std::vector<Shard> attention_shards(const Job& job, const Shard& s);
 // The shard for attention to keys that an indexer chooses.
 Shard chosen_shard(const Job& job, const Shard& s);
+// The shard for attention to projected keys (TransformerSpec::projected_keys).
+Shard projected_shard(const Job& job, const Shard& s);
 // `append` appends the kernels of one of these shards to `ops`; together they count as one layer.
 template <class Append>
 void append_by_shard(const Job& job, const Shard& s, std::vector<Op>& ops, const Append& append) {
@@ -126,6 +130,11 @@ void append_mamba(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
 // Factor from the operations of a scan's products to those that layer_flops() counts: above 1 if
 // chunks are short compared with the state and need fewer operations, otherwise 1.
 double scan_convention(const Job& job);
+
+// The half of a decoder's layer that attends to the encoder's output, with its norm and its sum;
+// and what attention's kernels see there.
+void append_cross_half(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);
+Shard cross_shard(const Job& job, const Shard& s);
 
 // From the second norm's output to the residual's input: a dense MLP, or router and experts.
 void append_mlp(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops);

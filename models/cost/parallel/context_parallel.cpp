@@ -25,6 +25,10 @@ ContextTensors context_tensors(const BlockSetting& setting) {
   tensors.kv_heads = (latent ? model.heads : model.kv_heads) / (mesh ? layout.mesh_side() : tp);
   tensors.state =
       e * setting.job.batch.micro * tensors.heads * model.query_dim() * model.value_dim();
+  if (model.projected_keys > 0) {
+    tensors.projected = (tensors.k + tensors.v) * setting.job.batch.micro *
+                        model.keys_of(setting.job.batch.sequence);
+  }
   return tensors;
 }
 
@@ -32,7 +36,9 @@ namespace {
 
 // Time of the ops that the ring may overlap.
 double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
+  // Rings of scores are waited for, and so are sums of keys.
   if (setting.job.layout.context == ContextForm::rsa) return 0;
+  if (setting.job.model.projected_keys > 0) return 0;
   double attention_s = 0;
   double blocks_s = 0;
   for (const Op& op : pass) {

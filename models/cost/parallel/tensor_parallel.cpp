@@ -73,6 +73,17 @@ Half attention_half(const Job& job, Block block) {
   return half;
 }
 
+// To what the encoder made of the source, of which a token of the decoder has its share.
+Half cross_half(const Job& job) {
+  const TransformerSpec& model = job.model;
+  const double hidden = model.hidden;
+  const double sources = sources_per_token(job);
+  return {.first = {{OpRole::query, hidden}, {OpRole::key_value_up, hidden * sources}},
+          .last = OpRole::projection,
+          .first_out = model.q_width() + 2.0 * model.kv_width() * sources,
+          .last_in = static_cast<double>(model.context_width())};
+}
+
 Half mamba_half(const Job& job) {
   const MambaMixer& mamba = job.model.mamba;
   return {.first = {{OpRole::query_key_value, static_cast<double>(job.model.hidden)}},
@@ -130,6 +141,7 @@ class TensorParallel {
   void add_layer(Block block, const PassOps& ops, BlockCost& cost) const {
     std::vector<Half> halves;
     if (has_attention(block)) halves.push_back(attention_half(job_, block));
+    if (reads_source(block)) halves.push_back(cross_half(job_));
     if (has_mamba(block)) halves.push_back(mamba_half(job_));
     const bool beside = block == Block::single_stream;  // its MLP's products are attention's
     if ((has_mlp(block) && !beside) || (has_experts(block) && job_.model.moe.shared_ffn > 0)) {

@@ -116,7 +116,7 @@ void add_experts(const TransformerSpec& model, double layers, std::vector<Tensor
 }
 
 double norms_of(const TransformerSpec& model) {
-  double norms = 1;
+  double norms = model.source_tokens > 0 ? 2 : 1;
   for (const Block block : kLayerBlocks) {
     const int streams = has_two_streams(block) ? 2 : 1;
     const int unread = block == Block::last_double_stream ? 1 : 0;
@@ -163,6 +163,13 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
   };
   const double attention = with_modules(has_attention);
   add_attention(model, "", attention, attention, rules);
+  if (const double cross = model.layers_with(reads_source); cross > 0) {
+    add_attention(model, "cross.", cross, cross, rules);
+  }
+  if (model.projected_keys > 0) {
+    rules.push_back({"attention.key_projections", 2 * attention, double(model.projected_keys),
+                     double(model.sequence), kWhole, "all heads share them"});
+  }
   add_mamba(model, rules);
   add_mlp(model, "mlp", with_modules(has_mlp), model.ffn_hidden, false, rules);
   add_attention(model, "text.", model.layers_with(has_two_streams),

@@ -407,6 +407,7 @@ struct HuggingFaceType {
   void (*read)(const Config&, TransformerSpec&);
 };
 constexpr std::array kTypes = std::to_array<HuggingFaceType>({
+    {"bart", read_bart},
     {"deepseek_v2", read_deepseek},
     {"deepseek_v3", read_deepseek},
     {"deepseek_v32", read_deepseek_v32},
@@ -427,15 +428,18 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"llama4", read_llama4},
     {"llama4_text", read_llama4},
     {"mamba2", read_mamba2},
+    {"mbart", read_bart},
     {"minimax", read_minimax},
     {"minimax_m1", read_minimax},
     {"minimax_m2", read_minimax_m2},
     {"minimax_text_01", read_minimax},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
+    {"mt5", read_t5},
     {"nemotron", read_nemotron},
     {"nemotron_h", read_nemotron_h},
     {"opt", read_opt},
+    {"pegasus", read_pegasus},
     {"phi3", read_phi3},
     {"qwen2", read_qwen2},
     {"qwen2_moe", read_qwen2_moe},
@@ -446,6 +450,7 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"qwen3_5_text", read_qwen3_5},
     {"qwen3_moe", read_qwen3_moe},
     {"qwen3_next", read_qwen3_next},
+    {"t5", read_t5},
 });
 
 // Known types that cannot be modelled, and the part that is missing here.
@@ -454,10 +459,8 @@ struct UnmodelledType {
   std::string_view has;
 };
 constexpr std::array kUnmodelledTypes = std::to_array<UnmodelledType>({
-    {"bart", "an encoder that a decoder reads"},
     {"rwkv", "a state of its own kind"},
-    {"t5", "an encoder that a decoder reads"},
-    {"whisper", "an encoder that a decoder reads"},
+    {"whisper", "an encoder of sound, which begins with convolutions"},
     {"zamba", "layers that share weights"},
     {"zamba2", "layers that share weights"},
 });

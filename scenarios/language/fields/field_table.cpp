@@ -163,6 +163,14 @@ Rows model_rows() {
                 example("512"),
                 "of a sequence, those of the text in layers with a stream of weights for text and "
                 "one for images (hybrid_override_pattern: D); without a base: 0"),
+      whole_row("model.source_tokens", sets<&TransformerSpec::source_tokens>, in_entry,
+                range(0, 1e8), example("512"),
+                "of a sequence, those that an encoder reads, where a decoder of the others reads "
+                "what it makes of them (hybrid_override_pattern: B and C); without a base: 0"),
+      whole_row("model.projected_keys", sets<&TransformerSpec::projected_keys>, in_entry,
+                range(0, 1e6), example("256"),
+                "keys and values of a sequence are projected along it into this many of each "
+                "(Linformer); without a base: 0, into none"),
       whole_row("model.conditioning", sets<&TransformerSpec::conditioning>, in_entry, range(0, 1e7),
                 example("20736"),
                 "rows of further matrices as wide as the model, which embed time, class and text "
@@ -172,8 +180,9 @@ Rows model_rows() {
                "a letter for each layer, as in Megatron-LM: M Mamba-2 (or model.mamba.kind), * "
                "attention, - MLP, E experts, each after a norm; whole layers: T attention and MLP, "
                "X attention and experts, L and R the same with Mamba instead of attention; in "
-               "diffusion transformers D two streams, d the last of these, S one stream; default: "
-               "every layer is attention and an MLP or experts"),
+               "diffusion transformers D two streams, d the last of these, S one stream; B a layer "
+               "of an encoder, C one of a decoder that attends to it; default: every layer is "
+               "attention and an MLP or experts"),
       whole_row("model.mtp_layers", sets<&TransformerSpec::mtp_layers>, in_entry, range(0, 16),
                 example("1"),
                 "modules after the last layer that predict further tokens, each a layer with a "

@@ -37,7 +37,7 @@ void check_pattern_letters(const TransformerSpec& model) {
         fmt::format("{}: '{}' is no kind of layer; known: M (Mamba), * (attention), - "
                     "(MLP), E (experts), T and X (attention and one of these), L and R (Mamba and "
                     "one of these), D, d and S (blocks of two streams, the last of them, of one "
-                    "stream)",
+                    "stream), B and C (layers of an encoder, of a decoder that reads it)",
                     key, letter));
   }
   const int listed = static_cast<int>(model.pattern.size());
@@ -71,6 +71,25 @@ void check_pattern_letters(const TransformerSpec& model) {
                     "in {} (D)",
                     key));
   }
+}
+
+// Letters and number of tokens go together.
+void check_stacks(const TransformerSpec& model) {
+  const int layers = model.layers_with(is_of_two_stacks);
+  if (layers == 0 && model.source_tokens == 0) return;
+  const std::string key = "model.source_tokens";
+  if (model.source_tokens == 0) {
+    throw Error::about({"model.hybrid_override_pattern", key},
+                       "{}: layers of an encoder and a decoder (B, C) share a sequence; say how "
+                       "many of its tokens the encoder reads",
+                       key);
+  }
+  const int encoder = model.layers_of(Block::encoder_layer);
+  if (encoder > 0 && encoder < layers && layers == model.layers) return;
+  throw Error::about({key, "model.hybrid_override_pattern"},
+                     "{}: is of a model whose layers are those of an encoder and of a decoder; "
+                     "list these alone in model.hybrid_override_pattern (B and C)",
+                     key);
 }
 
 void check_sparse(const TransformerSpec& model) {
@@ -113,6 +132,12 @@ void check_model(const TransformerSpec& model) {
     throw Error("model.latent has no 'kv_rank', the width of the compressed keys and values");
   }
   check_sparse(model);
+  check_stacks(model);
+  if (model.projected_keys > 0 && model.sequence == 0) {
+    throw Error::about({"model.projected_keys"},
+                       "model.projected_keys: the matrices are as long as model.sequence; state "
+                       "it");
+  }
   if (model.mtp_layers > 0 && model.encoder) {
     throw Error::about({"model.mtp_layers"}, "model.mtp_layers: an encoder predicts no next token");
   }

@@ -185,6 +185,12 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
                             "the model's text (model.text_tokens)",
                             batch.sequence, model.text_tokens));
   }
+  if (batch.sequence <= model.source_tokens) {
+    throw Error(values.fault_at("batch.sequence"),
+                fmt::format("batch.sequence: {} tokens have no room for the decoder's beside the "
+                            "{} that the model's encoder reads (model.source_tokens)",
+                            batch.sequence, model.source_tokens));
+  }
   return batch;
 }
 

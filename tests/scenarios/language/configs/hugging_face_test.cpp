@@ -230,6 +230,21 @@ const PublishedConfig kConfigs[] = {
          "n_shared_experts": 1, "num_experts_per_tok": 8, "moe_intermediate_size": 2048,
          "first_k_dense_replace": 1, "moe_layer_freq": 1})",
      1026e9, 32.9e9},
+    {"T5 11B",
+     R"({"model_type": "t5", "d_ff": 65536, "d_kv": 128, "d_model": 1024, "num_heads": 128,
+         "num_layers": 24, "n_positions": 512, "vocab_size": 32128, "dropout_rate": 0.1,
+         "relative_attention_num_buckets": 32, "is_encoder_decoder": true})",
+     11307321344},
+    {"mT5 XXL, gated and with a head of its own",
+     R"({"model_type": "mt5", "d_ff": 10240, "d_kv": 64, "d_model": 4096, "num_heads": 64,
+         "num_layers": 24, "num_decoder_layers": 24, "vocab_size": 250112,
+         "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false})",
+     12921057280},
+    {"BART large",
+     R"({"model_type": "bart", "d_model": 1024, "encoder_layers": 12, "decoder_layers": 12,
+         "encoder_attention_heads": 16, "decoder_attention_heads": 16, "encoder_ffn_dim": 4096,
+         "decoder_ffn_dim": 4096, "vocab_size": 50265, "max_position_embeddings": 1024})",
+     406291456},
     {"Nemotron-4 15B",
      R"({"model_type": "nemotron", "hidden_size": 6144, "intermediate_size": 24576,
          "num_hidden_layers": 32, "num_attention_heads": 48, "num_key_value_heads": 8,
@@ -439,8 +454,8 @@ TEST(HuggingFace, LengthOfTrainingIsKnownOfLearnedPositionsAlone) {
 
 TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_TRUE(refusal(R"({"model_type": "mamba"})")
-                  .starts_with("config.json:1:16: unknown model_type 'mamba'; known: deepseek_v2, "
-                               "deepseek_v3, deepseek_v32, deepseek_v4, gemma"));
+                  .starts_with("config.json:1:16: unknown model_type 'mamba'; known: bart, "
+                               "deepseek_v2, deepseek_v3, deepseek_v32, deepseek_v4, gemma"));
   EXPECT_TRUE(refusal(R"({"model_type": "zamba2"})")
                   .starts_with("config.json:1:16: model_type 'zamba2' is not modelled: it has "
                                "layers that share weights"));
@@ -462,6 +477,25 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
             "config.json:1:1: 4 heads do not share 3 key and value heads evenly");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 0}"),
             "config.json:1:1: model.hidden: 0 is not from 1 to 1000000");
+}
+
+// A file says how long a source may be; what the decoder writes is as long.
+TEST(HuggingFace, AnEncoderAndADecoderShareASequence) {
+  const std::string bart = R"({"model_type": "bart", "d_model": 64, "encoder_layers": 2,
+      "decoder_layers": 3, "encoder_attention_heads": 4, "decoder_attention_heads": 4,
+      "encoder_ffn_dim": 128, "vocab_size": 100, "max_position_embeddings": 32,)";
+  const TransformerSpec model =
+      model_of_hugging_face(bart + "\"decoder_ffn_dim\": 128}", "config.json");
+  EXPECT_EQ(model.pattern, "BBCCC");
+  EXPECT_EQ(model.source_tokens, 32);
+  EXPECT_EQ(model.sequence, 64);
+  EXPECT_EQ(
+      refusal(bart + "\"decoder_ffn_dim\": 256}"),
+      "config.json:3:106: decoder_ffn_dim: 256 beside 128 of the encoder; modelled are stacks "
+      "of one width");
+  EXPECT_TRUE(refusal(R"({"model_type": "whisper"})")
+                  .starts_with("config.json:1:16: model_type 'whisper' is not modelled: it has an "
+                               "encoder of sound"));
 }
 
 TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
