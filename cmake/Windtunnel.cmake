@@ -90,34 +90,26 @@ function(windtunnel_use_headers target headers)
 -Wno-stringop-overread>")
 endfunction()
 
-# windtunnel_compile_together(TARGET [MOST n] [ACROSS] [ALONE folder ...]): sources of one folder are
-# compiled together, MOST at a time, so that what their headers cost (JSON above all) is paid once for
-# them; with ACROSS those of all folders, which then use no name for unlike things. The folders ALONE
-# do so even within: their sources are compiled one by one. With WINDTUNNEL_TOGETHER=1 all are:
+# windtunnel_compile_together(TARGET [folder ...]): sources of one folder are compiled together, a few
+# at a time, so that what their headers cost (JSON above all) is paid once for them; those of the
+# folders named alone, for they use one name for unlike things. With WINDTUNNEL_TOGETHER=1 all are:
 # that is quicker after a change of one file, and shows a file that leans on another's includes.
 set(WINDTUNNEL_TOGETHER 6 CACHE STRING "How many sources of a folder are compiled together; 1: none")
 function(windtunnel_compile_together target)
   if(WINDTUNNEL_TOGETHER LESS 2)
     return()
   endif()
-  cmake_parse_arguments(ARG "ACROSS" "MOST" "ALONE" ${ARGN})
-  if(NOT ARG_MOST)
-    set(ARG_MOST ${WINDTUNNEL_TOGETHER})
-  endif()
   get_target_property(sources ${target} SOURCES)
-  list(TRANSFORM ARG_ALONE PREPEND / OUTPUT_VARIABLE alone)  # "" would be in an empty list
+  list(TRANSFORM ARGN PREPEND / OUTPUT_VARIABLE alone)  # "" would be in an empty list
   foreach(source IN LISTS sources)
     cmake_path(GET source EXTENSION LAST_ONLY extension)
     cmake_path(GET source PARENT_PATH folder)
     if(NOT extension STREQUAL ".cpp" OR "/${folder}" IN_LIST alone)
       continue()
     endif()
-    if(ARG_ACROSS)
-      set(folder ${target})
-    endif()
     string(MAKE_C_IDENTIFIER "of_${folder}" room)
     math(EXPR ${room} "${${room}} + 1")
-    math(EXPR part "(${${room}} - 1) / ${ARG_MOST}")
+    math(EXPR part "(${${room}} - 1) / ${WINDTUNNEL_TOGETHER}")
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room}_${part})
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
@@ -132,7 +124,7 @@ function(windtunnel_library name)
   endif()
   add_library(${name} STATIC ${ARG_SOURCES})
   if(NOT ARG_HEADERS STREQUAL none)
-    windtunnel_compile_together(${name} ALONE ${ARG_ALONE})
+    windtunnel_compile_together(${name} ${ARG_ALONE})
     windtunnel_use_headers(${name} ${ARG_HEADERS})
   endif()
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
@@ -149,18 +141,14 @@ function(windtunnel_unused name)
 endfunction()
 
 # windtunnel_test(NAME SOURCES a_test.cpp LINKS wt_models [LABEL fast|long|gpu] [PREFIX Name.]
-#   [LONG FILTER] [ACROSS])
+#   [LONG FILTER])
 # One GoogleTest executable; CTest sees each of its tests, or each of its suites (add_tests.cmake).
-# ACROSS: its sources use no name for unlike things, so that a dozen of any folders are compiled together. A test that needs a GPU is labelled
+# A test that needs a GPU is labelled
 # `fast-gpu`, which both `ctest -L fast` and `-L gpu` select: on a machine without a GPU it shows
 # up by name as skipped, instead of not at all. Of one whose tests CTest knows from another, PREFIX
 # comes before their names; those that GoogleTest's filter LONG chooses are labelled `long`.
 function(windtunnel_test name)
-  cmake_parse_arguments(ARG "ACROSS" "LABEL;PREFIX;LONG" "SOURCES;LINKS" ${ARGN})
-  set(together "")
-  if(ARG_ACROSS)
-    set(together MOST 12 ACROSS)
-  endif()
+  cmake_parse_arguments(ARG "" "LABEL;PREFIX;LONG" "SOURCES;LINKS" ${ARGN})
   if(NOT ARG_LABEL)
     set(ARG_LABEL fast)
   elseif(ARG_LABEL STREQUAL gpu)
@@ -168,7 +156,7 @@ function(windtunnel_test name)
   endif()
   find_package(GTest REQUIRED)
   add_executable(${name} ${ARG_SOURCES})
-  windtunnel_compile_together(${name} ${together})
+  windtunnel_compile_together(${name})
   windtunnel_use_headers(${name} test_headers)
   target_link_libraries(${name} PRIVATE ${ARG_LINKS} GTest::gmock GTest::gtest GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
@@ -191,20 +179,20 @@ function(windtunnel_test name)
   endif()
   string(APPEND added "windtunnel_add_tests([[${ARG_LONG}]] ${ARG_LABEL} ${limit_s} ${name})\n")
   set(tests ${CMAKE_CURRENT_BINARY_DIR}/${name}_tests.cmake)
-  file(GENERATE OUTPUT ${tests} CONTENT "include(${CMAKE_SOURCE_DIR}/cmake/add_tests.cmake)
-set(program $<TARGET_FILE:${name}>)
+  file(GENERATE OUTPUT ${tests} CONTENT "include(\"${CMAKE_SOURCE_DIR}/cmake/add_tests.cmake\")
+set(program \"$<TARGET_FILE:${name}>\")
 set(emulator ${CMAKE_CROSSCOMPILING_EMULATOR})
-set(folder ${CMAKE_CURRENT_BINARY_DIR})
+set(folder \"${CMAKE_CURRENT_BINARY_DIR}\")
 set(prefix \"${ARG_PREFIX}\")
 ${added}")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${tests})
 endfunction()
 
-# windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu] [LONG FILTER] [ACROSS]): one
+# windtunnel_room_tests(FOLDER LINKS wt_models [EXCEPT a_test.cpp ...] [LABEL gpu] [LONG FILTER]): one
 # executable of all sources in the folder and below it but for long tests (_long_test.cpp) and those of GPUs
 # (_gpu_test.cpp); of the latter alone with LABEL gpu. A test that is added there needs no row.
 function(windtunnel_room_tests folder)
-  cmake_parse_arguments(ARG "ACROSS" "LABEL;LONG" "LINKS;EXCEPT" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL;LONG" "LINKS;EXCEPT" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.cpp)
   set(name ${folder}_test)
   if(ARG_LABEL)
@@ -217,11 +205,7 @@ function(windtunnel_room_tests folder)
   cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${CMAKE_SOURCE_DIR}/tests
     OUTPUT_VARIABLE floor)
   string(MAKE_C_IDENTIFIER ${floor}_${name} name)
-  set(across "")
-  if(ARG_ACROSS)
-    set(across ACROSS)
-  endif()
-  windtunnel_test(${name} SOURCES ${sources} LINKS ${ARG_LINKS} LABEL ${ARG_LABEL} LONG ${ARG_LONG} ${across})
+  windtunnel_test(${name} SOURCES ${sources} LINKS ${ARG_LINKS} LABEL ${ARG_LABEL} LONG ${ARG_LONG})
 endfunction()
 
 # windtunnel_bench(NAME SOURCES a_bench.cpp LINKS wt_models): a Google Benchmark executable.

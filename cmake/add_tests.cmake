@@ -3,15 +3,17 @@
 # the suite's name: what every process does first (loading libraries, reading the library of
 # scenarios) is then done once for all of them.
 
-# What the program lists, without what stands behind the names. Listed again when it was built anew.
+# Writes the names of the program's tests to a file, again whenever the program or the filter changed.
 function(windtunnel_list_tests program filter list)
-  if(EXISTS ${list} AND NOT ${program} IS_NEWER_THAN ${list})
+  # CMAKE_CURRENT_LIST_FILE is the generated NAME_tests.cmake, which has the filter.
+  if(EXISTS "${list}" AND NOT "${program}" IS_NEWER_THAN "${list}"
+     AND NOT "${CMAKE_CURRENT_LIST_FILE}" IS_NEWER_THAN "${list}")
     return()
   endif()
   if(NOT filter)
     set(filter *)
   endif()
-  execute_process(COMMAND ${emulator} ${program} --gtest_list_tests --gtest_filter=${filter}
+  execute_process(COMMAND ${emulator} "${program}" --gtest_list_tests --gtest_filter=${filter}
     OUTPUT_VARIABLE text RESULT_VARIABLE failed TIMEOUT 60)
   if(failed)
     message(FATAL_ERROR "${program} does not list its tests: ${failed}")
@@ -23,17 +25,21 @@ function(windtunnel_list_tests program filter list)
   if(others)
     message(FATAL_ERROR "${program} has tests whose names are not made of words:\n${others}")
   endif()
-  file(WRITE ${list} "${text}")
+  if(text MATCHES "DISABLED_")
+    message(FATAL_ERROR "${program} has a disabled test, which would pass without running")
+  endif()
+  file(WRITE "${list}" "${text}")
 endfunction()
 
-# Of one filter and label. Uses program, emulator, folder and prefix of its caller.
+# Adds the tests that the filter chooses, with one label. Uses program, emulator, folder and prefix of
+# its caller.
 function(windtunnel_add_tests filter label timeout_s list)
-  if(NOT EXISTS ${program})
-    add_test(${prefix}NOT_BUILT_${list} ${program})
+  if(NOT EXISTS "${program}")
+    add_test(${prefix}NOT_BUILT_${list} "${program}")
     set_tests_properties(${prefix}NOT_BUILT_${list} PROPERTIES LABELS "${label}")
     return()
   endif()
-  windtunnel_list_tests(${program} "${filter}" ${folder}/${list}.txt)
+  windtunnel_list_tests("${program}" "${filter}" "${folder}/${list}.txt")
   set(whole FALSE)
   if(label STREQUAL fast AND "$ENV{WINDTUNNEL_WHOLE_SUITES}")
     set(whole TRUE)
@@ -41,7 +47,7 @@ function(windtunnel_add_tests filter label timeout_s list)
   endif()
   string(REGEX MATCH "-.*" excluded "${filter}")
   set(common WORKING_DIRECTORY ${folder} LABELS "${label}" TIMEOUT ${timeout_s})
-  file(STRINGS ${folder}/${list}.txt lines)
+  file(STRINGS "${folder}/${list}.txt" lines)
   foreach(line IN LISTS lines)
     if(line MATCHES "^[^ ]+$")
       set(suite ${line})
@@ -49,13 +55,13 @@ function(windtunnel_add_tests filter label timeout_s list)
         continue()
       endif()
       string(REGEX REPLACE "\\.$" "" name ${suite})
-      add_test(${prefix}${name} ${emulator} ${program} --gtest_filter=${suite}*${excluded})
-      # GoogleTest ends with those that it skipped, but where one failed with that.
+      add_test(${prefix}${name} ${emulator} "${program}" --gtest_filter=${suite}*${excluded})
+      # The output ends with the skipped tests or, if a test failed, with the failed ones.
       set_tests_properties(${prefix}${name} PROPERTIES ${common}
         SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] [A-Za-z0-9_/.]+\n$")
     elseif(NOT whole)
       string(STRIP ${line} name)
-      add_test(${prefix}${suite}${name} ${emulator} ${program} --gtest_filter=${suite}${name})
+      add_test(${prefix}${suite}${name} ${emulator} "${program}" --gtest_filter=${suite}${name})
       set_tests_properties(${prefix}${suite}${name} PROPERTIES ${common}
         SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
     endif()

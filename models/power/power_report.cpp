@@ -33,7 +33,7 @@ double switches_W(const PowerSpec& spec, const Cluster& cluster) {
 
 }  // namespace
 
-// Things by what they consist of, the first of a kind standing for all.
+// Numbers the kinds of nodes or racks (same pool, same parts) and counts each.
 class PoweredStep::Kinds {
  public:
   int of(int pool, std::vector<int> parts) {
@@ -141,11 +141,14 @@ RowReport PoweredStep::row_of(const PowerSpec& spec, const Draw& draw) const {
   load.base_W = gpus * node.gpu_idle_W.value + node.rest_W.value;
   load.aligned = !spec.row_apart;
   load.clock_power = spec.clock_power;
-  if (load.aligned) load.phases = phases_of(draw.all, cluster_.nodes, from_s_, to_s_);
-  for (const Nodes& nodes : load.aligned ? std::vector<Nodes>{} : draw.nodes) {
-    for (LoadPhase phase : phases_of(nodes.curve, 1, from_s_, to_s_)) {
-      phase.share *= nodes.count / cluster_.nodes;
-      load.phases.push_back(phase);
+  if (load.aligned) {
+    load.phases = phases_of(draw.all, cluster_.nodes, from_s_, to_s_);
+  } else {
+    for (const Nodes& nodes : draw.nodes) {
+      for (LoadPhase phase : phases_of(nodes.curve, 1, from_s_, to_s_)) {
+        phase.share *= nodes.count / cluster_.nodes;
+        load.phases.push_back(phase);
+      }
     }
   }
   return oversubscribed(load, cluster_.nodes, spec.more_nodes);

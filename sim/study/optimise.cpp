@@ -116,7 +116,7 @@ double passes_s(const PreparedIteration& prepared) {
 
 // All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
 double undisturbed_usd(const Job& job, double step_s) {
-  if (job.tokens == 0) return 0;  // unequal sequences are drawn to be counted
+  if (job.tokens == 0) return 0;  // tokens_per_step() would draw unequal sequences for nothing
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 

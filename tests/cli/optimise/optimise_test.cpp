@@ -116,6 +116,16 @@ TEST(OptimiseCommand, PassesOverNothingGood) {
   }
 }
 
+// A frontier of memory is the same however short the ranking is. With offload only single schedules
+// are skipped.
+TEST(OptimiseCommand, SkipsNothingOfTheFrontier) {
+  const std::string over = "--over schedule batch.micro offload --simulate 0 --json ";
+  const Json one = json_of(kSmall + over + "--top 1");
+  const Json many = json_of(kSmall + over + "--top 10000");
+  EXPECT_GT(one.at("passed_over"), 0);
+  EXPECT_EQ(one.at("frontier"), many.at("frontier"));
+}
+
 TEST(OptimiseCommand, SameOnAnyThreads) {
   const std::string over =
       kSmall + "--over layout schedule batch.micro --top 4 --simulate 0 --json -j ";
