@@ -417,8 +417,7 @@ Handler define_import(const CommandLine& app) {
          "files NAME.RANK.et (or .json) of Chakra, or their folder; what PyTorch's profiler "
          "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
          "their folder; or a log of faults, which is fitted: FILE.csv, what sacct -P or sacctmgr "
-         "-P "
-         "show event prints, a kernel's log with Xids, or what promtool query range prints of "
+         "-P show event prints, a kernel's log with Xids, or what promtool query range prints of "
          "DCGM_FI_DEV_XID_ERRORS")
       .required();
   Option scenario = app.add_option("--scenario", from->scenario,

@@ -289,9 +289,10 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
       if (trimmed(cell).empty()) continue;
       const auto number = logged_number(trimmed(cell), quantity);
       if (!number) {
-        note_fault(log, step.line, static_cast<int>(column.first) + 1, [&] {
-          return fmt::format("column '{}': '{}' is no number that a step has",
-                             table.header()[column.first], excerpt(cell));
+        const std::size_t at = column.first;  // clang 14 captures no structured binding
+        note_fault(log, step.line, static_cast<int>(at) + 1, [&] {
+          return fmt::format("column '{}': '{}' is no number that a step has", table.header()[at],
+                             excerpt(cell));
         });
         continue;
       }

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -273,7 +272,9 @@ std::vector<FaultLog> read_dcgm_metrics(std::string_view text, const std::string
   int number = 1;
   for (std::size_t at = 0; at < text.size(); ++number) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    reader.line(text.substr(at, end - at), number);
+    std::string_view line = text.substr(at, end - at);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    reader.line(line, number);
     at = end + 1;
   }
   return fault_logs_of(reader.finished(), head, file);

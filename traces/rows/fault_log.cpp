@@ -28,11 +28,9 @@ constexpr int kMostNodes = 10'000'000;
 
 constexpr std::string_view kForms =
     "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
-    "node,start_day,end_day; "
-    "system,start_min_since_2001,node,downtime_min; what sacct -P or sacctmgr -P show event "
-    "prints; "
-    "a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' samples of "
-    "DCGM_FI_DEV_XID_ERRORS";
+    "node,start_day,end_day; system,start_min_since_2001,node,downtime_min; what sacct -P or "
+    "sacctmgr -P show event prints; a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' "
+    "samples of DCGM_FI_DEV_XID_ERRORS";
 
 // A cluster's own records, by what stands in them; the first that says so reads the file.
 struct RecordForm {
@@ -294,14 +292,15 @@ std::string hours_csv(const FaultLog& log, double NodeFault::*time_s, const char
 std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string& file) {
   FaultLog log;
   log.name = std::filesystem::path(file).stem().string();
-  const auto [uncommented, of_tables, where] = without_comments(text, file, log);
+  const Uncommented read = without_comments(text, file, log);
+  const std::string& uncommented = read.text;
   const auto* const form = std::ranges::find_if(
       kRecordForms, [&](const RecordForm& each) { return each.is(uncommented); });
   if (form != kRecordForms.end()) {
-    if (!of_tables.empty()) {
-      throw Error(where,
+    if (!read.of_tables.empty()) {
+      throw Error(read.where,
                   fmt::format("'{}' is only for tables of faults; a cluster's own records imply it",
-                              of_tables));
+                              read.of_tables));
     }
     return form->read(uncommented, file, log);
   }

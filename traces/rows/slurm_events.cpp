@@ -77,6 +77,7 @@ constexpr auto kNodeStates = std::to_array<NodeState>({
 Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   std::string text(trimmed(row.cells[column]));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  if (text.size() > 1 && text.ends_with('+')) text.pop_back();  // some of its jobs are completing
   Service worst = Service::up;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t end = std::min(text.find('+', at), text.size());

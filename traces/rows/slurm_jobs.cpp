@@ -1,10 +1,8 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -42,6 +40,7 @@ constexpr std::array kStates = {
     JobState{"STAGE_OUT", JobEnd::none},        JobState{"STOPPED", JobEnd::none},
     JobState{"SUSPENDED", JobEnd::none},        JobState{"TIMEOUT", JobEnd::none}};
 constexpr const char* kCommand = "sacct -P -X -o JobID,State,Start,End,NNodes,NodeList";
+
 const JobState& state_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   // "CANCELLED by 1000"
   const std::string_view text = trimmed(row.cells[column]);

@@ -203,6 +203,19 @@ TEST(SlurmEvents, NodesWithoutAnEventAreAskedFor) {
   EXPECT_TRUE(note_of(log, "events").find("--nodes") != std::string::npos);
 }
 
+// Slurm writes ALLOCATED+ where some of a node's jobs are completing.
+TEST(SlurmEvents, AStateMayEndInAPlus) {
+  const FaultLog log = read_records(
+                           "NodeName|TimeStart|TimeEnd|State\n"
+                           "a1|2024-08-01T00:00:00|2024-08-01T01:00:00|ALLOCATED+\n"
+                           "a2|2024-08-03T00:00:00|2024-08-03T01:00:00|DOWN\n")
+                           .at(0);
+  ASSERT_EQ(log.faults.size(), 1U);
+  EXPECT_EQ(log.faults[0], (NodeFault{2 * kDay_s, kHour_s, 1, "DOWN"}));
+  EXPECT_TRUE(note_of(log, "no failure").starts_with("ALLOCATED+: 1 "))
+      << note_of(log, "no failure");
+}
+
 TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "NodeName|TimeStart|TimeEnd|State\n";
   const std::pair<std::string, std::string> cases[] = {
@@ -210,6 +223,7 @@ TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
        "f:1:1: no column 'TimeEnd' stands in the header; print it with sacctmgr -P show event"},
       {head + "a|2024-08-01T00:00:00|Unknown|DWN\n",
        "f:2:31: State is an unknown state 'DWN'; did you mean 'DOWN'?"},
+      {head + "a|2024-08-01T00:00:00|Unknown|+\n", "f:2:31: State is an unknown state ''"},
       {head + "a|yesterday|Unknown|DOWN\n", "f:2:3: TimeStart 'yesterday' is no time"},
       {head + "a|2024-08-02T00:00:00|2024-08-01T00:00:00|DOWN\n",
        "f:2:23: TimeEnd is before TimeStart, 2024-08-02T00:00:00"},
@@ -252,6 +266,19 @@ TEST(DcgmMetrics, AChangeOfTheLastXidIsAFault) {
   EXPECT_EQ(logs[1].faults[0], (NodeFault{3 * kDay_s, 0, 0, "Xid 31 (memory page fault)"}));
   EXPECT_TRUE(note_of(logs[0], "standing").starts_with("1 GPUs show an Xid"));
   EXPECT_TRUE(note_of(logs[0], "no failure").starts_with("Xid 63: 1 "));
+}
+
+TEST(DcgmMetrics, LinesMayEndInCarriageReturns) {
+  std::string text;
+  for (const char letter : kSamples) {
+    if (letter == '\n') text += '\r';
+    text += letter;
+  }
+  const std::vector<FaultLog> logs = read_records(text);
+  const std::vector<FaultLog> plain = read_records(kSamples);
+  ASSERT_EQ(logs.size(), 2U);
+  EXPECT_EQ(logs[0].faults, plain[0].faults);
+  EXPECT_EQ(logs[1].faults, plain[1].faults);
 }
 
 // The same in the forms of lines: milliseconds, seconds, a name among the labels, other metrics.

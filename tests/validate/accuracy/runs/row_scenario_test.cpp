@@ -74,7 +74,7 @@ TEST(RowScenario, IsTheJobThatTheRowIsJudgedBy) {
     ASSERT_EQ(prediction.memory_bytes, judged->prediction.memory_bytes);
     ++rows;
   }
-  EXPECT_GE(rows, 2599);
+  EXPECT_GE(rows, 2599);  // not 2600: torchtune's row that states no lengths is refused
 }
 
 TEST(RowScenario, SaysWhichFigureOfRunItsMemoryIs) {

@@ -29,6 +29,8 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
             "a step of GRPO writes samples first, and the row does not describe them");
   EXPECT_EQ(reason("multimodal_llava_mcore_te_tp1_pp1"),
             "the row states a language model and not the encoder of images beside it");
+  EXPECT_EQ(error_of([&] { job_of(run_of("Llama 3.2 3B", "baseline, unpacked samples")); }),
+            "its samples are not packed, and the row does not say how long they are");
 }
 
 // "GPT 18B" of BLOOM's authors is none of Megatron-LM's paper, whose 48 heads it does not have.
