@@ -504,6 +504,9 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   if (layout.sequence_parallel) {
     check_divides({"layout.tp", "layout.cp", "batch.sequence"}, layout.tp * layout.cp,
                   "batch.sequence", batch.sequence, "layout.tp x cp =");
+    // With both of these the decoder's tokens divide, too.
+    check_divides({"layout.tp", "model.source_tokens"}, layout.tp, "model.source_tokens",
+                  model.source_tokens);
   }
   if (layout.vpp > 1 && layout.pp == 1) {
     throw Error::about({"layout.vpp", "layout.pp"},

@@ -244,11 +244,13 @@ void add_attention_flops(const TransformerSpec& model, int sequence, bool masked
     flops.attention += 2.0 / 3 * sequence * (half ? 0.5 : 1) * sparse.heads * sparse.width;
   }
   flops.attention += 2.0 * seen * widths + state;
-  flops.attention += 2.0 * model.projected_keys * 2 * model.kv_width();
+  if (model.projected_keys > 0) {
+    flops.attention += 2.0 * model.keys_of(sequence) * 2 * model.kv_width();
+  }
 }
 
-// Queries and output of the decoder's tokens, keys and values of the source's, and each decoder's
-// token to all of these; for a token of the decoder.
+// Counts queries and output of the decoder's tokens, keys and values of the source's, and each
+// decoder's token to all of these; for a token of the decoder.
 void add_cross_flops(const TransformerSpec& model, double sources_per_token, LayerFlops& flops) {
   const double h = model.hidden;
   flops.products +=

@@ -40,6 +40,10 @@ constexpr Conflict kScheduleRows[] = {
      ": schedule '{schedule}' cuts sequences into {slices} slices, but layers of a model that is "
      "bidirectional attend without a mask",
      ""},
+    {kCutSequences, kTwoStacks,
+     ": schedule '{schedule}' cuts sequences into {slices} slices, and each slice of the decoder "
+     "reads the whole source",
+     ""},
     {kCompressedMessages, kNeighboursTogether,
      ": axis pp: schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline "
      "rank, where nothing is sent",

@@ -147,7 +147,8 @@ const PublishedSize kSizes[] = {
     {"nemotron-3.5-lightning", 31.6, 3.6},
     {"nemotron-3-super", 120.6, 12.7, 0.01, 0.02},
     {"nemotron-3-ultra", 550, 55, 0.01, 0.02},
-    // Sums of the tensors in the checkpoints of google-t5, facebook and openai-community.
+    // These are the sums of the tensors in the checkpoints of google-t5, facebook and
+    // openai-community.
     {"t5-large", 0.737668096, 0, 1e-5, 1e-5},
     {"t5-3b", 2.851598336, 0, 1e-5, 1e-5},
     {"t5-11b", 11.307321344, 0, 1e-5, 1e-5},

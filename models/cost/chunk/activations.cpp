@@ -45,7 +45,7 @@ double kept_input_bytes(const Job& job) {
 
 // What attention keeps in addition to its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-// Of `rows` rows to a share of this many keys.
+// The scores are those of `rows` rows with a share of this many keys.
 double score_bytes(const Job& job, double rows, double share, double keys) {
   const double e = bytes_of(job.precision);
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
@@ -372,12 +372,15 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   return dropped + (routed && again.has(mlp_act) ? shared.kept_product : 0);
 }
 
-// torchtitan's "op": of the products in order (q k v projection, gate up down) the first of each
-// pair is kept.
-double kept_of_every_other(const Job& job, const LayerTensors& at) {
+// torchtitan's "op": of the products in order (q k v projection, of a decoder's layer the same of
+// its attention to the source, gate up down) the first of each pair is kept.
+double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) {
+  const TransformerSpec& model = job.model;
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
-  return at.input + row * (job.model.kv_width() + job.model.q_width()) + at.context + at.scores +
-         (at.tiled ? 0 : at.mlp.product) + at.input;
+  double columns = model.q_width() + model.kv_width();
+  if (reads_source(block)) columns += model.q_width() + sources_per_token(job) * model.kv_width();
+  return at.input + row * columns + at.context + at.scores + (at.tiled ? 0 : at.mlp.product) +
+         at.input;
 }
 
 // Without a backward pass a tensor is gone when the last kernel that reads it has run.
@@ -424,7 +427,7 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
     bytes.transient += layers * everything;
   } else {
     bytes.kept = job.recompute.has(RecomputeModule::matmuls)
-                     ? std::min(everything, kept_of_every_other(job, at))
+                     ? std::min(everything, kept_of_every_other(job, block, at))
                      : everything - dropped_bytes(job, block, at, spared);
     bytes.transient += everything - bytes.kept;
   }

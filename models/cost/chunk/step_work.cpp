@@ -40,8 +40,10 @@ double trained_flops(const Job& job, AttentionCount count) {
              (products_of(part) * forward.products + (part.backward ? 3 : 1) * forward.attention);
   }
   const int head = products_of(part_training(training, head_part(model.layers), model.layers));
-  if (!is_contrastive(training))
-    return flops + head * tokens * 2.0 * model.hidden * model.vocabulary;
+  if (!is_contrastive(training)) {
+    const double rows = tokens * model.rows_share(Block::head, job.batch.sequence);
+    return flops + head * rows * 2.0 * model.hidden * model.vocabulary;
+  }
   const double width = training->loss.width > 0 ? training->loss.width : model.hidden;
   const double sequences = job.batch.global;
   return flops + head * sequences * 2 * model.hidden * width +

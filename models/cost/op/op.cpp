@@ -42,11 +42,11 @@ void append_second_half(const Job& job, Block block, const Shard& s, Pass pass,
 }
 
 // Sums over the rows of the output gradients of products with a bias.
-double bias_columns(const TransformerSpec& model, Block block, const Shard& s) {
-  if (!model.biases) return 0;
+double bias_columns(const Job& job, Block block, const Shard& s) {
+  if (!job.model.biases) return 0;
   double columns = 0;
   if (has_attention(block)) columns += s.q + s.k + s.v + s.hidden;
-  if (reads_source(block)) columns += s.q + s.hidden;
+  if (reads_source(block)) columns += s.q + s.hidden + (s.k + s.v) * sources_per_token(job);
   if (has_feed_forward(block)) columns += s.up + s.hidden;
   return columns;
 }
@@ -68,7 +68,7 @@ std::vector<Op> layer_ops(const Job& job, Block block, Pass pass, const Shard& s
   if (pass == Pass::forward) append_modulation(job, block, s, pass, ops);
   append_halves(job, block, s, pass, ops);
   if (pass != Pass::forward) append_modulation(job, block, s, pass, ops);
-  const double columns = bias_columns(job.model, block, s);
+  const double columns = bias_columns(job, block, s);
   if (pass == Pass::backward_weight && columns > 0 && s.trains) {
     ops.push_back(memory_op("bias gradients", s.e * s.tokens * columns));
   }
@@ -203,13 +203,17 @@ Op share_of_outputs(Op op, double share) {
 }
 
 // Of q, k, v, projection, gate, up and down, in this order, every second one (torchtitan's per-op
-// policy): keys, projection, up.
+// policy): keys, projection, up; of attention to a source, which stands behind the first four, keys
+// and projection too.
 void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
   for (const Op& op : layer_ops(job, block, Pass::forward, s)) {
     if (op.kind != OpKind::gemm) continue;
     const double keys = s.k / (s.q + s.k + s.v + s.gate);
     if (op.role == OpRole::query_key_value) ops.push_back(share_of_outputs(op, keys));
     if (op.role == OpRole::projection) ops.push_back(op);
+    if (op.role == OpRole::key_value_up && reads_source(block)) {
+      ops.push_back(share_of_outputs(op, s.k / (s.k + s.v)));
+    }
     if (op.role == OpRole::up && s.gated) ops.push_back(share_of_outputs(op, 0.5));
   }
 }

@@ -107,7 +107,7 @@ void read_glm4_moe(const HuggingFaceConfig& config, TransformerSpec& model);
 // Reads DeepSeek-V4 (hugging_face_compressed.cpp).
 void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model);
 
-// Models with an encoder and a decoder (hugging_face_stacks.cpp).
+// These readers take models with an encoder and a decoder (hugging_face_stacks.cpp).
 void read_t5(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_bart(const HuggingFaceConfig& config, TransformerSpec& model);
 void read_pegasus(const HuggingFaceConfig& config, TransformerSpec& model);

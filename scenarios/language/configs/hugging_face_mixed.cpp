@@ -223,13 +223,15 @@ namespace {
 // tokens, tokenizers, generation, initialisation, scales of positions and of the router, norms of
 // queries and keys, formats of weights. A leading `*` matches anything; `_*` matches private keys
 // of the library that wrote the file.
-constexpr std::array<std::string_view, 85> kOfNoEffect = {
+constexpr std::array<std::string_view, 98> kOfNoEffect = {
     "*_eps",
     "*_epsilon",
     "*_token_id",
     "*_token_index",
     "_*",
     "activation_function",
+    "add_bias_logits",
+    "add_final_layer_norm",
     "architectures",
     "attn_implementation",
     "attn_logit_softcapping",
@@ -237,8 +239,10 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "aux_loss_alpha",
     "cache_implementation",
     "chunk_size_feed_forward",
+    "dense_act_fn",
     "do_sample",
     "dtype",
+    "early_stopping",
     "ep_size",
     "experts_implementation",
     "final_logit_softcapping",
@@ -251,6 +255,7 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "initializer_factor",
     "initializer_range",
     "is_encoder_decoder",
+    "is_gated_act",
     "label2id",
     "linear_conv_kernel_dim",
     "mamba_ssm_dtype",
@@ -264,11 +269,16 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "moe_router_activation_func",
     "moe_router_enable_expert_bias",
     "n_group",
+    "no_repeat_ngram_size",
     "norm_topk_prob",
+    "normalize_before",
+    "normalize_embedding",
+    "num_beams",
     "num_expert_group",
     "original_max_position_embeddings",
     "output_attentions",
     "output_hidden_states",
+    "output_past",
     "output_router_logits",
     "partial_rotary_factor",
     "pretraining_tp",
@@ -276,6 +286,7 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "qk_layernorm",
     "qk_norm",
     "query_pre_attn_scalar",
+    "relative_attention_max_distance",
     "rope_interleave",
     "rope_local_base_freq",
     "rope_parameters",
@@ -292,9 +303,11 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
     "router_dtype",
     "router_jitter_noise",
     "router_z_loss_coef",
+    "scale_embedding",
     "scoring_func",
     "seq_aux",
     "swiglu_limit",
+    "task_specific_params",
     "topk_group",
     "topk_method",
     "torch_dtype",
@@ -312,8 +325,10 @@ constexpr std::array<std::string_view, 85> kOfNoEffect = {
 };
 
 // Keys about how the model was trained, which a scenario states itself.
-constexpr std::array<std::string_view, 5> kOfTraining = {
-    "*_pdrop", "*dropout", "gradient_checkpointing", "quantization", "quantization_config",
+constexpr std::array<std::string_view, 6> kOfTraining = {
+    "*_pdrop",      "*dropout",
+    "*layerdrop",   "gradient_checkpointing",
+    "quantization", "quantization_config",
 };
 
 bool matches_key(std::string_view key, std::string_view pattern) {

@@ -65,6 +65,7 @@ void read_bart(const StacksConfig& config, TransformerSpec& model) {
   model.tied_embeddings = config.flag_or("tie_word_embeddings", true);
   model.dropout = config.number_or("dropout", 0.1) > 0;
   model.separate_projections = true;
+  config.find("num_hidden_layers");  // marks the key as read: it repeats encoder_layers
   set_stacks(config.whole("encoder_layers"), config.whole("decoder_layers"),
              config.whole_or("max_position_embeddings", 1024), model);
 }

@@ -85,7 +85,16 @@ void check_stacks(const TransformerSpec& model) {
                        key);
   }
   const int encoder = model.layers_of(Block::encoder_layer);
-  if (encoder > 0 && encoder < layers && layers == model.layers) return;
+  if (encoder > 0 && encoder < layers && layers == model.layers) {
+    for (int layer = 0; layer < encoder; ++layer) {
+      if (model.block_of(layer) == Block::encoder_layer) continue;
+      throw Error::about({"model.hybrid_override_pattern", key},
+                         "model.hybrid_override_pattern: layer {} is one of the decoder (C), and "
+                         "layers of the encoder (B) follow it; list these first",
+                         layer + 1);
+    }
+    return;
+  }
   throw Error::about({key, "model.hybrid_override_pattern"},
                      "{}: is of a model whose layers are those of an encoder and of a decoder; "
                      "list these alone in model.hybrid_override_pattern (B and C)",

@@ -124,6 +124,19 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             "without layout.dp, or with layout.dp=auto, it follows from the others");
 }
 
+TEST(Layout, SequenceParallelismDividesBothStacks) {
+  TransformerSpec model = llama3_8b();
+  model.pattern = "BC";
+  const auto error_with = [&](int source, bool divided) {
+    model.source_tokens = source;
+    const Layout layout{.tp = 8, .sequence_parallel = divided};
+    return error_of([&] { check_layout(model, layout, {1, 1, 8192}, 8, 8); });
+  };
+  EXPECT_EQ(error_with(1024, true), "no error");
+  EXPECT_EQ(error_with(100, true), "layout.tp 8 does not divide model.source_tokens 100");
+  EXPECT_EQ(error_with(100, false), "no error");
+}
+
 TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
   TransformerSpec model = llama3_8b();
   const Batch batch{.global = 8, .micro = 1, .sequence = 8192};

@@ -92,6 +92,22 @@ TEST(Conflicts, EveryRowHasItsTextOfAnyJob) {
   }
 }
 
+// The job has no pipeline, because two stacks with one are refused before a schedule is made.
+TEST(Conflicts, SlicesOfADecoderReadTheWholeSource) {
+  Job job = small_job(1, 1, 4);
+  Schedule schedule = job_schedule(job, chunk_costs(job));
+  job.model.pattern = "BC";
+  job.model.source_tokens = 8;
+  Asked asked(job);
+  asked.schedule = &schedule;
+  EXPECT_FALSE(first_refusal(schedule_conflicts(), asked));
+  schedule.slices = 2;
+  const auto refusal = first_refusal(schedule_conflicts(), asked);
+  ASSERT_TRUE(refusal);
+  EXPECT_THAT(refusal->what,
+              testing::HasSubstr("each slice of the decoder reads the whole source"));
+}
+
 // One-byte is refused under the key that states it, with train and without.
 TEST(Conflicts, ACompressorOfNumbersIsNamedByItsOwnKey) {
   Job job = small_job(1, 1, 4);

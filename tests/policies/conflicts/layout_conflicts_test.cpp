@@ -219,6 +219,43 @@ std::vector<RowCase> model_cases() {
            }}};
 }
 
+// The change to a model of an encoder and a decoder.
+std::function<void(Job& job)> on_stacks(const std::function<void(Job& job)>& change) {
+  return [change](Job& job) {
+    job.model.pattern = "BC";
+    job.model.source_tokens = 8;
+    change(job);
+  };
+}
+
+// The change to a model that projects its keys, and has no mask.
+std::function<void(Job& job)> on_projected_keys(const std::function<void(Job& job)>& change) {
+  return [change](Job& job) {
+    job.model.projected_keys = 8;
+    job.model.bidirectional = true;
+    change(job);
+  };
+}
+
+std::vector<RowCase> stack_cases() {
+  return {{"attention to a source is flash",
+           on_stacks([](Job& job) { job.model.attention_gate = true; })},
+          {"the encoder has no mask", on_stacks([](Job& job) { job.model.bidirectional = true; })},
+          {"modules behind the layers of one stack",
+           on_stacks([](Job& job) { job.model.mtp_layers = 1; })},
+          {"mask goes by keys", on_stacks([](Job& job) { job.model.projected_keys = 8; })},
+          {"ranks would divide the source", on_stacks([](Job& job) { job.layout.cp = 2; })},
+          {"stages of the decoder", on_stacks([](Job& job) { job.layout.pp = 2; })},
+          {"goes with flash and unfused",
+           on_projected_keys([](Job& job) { job.model.attention_gate = true; })},
+          {"a ring adds them up", on_projected_keys([](Job& job) {
+             job.layout.cp = 2;
+             job.layout.context = ContextForm::ulysses;
+           })},
+          {"runs along them", on_projected_keys(make_mesh)},
+          {"mixes the keys", [](Job& job) { job.model.projected_keys = 8; }}};
+}
+
 std::vector<RowCase> step_cases() {
   return {{"every GEMM waits for its blocks",
            [](Job& job) {
@@ -264,7 +301,7 @@ std::vector<RowCase> step_cases() {
 // Each row by a job that no row before it refuses.
 TEST(LayoutConflicts, EveryRowIsReached) {
   std::set<const Conflict*> reached;
-  for (const auto& cases : {table_cases(), model_cases(), step_cases()}) {
+  for (const auto& cases : {table_cases(), model_cases(), stack_cases(), step_cases()}) {
     for (const RowCase& each : cases) {
       Job job = small_job(1, 1, 4);
       each.change(job);

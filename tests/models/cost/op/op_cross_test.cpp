@@ -1,12 +1,16 @@
-// Layers of an encoder and of its decoder, and projected keys, by hand.
+// These tests count layers of an encoder and of its decoder, and projected keys, by hand.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "models/workload/training.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -92,8 +96,9 @@ TEST(TwoStacks, DoTheOperationsOfTheConvention) {
   EXPECT_NEAR(flops / model_flops(job.model, 1, 1280), 1, 1e-12);
 }
 
-// A model of one stack costs what it did before its layers had a share of the rows.
-TEST(TwoStacks, AnEncoderOfHalfTheTokensIsAnEncoderOfThatLength) {
+// A layer of the encoder costs what one of a model of one stack costs, with a sequence as long as
+// the source.
+TEST(TwoStacks, AnEncoderOfAFifthOfTheTokensIsAnEncoderOfThatLength) {
   TransformerSpec alone = two_stacks();
   alone.pattern.clear();
   alone.source_tokens = 0;
@@ -113,14 +118,49 @@ TEST(TwoStacks, AnEncoderOfHalfTheTokensIsAnEncoderOfThatLength) {
                    layer_activations(encoder, Block::layer, {}).kept);
 }
 
-// Of 16 bits: three norms with their inputs, queries, keys, values and outputs of both attentions,
-// the MLP's two tensors of four widths, and fp32 statistics of four heads.
+// Kept in 16 bits are three norms with their inputs, queries, keys, values and outputs of both
+// attentions, and the MLP's two tensors of four widths; the statistics of four heads are in fp32.
 TEST(TwoStacks, ADecodersLayerKeepsBothAttentions) {
   const Job job = test_job(two_stacks(), {}, kOneSequence);
   const double own = kTarget * 256 * (2 * 3 + 3 + 1 + 1 + 1 + 2 * 4);
   const double source = kSource * 256 * 2;
   EXPECT_DOUBLE_EQ(layer_activations(job, Block::decoder_layer, {}).kept,
                    2 * (own + source) + 2 * 4 * 4 * kTarget);
+}
+
+// Queries of both attentions, own values and those of the source, both outputs with fp32
+// statistics, the MLP's first product, and input and output of the layer.
+TEST(TwoStacks, EveryOtherProductOfBothAttentionsIsKept) {
+  Job job = test_job(two_stacks(), {}, kOneSequence, Precision::bf16, Recompute::selective);
+  job.recompute = Recompute::of(RecomputeModule::matmuls);
+  const double own = kTarget * 256 * (2 + 1 + 2 + 4 + 2);
+  EXPECT_DOUBLE_EQ(layer_activations(job, Block::decoder_layer, {}).kept,
+                   2 * (own + kSource * 256) + 2 * 4 * 4 * kTarget);
+  double again = 0;
+  for (const Op& op : recomputed_ops(job, Block::decoder_layer)) {
+    again += op.kind == OpKind::gemm ? op.flops : 0;
+  }
+  EXPECT_DOUBLE_EQ(again, 2 * (3 * kTarget + kSource) * kSquare);  // keys and projection of both
+}
+
+// Biases stand with queries, keys, values and output of both attentions, and with the MLP's two
+// products; those of the cross-attention's keys and values have a gradient of each source's token.
+TEST(TwoStacks, BiasesHaveGradientsOfTheirOwnTokens) {
+  TransformerSpec model = two_stacks();
+  model.biases = true;
+  const Job job = test_job(model, {}, kOneSequence);
+  const std::vector<Op> ops = block_ops(job, Block::decoder_layer, Pass::backward_weight);
+  EXPECT_DOUBLE_EQ(op_named(ops, "bias gradients").bytes,
+                   2 * 256 * (kTarget * (4 + 2 + 5) + kSource * 2));
+}
+
+// A job that says what is trained, which is everything, counts what one does that says nothing: the
+// head of the decoder's tokens alone.
+TEST(TwoStacks, TrainedOperationsAreThoseOfTheConvention) {
+  Job job = test_job(two_stacks(), {}, kOneSequence);
+  const double all = flops_per_step(job);
+  job.training = std::make_shared<const Training>();
+  EXPECT_NEAR(flops_per_step(job) / all, 1, 1e-12);
 }
 
 TransformerSpec linformer(int keys) {

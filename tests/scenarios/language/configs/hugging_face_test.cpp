@@ -489,10 +489,9 @@ TEST(HuggingFace, AnEncoderAndADecoderShareASequence) {
   EXPECT_EQ(model.pattern, "BBCCC");
   EXPECT_EQ(model.source_tokens, 32);
   EXPECT_EQ(model.sequence, 64);
-  EXPECT_EQ(
-      refusal(bart + "\"decoder_ffn_dim\": 256}"),
-      "config.json:3:106: decoder_ffn_dim: 256 beside 128 of the encoder; modelled are stacks "
-      "of one width");
+  EXPECT_EQ(refusal(bart + "\"decoder_ffn_dim\": 256}"),
+            "config.json:3:99: decoder_ffn_dim: 256 beside 128 of the encoder; modelled are stacks "
+            "of one width");
   EXPECT_TRUE(refusal(R"({"model_type": "whisper"})")
                   .starts_with("config.json:1:16: model_type 'whisper' is not modelled: it has an "
                                "encoder of sound"));

@@ -169,7 +169,8 @@ TEST(MegatronArguments, EveryModelThatIsWrittenIsReadAsTheSame) {
   int beyond = 0;
   for (const TransformerSpec& model : library_models()) {
     if (is_beyond_arguments(model)) {
-      ++beyond;
+      // No argument of Megatron-LM names two stacks, so that models of these are not counted.
+      beyond += model.source_tokens > 0 ? 0 : 1;
       continue;
     }
     std::vector<Setting> settings;

@@ -1,10 +1,11 @@
-// Forms of tensor parallelism that do not go with the rest of the job: refused where the key
-// stands.
+// Forms of tensor parallelism, lengths and stacks of layers that do not go with the rest of the job
+// are refused where the key stands.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"
+#include "scenarios/language/library/spec_fields.hpp"
 #include "tests/scenarios/golden.hpp"
 
 namespace windtunnel {
@@ -34,6 +35,50 @@ TEST(BadBatches, TextThatLeavesNoRoomForAnImage) {
   EXPECT_EQ(error_of([&] { parse_case(text, "image.yaml"); }),
             "image.yaml:5:31: batch.sequence: 256 tokens have no room for an image beside the 512 "
             "of the model's text (model.text_tokens)");
+}
+
+TEST(BadBatches, ASourceThatLeavesNoRoomForTheDecoder) {
+  const std::string text =
+      "name: x\nmodel: t5-large\ncluster: {nodes: 2, node: dgx-h100}\n"
+      "layout: {sharding: zero3}\nbatch: {global: 16, sequence: 512}\n";
+  EXPECT_EQ(error_of([&] { parse_case(text, "text.yaml"); }),
+            "text.yaml:5:31: batch.sequence: 512 tokens have no room for the decoder's beside the "
+            "512 that the model's encoder reads (model.source_tokens)");
+}
+
+TEST(BadModels, StacksAreAnEncoderAndThenItsDecoder) {
+  const auto fault = [](const std::string& pattern, int source) {
+    TransformerSpec model;
+    model.pattern = pattern;
+    model.layers = static_cast<int>(pattern.size());
+    model.source_tokens = source;
+    return error_of([&] { check_model(model); });
+  };
+  EXPECT_EQ(fault("BBCC", 8), "no error");
+  EXPECT_EQ(fault("BBCC", 0),
+            "model.source_tokens: layers of an encoder and a decoder (B, C) share a sequence; say "
+            "how many of its tokens the encoder reads");
+  const std::string alone =
+      "model.source_tokens: is of a model whose layers are those of an encoder and of a decoder; "
+      "list these alone in model.hybrid_override_pattern (B and C)";
+  EXPECT_EQ(fault("BB", 8), alone);
+  EXPECT_EQ(fault("CC", 8), alone);
+  EXPECT_EQ(fault("", 8), alone);
+  for (const char* pattern : {"CB", "BCB"}) {
+    EXPECT_THAT(fault(pattern, 8), testing::HasSubstr("is one of the decoder (C), and layers of "
+                                                      "the encoder (B) follow it"));
+  }
+}
+
+TEST(BadModels, ProjectedKeysNeedALength) {
+  TransformerSpec model;
+  model.layers = 2;
+  model.projected_keys = 8;
+  model.sequence = 0;
+  EXPECT_EQ(error_of([&] { check_model(model); }),
+            "model.projected_keys: the matrices are as long as model.sequence; state it");
+  model.sequence = 64;
+  EXPECT_EQ(error_of([&] { check_model(model); }), "no error");
 }
 
 TEST(BadLayouts, MeshesThatDoNotDivide) {
