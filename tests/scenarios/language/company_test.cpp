@@ -243,14 +243,15 @@ TEST_F(CompanyText, JobsAreTheirStepsAlone) {
   const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
   write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
                       "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
-  EXPECT_EQ(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n").substr(0, 47),
-            "a.yaml:6:7: fuse: several jobs are simulated for one step each");
+  EXPECT_TRUE(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n")
+                  .starts_with("a.yaml:6:7: fuse: several jobs are simulated for one step each"));
 }
 
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
-  EXPECT_EQ(message(company("model: gpt3-175b\n")),
-            "c.yaml:4:1: model: a scenario of several jobs has name, cluster, jobs, placement; "
-            "keys of one job belong in its own file");
+  EXPECT_EQ(
+      message(company("model: gpt3-175b\n")),
+      "c.yaml:4:1: model: a scenario of several jobs has only name, cluster, jobs, placement; "
+      "keys of one job belong in its own file");
   EXPECT_EQ(message("name: both\njobs: [a.yaml]\n"), "c.yaml:1:1: the scenario has no 'cluster'");
   EXPECT_EQ(message(company("placement: packd\n")),
             "c.yaml:4:12: unknown placement 'packd'; did you mean 'packed'?");
