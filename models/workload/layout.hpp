@@ -139,8 +139,9 @@ struct Layout {
   int weight_bits = 0;
   int gradient_bits = 0;
   bool sequence_parallel = false;
-  // Layers of each chunk by stage (chunk c of rank r is stage c * pp + r). Empty: the layers without
-  // first_stage_layers and last_stage_layers are split evenly, and these two are then added.
+  // Layers of each chunk by stage (chunk c of rank r is stage c * pp + r). Empty: the layers
+  // without first_stage_layers and last_stage_layers are split evenly, and these two are then
+  // added.
   std::vector<int> stage_layers = {};
   int first_stage_layers = 0;  // -1 takes a layer from the first stage, as in Llama 3
   int last_stage_layers = 0;

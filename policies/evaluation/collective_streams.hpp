@@ -26,8 +26,8 @@ class CollectiveStreams {
   const Action* end_of_iteration(int rank) const {
     return schedule_.actions[rank].data() + (marks_[iteration(rank)].end[rank] + 1);
   }
-  // Issues the remaining reductions of the current iteration's own gradients, when the rank's compute
-  // has ended at `now_s`; false: it was done before.
+  // Issues the remaining reductions of the current iteration's own gradients, when the rank's
+  // compute has ended at `now_s`; false: it was done before.
   bool arrive(int rank, double now_s);
   // When the rank resumes computing; kPending if its partner has not arrived.
   static constexpr double kPending = -1;

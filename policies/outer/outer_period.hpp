@@ -3,7 +3,6 @@
 // steps of t seconds exposes max(0, T - tau t), where tau is SyncLevel::hiding_steps() (CO2: Sun et
 // al. 2024, arXiv 2401.16265, section 3.1). Exchanges of several levels that are due together
 // follow each other.
-// together are waited for one after the other.
 #pragma once
 
 #include <vector>

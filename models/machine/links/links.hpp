@@ -57,10 +57,9 @@ bool has_uneven_nics(const Cluster& cluster);  // apart from degradation: any NI
 // Copies share all data.
 class LinkTable {
  public:
-  // `nics_behind_pcie`: traffic that leaves a node also crosses the GPU's PCIe link, because the
-  // NIC is attached below the GPU's PCIe switch (GPUDirect RDMA). It does not if that link is
-  // narrower than the GPU's share of the NICs: the NICs then have their own connection. Without
-  // NVLink it always does.
+  // `nics_behind_pcie`: traffic that leaves a node also crosses the GPU's PCIe link, as its NIC is
+  // below the GPU's PCIe switch (GPUDirect RDMA), unless that link is narrower than the GPU's share
+  // of the NICs, which then bypass it. Without NVLink it always crosses the link.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
   // For a cluster that outlives the table and its copies. Copying a cluster, with the sources of
   // all its numbers, takes longer than building the rest of a table.
