@@ -25,10 +25,10 @@ constexpr double kSizesDiffer = 0.1;
 // interval widened by the differences between sizes (95 %).
 Sample alone(Sample sample, const Slowdown& slowdown);
 
-// Timings in which others were seen are set aside. Estimates for which share of the remaining
-// timings others ran unseen. `share`: of all timings together; `part`: the number set aside over
-// all; exp(longer): their median time over that of the rest. log(time) grows by Slowdown{}.log per
-// unit of share, so the share of the rest is
+// Timings in which others were seen are set aside; this estimates for which share of their time
+// the remaining ones had others beside them, unseen. `share`: the same of all timings together;
+// `part`: the number set aside over all; exp(longer): their median time over that of the rest.
+// log(time) grows by Slowdown{}.log per unit of share, so the share of the rest is
 //
 //   share - part * longer / Slowdown{}.log, held within 0 and `share`:
 //

@@ -29,7 +29,8 @@ class Copies {
   void lose_gpus(int slot);
   // A checksum failed: this slot's part of the tier is lost.
   void lose_part(int tier, int slot, double at_s) { lose_slot(tier, slot, at_s); }
-  // The keeper process of one rank in this slot died; without a code the tier's copy is lost.
+  // The keeper process of one rank in this slot died. A tier with a code loses this slot's part; a
+  // tier without one loses its copies in end_trainers().
   void lose_keeper(int slot, double at_s);
   // The trainers ended by such a failure.
   void end_trainers(const FailureClass& failure_class);

@@ -24,7 +24,6 @@ SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& l
 // duration of the tasks of policies/protection/snapshot_tasks.hpp. The data goes to the host, then
 // to its place. S is SavedState::fullest_bytes times moved_share(), w the parts of a writing
 // process (writer_parts()):
-// that writes (writer_parts()):
 //   to the host   max(w S / PCIe, w S / SnapshotWriter::copy_Bps, g S / host memory)
 //   local-disk    start + max(g S / disk, w S / SnapshotWriter::write_Bps)
 //   storage       start + latency + max(all bytes / storage write, g S / storage NIC,
