@@ -8,7 +8,7 @@ struct Sample;
 
 // If others run on its cores for a share f of its time, a work takes exp(f * log) times as long as
 // alone, for any duration from 10 us to 10 ms. The defaults hold until a run has data on a kernel:
-// mean and standard deviation of 35 kernels, in sizes timed both with and without others (four
+// centre and standard deviation of 35 kernels, in sizes timed both with and without others (four
 // calibrations on a Xeon of the Sapphire Rapids generation, measured).
 struct Slowdown {
   double log = 0.26;     // logarithm of the factor at a share of 1

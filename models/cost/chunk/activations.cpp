@@ -45,7 +45,7 @@ double kept_input_bytes(const Job& job) {
 
 // What attention keeps in addition to its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-// Of `rows` rows to a share of this many keys.
+// For `rows` rows, each of which attends to the `share` of `keys` keys.
 double score_bytes(const Job& job, double rows, double share, double keys) {
   const double e = bytes_of(job.precision);
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
