@@ -34,7 +34,8 @@ class Copies {
   void lose_keeper(int slot, double at_s);
   // The trainers ended by such a failure.
   void end_trainers(const FailureClass& failure_class);
-  // Marks copies started after `since_s` as corrupt: they contain the state of a diverging run.
+  // Drops copies started after `since_s`, and those on GPUs: they hold the state of a diverging
+  // run.
   void spoil(double since_s);
   // Drops copies of later iterations, which belong to an abandoned run.
   void forget_after(std::int64_t iteration);
