@@ -57,15 +57,17 @@ class WINDTUNNEL_API Case {
   Case& add_saving_rule(const std::string& name, SavingRule rule);
 
   // `snapshots: NAME` then selects these tiers, nearest first. Throws Error if the library has the
-  // name.
+  // name, and for invalid keys.
   Case& add_snapshots(const std::string& name, const std::vector<SnapshotTier>& tiers);
 
   // `cluster.fabric: NAME`, or NAME as its `base`, then selects these keys below `cluster.fabric`:
-  // {{"topology", "fat-tree"}, {"nodes_per_pod", "64"}}. Throws Error if the library has the name.
+  // {{"topology", "fat-tree"}, {"nodes_per_pod", "64"}}. Throws Error if the library has the name,
+  // and for invalid keys.
   Case& add_fabric(const std::string& name, const std::vector<Setting>& keys);
 
   // NAME in the list `failures` then selects these keys below `failures.*`: {{"kind", "process"},
-  // {"rate", "2 per 1000 node-days"}}. Throws Error if the library has the name.
+  // {"rate", "2 per 1000 node-days"}}. Throws Error for a name that is no word, and for invalid
+  // keys.
   Case& add_failure(const std::string& name, const std::vector<Setting>& keys);
 
   // Throws Error for the first fault.

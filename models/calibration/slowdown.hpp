@@ -8,7 +8,7 @@ struct Sample;
 
 // If others run on its cores for a share f of its time, a work takes exp(f * log) times as long as
 // alone, for any duration from 10 us to 10 ms. The defaults hold until a run has data on a kernel:
-// mean and standard deviation of 35 kernels, in sizes timed both with and without others (four
+// centre and standard deviation of 35 kernels, in sizes timed both with and without others (four
 // calibrations on a Xeon of the Sapphire Rapids generation, measured).
 struct Slowdown {
   double log = 0.26;     // logarithm of the factor at a share of 1
@@ -25,10 +25,10 @@ constexpr double kSizesDiffer = 0.1;
 // interval widened by the differences between sizes (95 %).
 Sample alone(Sample sample, const Slowdown& slowdown);
 
-// Timings in which others were seen are set aside. Estimates for which share of the remaining
-// timings others ran unseen. `share`: of all timings together; `part`: the number set aside over
-// all; exp(longer): their median time over that of the rest. log(time) grows by Slowdown{}.log per
-// unit of share, so the share of the rest is
+// Timings in which others were seen are set aside; this estimates for which share of their time
+// the remaining ones had others beside them, unseen. `share`: the same of all timings together;
+// `part`: the number set aside over all; exp(longer): their median time over that of the rest.
+// log(time) grows by Slowdown{}.log per unit of share, so the share of the rest is
 //
 //   share - part * longer / Slowdown{}.log, held within 0 and `share`:
 //

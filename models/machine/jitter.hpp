@@ -1,10 +1,10 @@
 // Random stragglers: factors on the duration of a GPU's kernels, drawn anew for every step or task.
 // There are five laws:
 // - a log-normal factor of mean 1. A normal one could be negative, and the causes (clock, memory,
-// other processes) multiply a kernel's time; below sigma 0.1 the two hardly differ.
+//   other processes) multiply a kernel's time; below sigma 0.1 the two hardly differ.
 // - 1 plus an exponential variable, or a Pareto variable of at least 1.
 // - bursts (Gilbert 1960, Elliott 1963): a Markov chain of a good state with factor 1 and a bad
-// state.
+//   state.
 // - a slow share: independent draws, each slow with this probability.
 // Counter-based: factors depend only on (seed, draw, GPU or node). Permanently slow nodes are
 // SlowNode (cluster.hpp). Explained in docs/physics/cost.md.

@@ -21,8 +21,8 @@ struct JoinedPlan {
 JoinedPlan joined(std::vector<Plan> plans, const std::vector<double>& start_s);
 
 // Joins jobs on one machine: each job's nodes follow those of the job before and keep their places.
-// The machine itself is taken from the first job, and the NICs shared by unlike nodes from a job
-// that has such groups.
+// The machine itself is taken from the first job, and what unlike nodes have in common
+// (Cluster::shared) from the jobs that are on several pools.
 Cluster joined(const std::vector<const Cluster*>& clusters);
 
 }  // namespace windtunnel

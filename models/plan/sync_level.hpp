@@ -1,7 +1,7 @@
 // Local training: replicas of an island synchronise in every step; islands synchronise once in many
 // steps, by exchanging what each has learnt since (local SGD: Stich 2019, arXiv 1805.09767; DiLoCo:
-// Levels nest: islands of a region, then regions, ... Layout::sync_groups gives the number of
-// groups at each level.
+// Douillard et al. 2023, arXiv 2311.08105). Levels nest: islands of a region, then regions, ...
+// Layout::sync_groups gives the number of groups at each level.
 #pragma once
 
 #include <string>

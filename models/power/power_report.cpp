@@ -33,7 +33,7 @@ double switches_W(const PowerSpec& spec, const Cluster& cluster) {
 
 }  // namespace
 
-// Numbers the kinds of nodes or racks (same pool, same parts) and counts each.
+// Counts nodes or racks by what they consist of: all with the same parts are one Kind.
 class PoweredStep::Kinds {
  public:
   int of(int pool, std::vector<int> parts) {
@@ -131,8 +131,8 @@ PoweredStep::Draw PoweredStep::drawn(const PowerSpec& spec) {
   return draw;
 }
 
-// Nodes of a job work in step, pipelines on average over their stages. Nodes that are apart may
-// each be in any phase of their step.
+// Nodes of one job work in step, with the mean over the stages of a pipeline. With
+// PowerSpec::row_apart each node may be in any phase of its step.
 RowReport PoweredStep::row_of(const PowerSpec& spec, const Draw& draw) const {
   const NodePower& node = spec.of_pool(0);
   const int gpus = cluster_.node.gpus;

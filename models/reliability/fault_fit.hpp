@@ -50,7 +50,7 @@ struct FaultEvent {
 
 struct FaultFit {
   int faults = 0;
-  int nodes = 0;                // of the log, or the highest node number with a fault
+  int nodes = 0;                // of the log, or one more than the highest node number
   double span_s = 0;            // of the log, but at least to its last fault
   FittedValue rate_per_node_s;  // exact Poisson interval, widened by the overdispersion of counts
   FittedValue gap_shape;        // Weibull by maximum likelihood on the gaps above zero; 0: too few

@@ -49,7 +49,7 @@ struct SyncReport {
 // How stragglers are tolerated (Job::redundancy).
 struct StragglerReport {
   Estimate step_s;  // with stragglers
-  // additional step time if all waited for the slowest, without redundant work
+  // the step time if all waited for the slowest, without redundant work
   double waiting_s = 0;
   double load = 1;      // work of a worker, divided by its part of the batch
   double passes_s = 0;  // additional step time because of the load

@@ -20,8 +20,8 @@ struct Axis {
   bool of_schedule = false;  // needed by one schedule; not a dimension of the ranks
 };
 
-// From the ranks that communicate most to those that communicate least. Experts are divided among
-// ranks of the other axes.
+// The axis whose ranks work together most closely comes first. Experts are divided among ranks of
+// the other axes.
 inline constexpr std::array kAxes = {
     Axis{"tp", "layout.tp", &Layout::tp, 1e6, "8", "tensor parallel"},
     Axis{"cp", "layout.cp", &Layout::cp, 1e6, "1", "context parallel"},

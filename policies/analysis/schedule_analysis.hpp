@@ -17,7 +17,7 @@ namespace windtunnel {
 // Definitions by name:
 // - makespan: makespan - work of the busiest rank (Megatron, GPipe);
 // - longest_stage: longest span from a rank's first start to its last end - the same work (Zero
-// Bubble). It ignores the skew between ranks, which is lost unless post-validation is used;
+//   Bubble). It ignores the skew between ranks, which is lost unless post-validation is used;
 // - idle: makespan in which a rank does not work, mean over ranks (what a profiler shows).
 // Megatron divides by the ideal time, GPipe and Zero Bubble by the total.
 struct BubbleFigure {

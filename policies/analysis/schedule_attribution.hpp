@@ -4,11 +4,10 @@
 // A step of a rank is a window of time, the same length for all ranks:
 // - all ranks wait for the gradients' norm: from 0 to the makespan and the norm's all-reduce;
 // - post-validation (Zero Bubble, arXiv 2401.10241, section 4): from the rank's first start, for
-// the
-// longest span from first start to last end of any rank, since ranks proceed to the next step;
+//   the longest span from first start to last end of any rank, since ranks proceed to the next
+//   step;
 // - asynchronous: the period in steady state (steady_window()), up to the rank's end of the
-// window's
-// last iteration.
+//   window's last iteration.
 #pragma once
 
 #include <array>

@@ -19,8 +19,8 @@ struct ScheduleFault {
 // result is waited for before it is used, and messages from one rank to another match in the order
 // of issue. Every receive needs its send, and every result of another rank its receive; weights
 // that are gathered at all must be gathered once, before use; gradients are reduced once, after the
-// last weight gradient; no rank waits forever. In a schedule without messages these are implied,
-// and only deadlock is checked. `schedule` must pass validate_schedule.
+// last weight gradient; no rank waits forever. A schedule without messages implies them; weights,
+// reductions and deadlock are still checked. `schedule` must pass validate_schedule.
 std::optional<ScheduleFault> find_message_fault(const Schedule& schedule);
 
 // Throws Error that names rank and action.

@@ -113,8 +113,8 @@ struct IterationEnd {
   std::vector<int> partner;       // [rank] the rank with which it then sums gradients; itself: none
   std::vector<double> partner_s;  // [rank] duration of that once both have arrived
   std::vector<double> optimizer_s;  // [rank]
-  // All-reduce of the norm over all ranks, before the optimizer; 0 if iterations follow without a
-  // flush.
+  // All-reduce of the norm over all ranks, before the optimizer; unused if iterations follow one
+  // another without a flush, since no rank then waits for all others.
   double norm_s = 0;
 };
 

@@ -66,7 +66,8 @@ struct IterationMarks {
   // [stage] the first forward after the previous iteration has ended
   std::vector<int> first_forward;
   std::vector<int> last_backward;  // [stage] the action that completes the gradients
-  std::vector<int> end;            // [rank] its last backward of the iteration
+  // [rank] its last backward of the iteration, or the last reduction or reshard right after that
+  std::vector<int> end;
 };
 
 // [iteration].

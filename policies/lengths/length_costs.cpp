@@ -26,7 +26,7 @@ struct PassAttention {
   Origin origin = Origin::assumed;
 };
 
-// Its kernels alone: this is asked of every sequence.
+// Costs only the attention kernels of a layer, because this is computed for every sequence.
 PassAttention attention_of(const Job& job, Pass pass) {
   const BlockSetting setting(job, {});
   std::vector<Op> ops;

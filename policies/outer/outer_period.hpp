@@ -2,7 +2,7 @@
 // (models/plan/sync_level.hpp), in closed form on an idle network: an exchange that takes T during
 // steps of t seconds exposes max(0, T - tau t), where tau is SyncLevel::hiding_steps() (CO2: Sun et
 // al. 2024, arXiv 2401.16265, section 3.1). Exchanges of several levels that are due together
-// follow each other.
+// are waited for one after the other.
 #pragma once
 
 #include <vector>

@@ -64,7 +64,7 @@ struct SearchResult {
   // Best first; those that do not fit are last. The bound does not cover them.
   std::vector<LeftOutOrder> left_out;
   // Those that fit, best first, if messages occupy ports (ScheduleRequest::port_s). On a network,
-  // ranks share ports with ranks of other pipelines, so another order may be the best there.
+  // messages also share ports with those of other ranks, so another order may be the best there.
   std::vector<FoundOrder> orders;
   double timed_orders = 0;  // number of orders from families and local search
   bool stopped = false;     // by time or by the caller

@@ -24,7 +24,7 @@ struct SplitRank {
   std::vector<SplitItem> forwards;
   std::vector<SplitItem> backwards;
   std::vector<int> ahead;  // [backward] number of forwards before it; never decreases
-  // A weight gradient is put into a gap that it fills by more than this share of its time: 1 never
+  // A weight gradient is put into a gap that is at least this share of its time long: 1 never
   // delays the next action, 0 leaves no gap.
   double patience = 1;
 };

@@ -29,11 +29,13 @@ class Copies {
   void lose_gpus(int slot);
   // A checksum failed: this slot's part of the tier is lost.
   void lose_part(int tier, int slot, double at_s) { lose_slot(tier, slot, at_s); }
-  // The keeper process of one rank in this slot died; without a code the tier's copy is lost.
+  // The keeper process of one rank in this slot died. A tier with a code loses this slot's part; a
+  // tier without one loses its copies in end_trainers().
   void lose_keeper(int slot, double at_s);
   // The trainers ended by such a failure.
   void end_trainers(const FailureClass& failure_class);
-  // Marks copies started after `since_s` as corrupt: they contain the state of a diverging run.
+  // Drops copies started after `since_s`, and those on GPUs: they hold the state of a diverging
+  // run.
   void spoil(double since_s);
   // Drops copies of later iterations, which belong to an abandoned run.
   void forget_after(std::int64_t iteration);

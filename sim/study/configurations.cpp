@@ -121,7 +121,7 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
-// Makes state shares that were found automatically open again for this micro-batch or memory.
+// Determines automatic state shares again, for this micro-batch or recomputation.
 void find_shares_again(Job& job) {
   if (job.layout.state != StateShares::automatic) return;
   job.layout.state_of_pool.clear();

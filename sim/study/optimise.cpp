@@ -106,9 +106,9 @@ struct Judged {
   std::int64_t passed_over = 0;
 };
 
-// What a step does not go below under its schedule: the passes alone, between which messages take
-// no time. Nothing is known of it where replicas differ, or where steps follow one another without
-// a flush.
+// A lower bound of the step time under the job's schedule: its passes alone, with messages that
+// take no time. 0, which bounds nothing, if replicas differ or steps follow one another without a
+// flush.
 double passes_s(const PreparedIteration& prepared) {
   if (!prepared.kinds.empty() || prepared.schedule.iterations > 1) return 0;
   return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).makespan_s;

@@ -45,7 +45,7 @@ double kept_input_bytes(const Job& job) {
 
 // What attention keeps in addition to its input and output: the saved softmax, its dropout mask and
 // dropped-out copy (2 + 1 + 2 B per score), or the fp32 log-sum-exp of the fused kernel.
-// The scores are those of `rows` rows with a share of this many keys.
+// For `rows` rows, each of which attends to the `share` of `keys` keys.
 double score_bytes(const Job& job, double rows, double share, double keys) {
   const double e = bytes_of(job.precision);
   const double heads = static_cast<double>(job.model.heads) / job.layout.tp;
@@ -443,9 +443,9 @@ namespace {
 
 // The loss over all of a rank's sequences, apart from what a micro-batch keeps: its own embeddings
 // of both sides and their gradients, in fp32, and
-// whole: all other embeddings, and for each direction the similarities and their softmax;
-// tiled: all other embeddings with gradients, and tiles;
-// ring: for each direction the current and the arriving embeddings, with gradients, and tiles.
+//   whole: all other embeddings, and for each direction the similarities and their softmax;
+//   tiled: all other embeddings with gradients, and tiles;
+//   ring: for each direction the current and the arriving embeddings, with gradients, and tiles.
 // One micro-batch is embedded at a time, and once more for its backward pass (GradCache: Gao et al.
 // 2021, arXiv 2101.06983).
 LayerActivations contrastive_activations(const Job& job, const Rows& rows) {

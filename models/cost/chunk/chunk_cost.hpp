@@ -46,7 +46,7 @@ struct ChunkCost {
   double masked_flops = 0;  // the part of it that fused attention skips under a causal mask
 };
 
-// Sum of ChunkCost::hardware_flops over chunks, with and without masked ones.
+// Sums of ChunkCost::hardware_flops over chunks; `causal`: without ChunkCost::masked_flops.
 struct HardwareFlops {
   double full = 0;
   double causal = 0;

@@ -29,7 +29,7 @@ double bucket_bytes(const Job& job);
 // The weights' share of a snapshot, which holds weights and optimizer state.
 double weight_share(const Job& job);
 
-// The share of that state that is on the GPU; the rest is offloaded.
+// The share of a snapshot that comes from the GPU; the rest of the state is offloaded.
 double state_share_on_gpu(const Job& job);
 
 // State that a rank keeps for the levels of Job::sync, given the parameters of its stages. All

@@ -183,9 +183,9 @@ void append_choice(const Job& job, const Shard& s, bool backward, std::vector<Op
   ops.push_back(product("indexer gradients", heads, width, chosen.attended, 3));
 }
 
-// Keys and values along the sequence into fewer of each, by matrices that all heads share; where
-// ranks share the sequence, of their own part of it, to be summed. Backward the gradients of keys
-// and values, and of the matrices.
+// Projects keys and values along the sequence to fewer of each, by matrices that all heads share.
+// If ranks share the sequence, each projects its own part, and the results are summed. Backward:
+// the gradients of keys and values, and of the matrices.
 void append_key_projection(const Job& job, const Shard& s, bool backward, std::vector<Op>& ops) {
   Shard all = s;
   all.heads = job.batch.micro;

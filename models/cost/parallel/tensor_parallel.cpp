@@ -73,7 +73,8 @@ Half attention_half(const Job& job, Block block) {
   return half;
 }
 
-// To what the encoder made of the source, of which a token of the decoder has its share.
+// Attention of a decoder's layer to the encoder's output, counted per token of the decoder: each
+// has sources_per_token() of the source's tokens.
 Half cross_half(const Job& job) {
   const TransformerSpec& model = job.model;
   const double hidden = model.hidden;

@@ -40,8 +40,8 @@ bool names_whole_kind(std::string_view links);
 bool has_bursts(const FabricSpec& fabric);
 // The fabric while no burst is on: an upper bound of what it can carry.
 FabricSpec between_bursts(FabricSpec fabric);
-// Index of the FabricSpec::background entry that sends bursts over the link; -1: none. `link` is
-// named as in between_bursts() of the fabric. Throws Error if there are several.
+// Index of the FabricSpec::background entry that sends bursts over the link, given by its name;
+// -1: none. Throws Error if there are several.
 int burst_of(const FabricSpec& fabric, std::string_view link);
 
 // Alternating lengths of times without and with a burst, for one link in one draw; the first is 0

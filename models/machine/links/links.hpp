@@ -37,8 +37,8 @@ enum class Resource : std::uint8_t {
   local_disk,  // bytes/s of the node's own drives
 };
 
-// Position of a GPU of the job in the network, from its number and its node's place.
-// number on the machine: node * nics_per_node() + NIC of the node
+// Position of a GPU of the job in the network, from its number and its node's place. nic_of(): the
+// NIC's number on the machine, node * nics_per_node() + NIC of the node.
 int nic_of(const Cluster& cluster, int gpu);
 // Pods of a tree; other fabrics are one pod.
 int pod_of(const Cluster& cluster, int gpu);

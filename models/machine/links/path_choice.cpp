@@ -124,7 +124,7 @@ int PathChooser::hashed(int src_gpu, int dst_gpu, int paths) const {
       RandomStream(cluster.fabric.routing_seed, RandomPurpose::routing, connection).below(paths));
 }
 
-// Squared loads emphasise the fullest link of a path; links common to all paths are ignored.
+// Squared loads emphasise the fullest link of a path; links common to all paths make no difference.
 int PathChooser::least_loaded(int src_gpu, int dst_gpu, int paths, double bytes) {
   int best = 0;
   double least = std::numeric_limits<double>::infinity();

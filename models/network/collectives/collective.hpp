@@ -47,9 +47,9 @@ CollectiveCost collective_cost(CollectiveKind kind, CollectiveChoice choice,
 class CollectiveLaw;
 CollectiveCost collective_cost(const CollectiveLaw& law, double bytes);
 
-// A transfer from members[source] to members[destination]. `bytes` is the link time it takes, in
-// bytes: payload / efficiency (of NVLink inside a node, of the NIC between nodes). A link's load
-// over its nominal capacity is then the time of the closed form.
+// A transfer from members[source] to members[destination]. `bytes` is its load on the links of its
+// route: payload / efficiency (of NVLink inside a node, of the NIC between nodes). The load of a
+// link divided by its nominal capacity is then the time of the closed form.
 struct CollectiveEdge {
   std::int32_t source = 0;
   std::int32_t destination = 0;

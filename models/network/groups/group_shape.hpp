@@ -18,7 +18,7 @@ namespace windtunnel {
 struct FabricLoad {
   double ring = 0;      // every node sends a byte to the next
   double tree = 0;      // double tree: half a byte in each direction over every edge of both trees
-  double pairs = 0;     // every ordered pair of N nodes exchanges 1/N byte
+  double pairs = 0;     // in every ordered pair of N nodes one sends 1/N byte
   double halving = 0;   // sequential exchanges at distance 2^k of 1/2^(k+1) byte
   double doubling = 0;  // the same with a whole byte each
   double shifts = 0;    // as Pattern::shifts

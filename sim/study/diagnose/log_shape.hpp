@@ -50,9 +50,10 @@ struct LogShape {
   std::array<std::optional<LoggedValue>, kLogQuantities> parts;
 
   bool shows(StepPattern pattern) const;
-  // The step time during the run's longest slow phase: after a change for the worse.
+  // The step time in the slower part of a run that changes: after a change for the worse. The
+  // median of a run that does not change.
   double level_s() const;
-  // The undisturbed step time, as far as the log shows it: before such a change.
+  // The undisturbed step time, as far as the log shows it: before such a change, or the median.
   double calm_s() const;
 };
 

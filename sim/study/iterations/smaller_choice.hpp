@@ -22,8 +22,8 @@ struct SmallerSetting {
   int nodes = 1;              // of the whole job
   double iteration_s = 0;     // of the whole job
   double convert_s = 0;       // of a copy to another layout
-  double reshape_s = 0;       // to convert a copy to another layout
-  double failures_per_s = 0;  // to reshape it for another number of replicas in the own layout
+  double reshape_s = 0;       // of a copy for another number of replicas in the own layout
+  double failures_per_s = 0;  // of all nodes
   double mean_out = 0;        // mean number of nodes out
 };
 
