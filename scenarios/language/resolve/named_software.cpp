@@ -68,7 +68,7 @@ void state(const std::string& key, const std::string& value, const std::string& 
 }  // namespace
 
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated) {
-  // Which layers recompute belongs to the choice of which modules do.
+  // The choice of layers to recompute belongs to that of modules.
   if (key.starts_with("recompute.")) key = "recompute";
   if (key.starts_with("communication.bucket_elements") && stated("communication.bucket"))
     return true;
