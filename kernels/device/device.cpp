@@ -15,7 +15,7 @@ namespace windtunnel {
 namespace {
 
 constexpr std::size_t kAlignmentBytes = 64;
-// The look-up of the memory size takes no time in comparison.
+// From this size on, the look-up of the machine's memory takes no time in comparison.
 constexpr std::size_t kLargeBytes = std::size_t{64} << 20;
 
 std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {

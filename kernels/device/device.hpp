@@ -19,7 +19,7 @@ enum class MemoryKind { device, pinned, pageable };
 
 // Properties that do not change while a program runs; 0 or empty: not known.
 struct DeviceDescription {
-  std::string name;    // CPU: the kernel's release
+  std::string name;    // "NVIDIA H200", "AMD EPYC 9454"
   std::string driver;  // CPU: the kernel's release
   std::string id;      // UUID of a GPU: the same in every process that uses it
   std::size_t memory_bytes = 0;

@@ -8,7 +8,7 @@
 
 namespace windtunnel {
 
-constexpr std::uint32_t kInfinityBits = 0x7f800000;  // larger bits are infinite or NaN
+constexpr std::uint32_t kInfinityBits = 0x7f800000;  // from here on: infinite or NaN
 constexpr std::uint32_t kNanBits = 0x7fc00000;       // the NaN that kernels write
 
 WINDTUNNEL_BOTH inline std::uint32_t bits_of(float x) {

@@ -38,7 +38,7 @@ std::string bar_svg(const StepBar& bar, int top, double longest_s) {
       kLabels + width + 6, top + kBar - 5);
 }
 
-// Draws the range between the earliest and the latest start.
+// Draws the range of a job's step over the simulated starts.
 std::string whisker_svg(double low_s, double high_s, int top, double longest_s) {
   const double scale = (kWidth - kLabels - kFigures) / longest_s;
   return fmt::format(

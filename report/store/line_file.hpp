@@ -14,7 +14,7 @@ class LineFile {
   ~LineFile();  // discards the file unless it was closed
   LineFile(const LineFile&) = delete;
   LineFile& operator=(const LineFile&) = delete;
-  void add(const std::string& line);  // without its newline
+  void add(const std::string& line);  // `line` includes its newline
   void close();
 
  private:

@@ -120,7 +120,8 @@ SweepResults sweep_results(const Sweep& sweep, const std::map<int, std::string>&
       {"points", std::move(points)}, {"best", known.best},
       {"best_by", known.best_by},    {"trials", fmt::format("{}", fmt::join(trials, " or "))},
       {"cost_models", models},       {"source", source_json(source)}};
-  // As in the head of the cases, an empty list means that the files were not kept.
+  // As in the head of the cases, a missing list means that the files were not kept, not that there
+  // are none.
   if (text.files.empty()) results.document["source"].erase("files");
   return results;
 }

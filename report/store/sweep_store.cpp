@@ -315,7 +315,7 @@ void SweepPart::write_all(int file, const std::string& path, const std::string& 
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int reason = errno;
-      if (file == file_) cut_off_torn_line();  // completes the file before the next line
+      if (file == file_) cut_off_torn_line();  // removes the partial line before the next one
       errno = reason;
       fail_write(path);
     }

@@ -71,9 +71,8 @@ void add_files_of_iterations(const Job& job, Digest& digest) {
   if (job.schedule.imported != nullptr) {
     digest.add(torch_schedule_text(*job.schedule.imported, true));
   }
-  for (const SyncLevel& level : job.sync)
-    digest.add(level.every_steps);  // a file of rates decides
-                                    // them
+  // A file of learning rates may decide these steps.
+  for (const SyncLevel& level : job.sync) digest.add(level.every_steps);
 }
 
 // Adds the origin of each number whose origin results name.

@@ -149,8 +149,8 @@ class PlanMerger {
     return told ? ranks : tiled_ranks(ranks);
   }
 
-  // If files and groups cover only ranks below `least`: the number of ranks that copies of the
-  // groups tile.
+  // If some of the ranks below `least` have no file: the smallest number of ranks from `least` on
+  // that shifted copies of every group in use tile, or `least` where none is found.
   int tiled_ranks(int least) const {
     constexpr int kMostTried = 4096;
     if (static_cast<std::size_t>(least) == file_of_rank_.size()) return least;

@@ -30,9 +30,10 @@ ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
                       const CapturedStep& step);
 
 // Replicates the whole job to `times` copies that run together. Groups along data parallelism
-// ("dp", "data", "fsdp"; only those between replicas, "mesh_dp_replicate", if there are any) span
-// all copies; without such groups, those that contain every rank do. Throws Error if there is no
-// such group, or there are more than kMostRanks ranks.
+// ("dp", "data", "fsdp"; only those between replicas, "mesh_dp_replicate", if there are any) and
+// groups of every rank along no axis span all copies; without groups along data parallelism, all
+// groups that contain every rank do. Throws Error if there is no such group, or there are more than
+// kMostRanks ranks.
 void replicate(RankTrace& trace, int times);
 
 // The same rank in a copy (from 0) of a trace after replicate().

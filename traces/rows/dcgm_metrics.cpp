@@ -20,7 +20,7 @@ namespace {
 constexpr std::string_view kLast = "DCGM_FI_DEV_XID_ERRORS";
 constexpr std::string_view kCount = "DCGM_EXP_XID_ERRORS_COUNT";
 constexpr double kUsualWindow_s = 300;  // of kCount: github.com/NVIDIA/dcgm-exporter, pull 239
-constexpr double kLatest_s = 1e11;      // a time above it is in milliseconds
+constexpr double kLatest_s = 1e11;      // larger times are in milliseconds
 constexpr int kLargestXid = 999'999;
 
 struct Series {
@@ -35,7 +35,7 @@ struct Series {
   }
 };
 
-// A number at the begin of `text`, which is left what stands behind it.
+// Takes a number from the beginning of `text`.
 std::optional<double> take_number(std::string_view& text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -65,7 +65,7 @@ class MetricsReader {
     rest = trimmed(rest);
     if (rest.empty()) {
       if (read.name != kLast && read.name != kCount) {
-        add(std::move(read));  // which names a node
+        add(std::move(read));  // only names a node
         return;
       }
       fail(rest,
@@ -82,7 +82,8 @@ class MetricsReader {
     std::ranges::stable_sort(series_, {}, [](const Series& each) {
       return each.samples.empty() ? 0.0 : each.samples.front().first;
     });
-    std::map<std::string, std::map<double, double>> last_xids;  // by GPU; later series count over
+    // [node and GPU][time] The value; later series win.
+    std::map<std::string, std::map<double, double>> last_xids;
     for (const Series& each : series_) {
       const std::string node = node_of(each);
       if (each.name == kLast) {
@@ -110,7 +111,7 @@ class MetricsReader {
                 at.empty() ? what : fmt::format("{}, not '{}'", what, excerpt(at.substr(0, 30))));
   }
 
-  // "79 @[1722816000.123]" of the series above.
+  // Reads "79 @[1722816000.123]", a sample of the series above it.
   void bare_line(std::string_view text) {
     std::string_view rest = text;
     const std::optional<double> value = take_number(rest);
@@ -134,7 +135,7 @@ class MetricsReader {
     return *at > kLatest_s ? *at / 1000 : *at;
   }
 
-  // NAME{A="b",C="d"}, or {__name__="NAME",...}
+  // Takes NAME{A="b",C="d"} or {__name__="NAME",...} from the beginning of `rest`.
   Series take_series(std::string_view& rest) const {
     Series read{.where = {file_, line_, static_cast<int>(rest.data() - whole_.data()) + 1},
                 .name = "",
@@ -162,7 +163,8 @@ class MetricsReader {
     return read;
   }
 
-  // Where the series is kept. One of another metric only tells node and times.
+  // Returns the index of the series, added if it is new. Series of other metrics only tell nodes
+  // and times.
   std::size_t add(Series read) {
     std::string key = read.name;
     for (const auto& [label, value] : read.labels) key += "\n" + label + "\n" + value;
@@ -202,7 +204,7 @@ class MetricsReader {
   }
 
   static int xid_of(const Series& each, double value) {
-    if (std::isnan(value)) return 0;  // as a series ends
+    if (std::isnan(value)) return 0;  // a stale marker at the end of a series
     if (value >= 0 && value <= kLargestXid && value == std::floor(value)) return int(value);
     throw Error(each.where, fmt::format("a sample is {}, which is no Xid", value));
   }
@@ -224,7 +226,8 @@ class MetricsReader {
     }
   }
 
-  // A count is that of the window before a sample; one after a longer gap begins again.
+  // A sample counts the Xids in the window before it; after a gap longer than that, counting starts
+  // from 0 again.
   void add_rises(const Series& each, const std::string& node) {
     std::string_view text =
         each.labels.contains("xid") ? each.labels.find("xid")->second : std::string_view();

@@ -62,11 +62,11 @@ std::vector<FaultLog> read_slurm_jobs(std::string_view text, const std::string& 
 // ---- Slurm's events of nodes: slurm_events.cpp ----
 //
 // `sacctmgr -P show event format=NodeName,Start,End,State,Reason` prints a line for each time that
-// a node was out of service (slurm.schedmd.com/sacctmgr.html). A node that becomes DOWN, FAIL or
-// ERROR counts as a fault. A drained node does not, because its job ends normally. Events of a node
-// within same_fault_s of one another are merged: the first gives the state, the last the end. If
-// the column "Cluster Nodes" is printed, it names all nodes; otherwise only nodes with events are
-// known.
+// a node was out of service (slurm.schedmd.com/sacctmgr.html). A node that becomes DOWN, FAIL,
+// FAILING or ERROR counts as a fault. A drained node does not, because its job ends normally.
+// Events of a node within same_fault_s of one another are merged: the first gives the state, the
+// last the end. If the column "Cluster Nodes" is printed, it names all nodes; otherwise only nodes
+// with events are known.
 
 bool is_slurm_events(std::string_view text);
 

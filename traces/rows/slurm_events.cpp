@@ -21,10 +21,10 @@ constexpr const char* kEventCommand =
     "sacctmgr -P show event format=NodeName,Start,End,State,Reason";
 
 enum class Service {
-  up,       // nothing of it says that the node is out of service
-  drained,  // taken out by a decision: the job on it ends as it would
-  planned,  // restarted, powered off or kept free on purpose, whatever else is said
-  lost      // with what ran on it
+  up,       // the node is not out of service
+  drained,  // taken out by a decision; the job on it ends normally
+  planned,  // restarted, powered off or kept free on purpose, even with other states
+  lost      // failed, with the job on it
 };
 
 struct NodeState {
@@ -32,7 +32,7 @@ struct NodeState {
   Service service;
 };
 
-// slurm.schedmd.com/sinfo.html, node state codes, and the flags that stand behind a '+'. BLOCKED,
+// slurm.schedmd.com/sinfo.html, node state codes, and the flags that follow a '+'. BLOCKED,
 // POWER_DOWN and the like are decisions of the cluster's manager.
 constexpr auto kNodeStates = std::to_array<NodeState>({
     {"ALLOCATED", Service::up},
@@ -73,7 +73,8 @@ constexpr auto kNodeStates = std::to_array<NodeState>({
     {"UNKNOWN", Service::up},
 });
 
-// "DOWN*", "IDLE+DRAIN", "drained": of several words planned decides before lost before drained.
+// Parses "DOWN*", "IDLE+DRAIN", "drained". With several words, planned overrides lost, and lost
+// overrides drained.
 Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   std::string text(trimmed(row.cells[column]));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
@@ -102,7 +103,7 @@ Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::siz
 
 struct NodeEvent {
   double start_s = 0;
-  std::optional<double> end_s;  // nothing: it lasts
+  std::optional<double> end_s;  // nothing: it still lasts
   Service service = Service::up;
   std::string cause;  // the state, with its reason
 };
@@ -147,7 +148,7 @@ class EventReader {
       if (at_s) watch(*at_s);
     }
     const std::string node(trimmed(row.cells[node_]));
-    if (node.empty()) {  // of the cluster: its nodes changed, or its controller was down
+    if (node.empty()) {  // an event of the cluster: its nodes changed, or its controller was down
       if (!all_) return;
       const std::set<std::string> names = table_.node_names(row, *all_);
       names_all_ = names_all_ || !names.empty();
@@ -170,8 +171,8 @@ class EventReader {
     any_ = true;
   }
 
-  // Events that follow each other are one: how it began decides what it was, and a drained node
-  // that is restarted is no fault.
+  // Merges events that follow each other. The first one decides whether it is a fault, so a drained
+  // node that is then restarted is not.
   void add_outages(const std::string& node, std::vector<NodeEvent>& events) {
     std::ranges::stable_sort(events, {}, &NodeEvent::start_s);
     for (std::size_t i = 0; i < events.size();) {
@@ -202,7 +203,7 @@ class EventReader {
   bool any_ = false;        // whether a time was seen
   bool names_all_ = false;  // whether the nodes of the cluster are named
   std::map<std::string, std::vector<NodeEvent>> events_;
-  std::map<std::string, int> others_;  // times out of service that are no fault, by their cause
+  std::map<std::string, int> others_;  // [cause] times out of service that are not faults
 };
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr int kMostNames = 200'000;          // of one list, repeated ones too
+constexpr int kMostNames = 200'000;          // in one list, including repeated names
 constexpr std::ptrdiff_t kMostBrackets = 8;  // of a list of nodes
 
 std::vector<std::string_view> cells_of(std::string_view line) {
@@ -29,7 +29,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
 // The names of lists such as "a[1-3,07],b2".
 class NameLists {
  public:
-  // False: it is no list, or has more than kMostNames names.
+  // False if the text is not a list, or has more than kMostNames names.
   bool add(std::string_view list, const std::string& before = "") {
     const std::size_t bracket = list.find('[');
     if (bracket == std::string_view::npos) {
@@ -46,7 +46,7 @@ class NameLists {
   const std::set<std::string>& names() const { return names_; }
 
  private:
-  // Each number of "1-3,07" between what stands before and behind the brackets.
+  // Adds a name for each number of "1-3,07", with the text before and after the brackets.
   bool add_numbers(std::string_view numbers, const std::string& before, std::string_view behind) {
     for (std::size_t at = 0; at <= numbers.size();) {
       const std::size_t end = std::min(numbers.find(',', at), numbers.size());
@@ -69,7 +69,7 @@ class NameLists {
   int added_ = 0;
 };
 
-// The comma between two lists stands in no brackets.
+// Splits several lists at commas outside of brackets.
 std::optional<std::set<std::string>> names_in(std::string_view lists) {
   NameLists names;
   int depth = 0;

@@ -1,6 +1,6 @@
-// A table that a command of Slurm prints with -P or -p: a header line of columns and a line a row,
-// cells set off by '|'; with -p a '|' closes each line. Slurm knows no quotes, so a cell holds no
-// '|'. And the lists of nodes that stand in its cells.
+// Reads a table that a command of Slurm prints with -P or -p: a header and a line per row, with
+// cells separated by '|'; with -p each line also ends with a '|'. Slurm does not quote cells, so a
+// cell cannot contain a '|'. Also reads the lists of nodes in the cells.
 #pragma once
 
 #include <cstddef>
@@ -14,31 +14,32 @@ namespace windtunnel {
 
 class SlurmTable {
  public:
-  // A line in cells that remember where they stand.
+  // A line and its cells, which are parts of the table's text, so that errors can name their place.
   struct Row {
     int line = 0;
     std::string_view text;
     std::vector<std::string_view> cells;
   };
 
-  // `command` prints such a table: the way on where a column is missing. Throws Error with
-  // file:line:column: a row with more or fewer cells than the header. `text` has to outlive it.
+  // `command` prints such a table; the error about a missing column suggests it. Throws Error with
+  // file:line:column for a row with more or fewer cells than the header. `text` must outlive the
+  // table.
   SlurmTable(std::string_view text, std::string file, std::string command);
 
   const std::vector<Row>& rows() const { return rows_; }
   std::optional<std::size_t> find(std::string_view column) const;
-  // Throws Error where no such column stands in the header.
+  // Throws Error if the header has no such column.
   std::size_t column(std::string_view name) const;
   [[noreturn]] void fail(const Row& row, std::size_t column, const std::string& what) const;
-  // Nothing: there is no such time yet. Throws Error where it is no time.
+  // Nothing if there is no such time yet. Throws Error if the cell is not a time.
   std::optional<double> time(const Row& row, std::size_t column) const;
-  // The names of a list of nodes; none where none is assigned. Throws Error where it is no list or
-  // has more than 200,000 names.
+  // The names in a list of nodes; empty if none is assigned. Throws Error if the cell is not a list
+  // or has more than 200,000 names.
   std::set<std::string> node_names(const Row& row, std::size_t column) const;
 
  private:
   std::string file_, command_;
-  bool closed_ = false;  // a '|' stands behind the last cell, too
+  bool closed_ = false;  // each line also ends with a '|'
   Row header_;
   std::vector<Row> rows_;
 };

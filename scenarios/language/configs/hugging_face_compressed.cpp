@@ -1,6 +1,6 @@
 // DeepSeek-V4: attention to compressed keys, an output projection in groups, hyper-connections. No
-// layer here is such; latent attention to chosen keys stands for it, and what differs is named with
-// its share.
+// layer of the simulator has these; latent attention to chosen keys represents them, and the
+// differences are named with their shares.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,15 +12,15 @@
 namespace windtunnel {
 namespace {
 
-// What DeepSeek-V4's attention is made of beside what latent attention has
+// The parts of DeepSeek-V4's attention that latent attention lacks
 // (huggingface.co/deepseek-ai/DeepSeek-V4-Pro, inference/model.py).
 struct CompressedAttention {
-  double head = 0;              // width of keys, which are values too, one for all heads
-  double groups = 0, rank = 0;  // of the output's first matrix
+  double head = 0;              // width of the keys, which are also values; one set for all heads
+  double groups = 0, rank = 0;  // of the first matrix of the output projection
   double indexer_heads = 0;
   double choosing = 0;       // layers that choose compressed keys
-  double dense = 0;          // layers that read all keys of a stronger compression
-  double compression = 128;  // of those
+  double dense = 0;          // layers that read all keys, which are compressed more
+  double compression = 128;  // of the keys in `dense` layers
 };
 
 CompressedAttention compressed_attention(const HuggingFaceConfig& config,
@@ -30,20 +30,20 @@ CompressedAttention compressed_attention(const HuggingFaceConfig& config,
                            .rank = double(config.whole("o_lora_rank")),
                            .indexer_heads = double(config.whole_or("index_n_heads", 64))};
   const std::vector<DocumentNode>& ratios = config.list("compress_ratios");
-  if (std::ssize(ratios) < model.layers) {  // those of modules for further tokens follow
+  if (std::ssize(ratios) < model.layers) {  // ratios of modules for further tokens may follow
     throw Error(config.where("compress_ratios"),
                 fmt::format("compress_ratios: lists {} of {} layers", ratios.size(), model.layers));
   }
   for (int layer = 0; layer < model.layers; ++layer) {
     const int ratio = windtunnel::whole(ratios[layer], "compress_ratios");
-    if (ratio <= 1) continue;  // its window alone
+    if (ratio <= 1) continue;  // reads only its window
     (ratio <= 16 ? part.choosing : part.dense) += 1;
     if (ratio > 16) part.compression = ratio;
   }
   return part;
 }
 
-// Names what counts as something else, each with its share of a token's operations.
+// Names the parts that are counted differently, each with its share of a token's operations.
 void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAttention& part,
                            int window, TransformerSpec& model) {
   constexpr int kLength = 4096;

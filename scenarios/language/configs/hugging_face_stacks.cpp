@@ -1,4 +1,4 @@
-// Models of an encoder and a decoder that reads it: T5 and BART, with what was made like them.
+// Models with an encoder and a decoder that reads it: T5, BART, and models of the same form.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,8 +11,8 @@ namespace {
 
 using StacksConfig = HuggingFaceConfig;
 
-// Layers of an encoder, then of a decoder that reads it. The length of a source is the longest that
-// the file knows of, and what the decoder writes is as long.
+// Sets the layers of an encoder and then those of a decoder that reads it. `source` is the longest
+// input that the file states; the decoder's text is taken to be equally long.
 void set_stacks(int encoder, int decoder, int source, TransformerSpec& model) {
   model.layers = encoder + decoder;
   model.pattern = std::string(static_cast<std::size_t>(std::clamp(encoder, 0, 10'000)), 'B') +

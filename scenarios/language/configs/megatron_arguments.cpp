@@ -127,9 +127,8 @@ int dense_layers(const Arguments& arguments, int layers) {
 
 void read_experts(const Arguments& arguments, TransformerSpec& model) {
   model.moe.experts = arguments.whole_or("--num-experts", 0);
-  if (model.moe.experts == 1)
-    model.moe.experts = 0;  // Megatron-DeepSpeed's value for a dense
-                            // model
+  // Megatron-DeepSpeed says 1 of a dense model.
+  if (model.moe.experts == 1) model.moe.experts = 0;
   if (model.moe.experts == 0) return;
   model.moe.per_token = arguments.whole_or("--moe-router-topk", 2);
   model.moe.groups = arguments.whole_or("--moe-router-num-groups", 1);
@@ -252,7 +251,7 @@ void read_variants(const Arguments& arguments, TransformerSpec& model) {
   model.moe.dense_layers = 0;
 }
 
-// A gated MLP's width is two thirds of four times the hidden width, rounded to a multiple of 64.
+// A gated MLP's width is two thirds of four times the hidden width, rounded down to whole 64s.
 int usual_ffn(const Arguments& arguments, int hidden) {
   if (!arguments.flag("--swiglu")) return 4 * hidden;
   return static_cast<int>(std::int64_t{hidden} * 4 * 2 / 3 / 64 * 64);

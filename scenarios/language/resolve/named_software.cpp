@@ -68,9 +68,8 @@ void state(const std::string& key, const std::string& value, const std::string& 
 }  // namespace
 
 bool states_choice(std::string_view key, const std::function<bool(std::string_view)>& stated) {
-  if (key.starts_with("recompute."))
-    key = "recompute";  // the list of layers belongs to the list
-                        // of modules
+  // The choice of layers to recompute belongs to that of modules.
+  if (key.starts_with("recompute.")) key = "recompute";
   if (key.starts_with("communication.bucket_elements") && stated("communication.bucket"))
     return true;
   if (key == "model.attention" && stated("attention")) return true;

@@ -28,7 +28,8 @@ struct FusedJobs;
 enum class RedundancyScheme;
 enum class RobustRule;
 
-// Schedules and compressors that the calling program adds, for scenarios that name them.
+// Schedules, compressors and rules of saving that the calling program adds, for scenarios that name
+// them.
 struct OwnKinds {
   OwnSchedules schedules;
   OwnCompressors compressors;
@@ -202,7 +203,7 @@ struct ModelFamily {
 };
 
 // The keys `layers` (or a pattern), `hidden`, `heads` must be stated. The width of a gated MLP is
-// two thirds of four times the hidden width, rounded to a multiple of 64, as in Megatron-LM
+// two thirds of four times the hidden width, rounded down to a multiple of 64, as in Megatron-LM
 // (github.com/NVIDIA/Megatron-LM, core_v0.14.0, megatron/training/arguments.py, --swiglu).
 ModelFamily model_family(const Values& values);
 

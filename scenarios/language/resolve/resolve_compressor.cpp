@@ -95,7 +95,8 @@ void check_inner_compressors(const Job& job) {
   }
 }
 
-// Refuses, for an axis that sends activations, keys that only gradients or other axes have.
+// Refuses, for an axis that sends activations, methods and keys that only gradients or other axes
+// have.
 void check_activations(const Values& values, const std::string& place, const std::string& axis,
                        const CompressorChoice& choice) {
   values.about(place + ".name", [&] { return activation_codec(choice); });

@@ -134,7 +134,7 @@ int usual_chunks(const ScheduleChoice& choice) {
   return choice.imported->chunks / choice.imported->directions;
 }
 
-// Two keys set the activations between the halves of a layer; only one may be stated.
+// Two keys set the activations between the halves of a layer; they must not contradict each other.
 void resolve_activations(const Values& values, Layout& layout) {
   const char* key = "layout.signatures.activations";
   if (!values.has(key)) return;

@@ -66,13 +66,13 @@ void resolve_wait(const Values& values, const std::string& key, SyncLevel& level
               fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
 }
 
-// Checks that each island has a place (node or site, as `over` says) of its own. `entry`: of the
-// level in the list.
+// Checks that each island is on exactly one place (node or site, as `over` says) and shares it with
+// no other island of the level. `entry`: of the level in the list.
 void check_places(const Values& values, const Job& job, int level, int entry) {
   const std::string& over = job.sync[level].over;
   if (over != "node" && over != "site") return;
   const int below = job.layout.islands();
-  int merged = 1;  // islands of the lowest level that share a place of this level
+  int merged = 1;  // islands of the lowest level in an island of this level
   for (int l = 0; l < level; ++l) merged *= job.layout.sync_groups[l];
   std::set<int> taken;
   const auto islands = island_ranks(job.layout);

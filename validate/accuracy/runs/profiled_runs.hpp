@@ -27,8 +27,8 @@ struct ProfiledRunsOptions {
 // nearest number of micro-batches. Each source has two families: step_s, with a row per run, and
 // speed_ratio, with a row per pair of runs that differ only in the schedule (time of the slower /
 // time of the faster). The baseline is published bubble rates alone, if the profiles have them
-// (columns bubble_*). A note counts in how many pairs that differ by more than 3 % the faster run
-// was predicted.
+// (columns bubble_*). A note counts in how many pairs that differ by more than 3 % the run that was
+// faster is also predicted to be.
 ValidationReport validate_profiled_runs(const std::vector<TrainingRuns>& files,
                                         const std::vector<StageProfiles>& profiles,
                                         const ProfiledRunsOptions& options);

@@ -37,7 +37,7 @@ constexpr double kMostOfThem = 0.5;
 constexpr double kRateDeviations = 7;
 // An extrapolated value is this much less certain than an interpolated one.
 constexpr double kEndDoubt = 3;
-// Deviation of a row from its own interval; others may deviate by noise.
+// A row whose own interval gives a smaller standard deviation is sure; others may be off by noise.
 constexpr double kSure = 0.1;
 
 // Rates of copies of 16 MB and more: no main memory is as slow as the first value, and no host or

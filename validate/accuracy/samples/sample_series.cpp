@@ -12,9 +12,9 @@ namespace {
 constexpr double kInterval95 = 1.96;  // half-width of a 95 % interval of a normal law
 constexpr double kLeastNoise = 0.02;  // between two runs of a program on a quiet machine
 constexpr std::size_t kBeside = 3;    // neighbours on either side
-// Neighbours on both sides that make a point an interpolated one.
+// Neighbours needed on each side for a point to count as interpolated.
 constexpr std::size_t kTwoSided = 2;
-// Ratio of sizes beyond which points do not count as neighbours.
+// Ratio of sizes: without a neighbour closer than this, nothing is predicted for a point.
 constexpr double kFar = 10;
 
 using Points = std::vector<SizedSample>;

@@ -27,8 +27,8 @@ namespace {
 using WatchClock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLook{10};
-// The longest time between two checks that counts as silence. In a longer one the watcher did not
-// run, and hardly did the processes.
+// At most this much of the time between two checks counts as silence. In a longer time the watcher
+// did not run, and the processes hardly did.
 constexpr std::chrono::milliseconds kMostOfLook{50};
 // Time for the process that the others lost to report its reason.
 constexpr std::chrono::seconds kFollowers{2};

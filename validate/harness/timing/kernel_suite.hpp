@@ -21,7 +21,7 @@ std::vector<TimedWork> kernel_suite(const Device& device, double memory_bytes,
                                     Collectives* collectives = nullptr,
                                     std::span<const KernelWork> products = {});
 
-// The matrix products that a job runs on a GPU, to be measured instead of a grid of shapes.
+// The matrix products that a job runs on a GPU, to be measured in addition to a grid of shapes.
 
 // From linear layers and experts in all passes, each shape once; for experts one product of a
 // batch.
