@@ -26,7 +26,7 @@ struct Activity {
 };
 Activity task_activity(const Task& task, double span_s);
 
-// What a rank does from each time on until the next, whatever that draws; ascending.
+// Activity of a rank from at_s until the next step; ascending. It holds no watts.
 struct ActivityStep {
   double at_s = 0;
   Activity activity;

@@ -29,7 +29,7 @@ struct FailureTraits {
   bool takes_link = false;     // the network's link is repaired
   bool spoils_copies = false;  // older copies than the newest may be needed
 
-  // A job is interrupted even where it does not train.
+  // Such a failure interrupts the job even while it does not train.
   bool interrupts() const { return of_nodes && goes_back; }
   bool repaired() const { return takes_node || takes_link; }
 };

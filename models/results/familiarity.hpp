@@ -86,7 +86,7 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts);
 
 // How much a run counts for a job, and how much larger errors are for another publisher's runs. The
 // constants are chosen by cross-validation over publishers, by the score of their 90 % intervals;
-// `beyond` is set so that these intervals hold 90 % of a left-out publisher's runs ("How sure" in
+// with `beyond` these intervals hold at least 90 % of a left-out publisher's runs ("How sure" in
 // docs/physics/cost.md).
 struct LikenessLaw {
   double unlike = 0.1;   // for each trait that differs

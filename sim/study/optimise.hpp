@@ -4,9 +4,9 @@
 //
 // Exact apart from the closed form: a configuration is skipped only if the time or cost of its
 // kernels alone, or the memory of its training state with one micro-batch, already exceeds the last
-// place of the ranking. With one schedule, the time of its passes alone is compared too. No
-// configuration of the frontier is skipped. (Slices skip the masked part of unfused attention; this
-// saving is not anticipated.)
+// place of the ranking. A single schedule of it is also skipped if the time of its passes alone
+// exceeds that place; if memory is varied, only if a point of the frontier is as small and as fast.
+// (Slices skip the masked part of unfused attention; this saving is not anticipated.)
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct OptimiseOptions {
   bool micro_batch = false;
   bool recompute = false;
   bool recompute_modules = false;  // also lists of modules, not only named sets
-  bool offload = false;            // search offloads; then nothing is skipped as too slow
+  bool offload = false;            // search offloads; then only single schedules are skipped
   Allowed allowed = {};            // of schedules and shardings
   double headroom = 0;             // share of each GPU's memory that stays free
   // "snapshots.0.every": intervals searched for each place of the ranking (interval_search.hpp), if
