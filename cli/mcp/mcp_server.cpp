@@ -72,7 +72,7 @@ const Json& member(const Json& object, const char* name) {
   return found == object.end() ? nothing : *found;
 }
 
-// A fault of a request, with the code of JSON-RPC.
+// This is a fault of a request, with the code of JSON-RPC.
 struct Refusal {
   int code = kBadParams;
   std::string message;

@@ -1,4 +1,4 @@
-// windtunnel plan: from a cluster, a model and a number of tokens to a training to launch.
+// `windtunnel plan` leads from a cluster, a model and a number of tokens to a training to launch.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

@@ -187,7 +187,7 @@ std::string model_value(const std::string& text) {
   }
   std::vector<std::string> names;
   for (const TransformerSpec& model : models) names.push_back(model.name);
-  // In "Qwen/Qwen2.5-32B", the part after the organisation.
+  // This is "Qwen2.5-32B" in "Qwen/Qwen2.5-32B".
   const std::string name = small.substr(small.rfind('/') + 1);
   if (std::ranges::find(names, name) != names.end()) return name;
   const std::string unknown = unknown_name("model", name, names);

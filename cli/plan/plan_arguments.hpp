@@ -1,4 +1,4 @@
-// Parses the machine and model arguments of `windtunnel plan` and `windtunnel init`.
+// This header parses the machine and model arguments of `windtunnel plan` and `windtunnel init`.
 #pragma once
 
 #include <filesystem>

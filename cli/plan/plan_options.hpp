@@ -1,4 +1,4 @@
-// The request of `windtunnel plan` or `windtunnel init`, from its options.
+// This is the request of `windtunnel plan` or `windtunnel init`, from its options.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ constexpr std::size_t kInt8Block = 256;
 template <QuantisedForm kForm>
 constexpr bool kBlockIsTile = quantised_block_elements(kForm) == kTile;
 
-// The maximum over kLanes neighbouring lanes.
+// This is the maximum over kLanes neighbouring lanes.
 template <unsigned kLanes>
 __device__ std::uint32_t largest_of(std::uint32_t bits) {
 #pragma unroll
@@ -59,7 +59,7 @@ struct QuadCodes<QuantisedForm::int4> {
   using Word = std::uint16_t;
 };
 
-// The block of a lane's quad, in the first or second half of a tile.
+// This is the block of a lane's quad, in the first or second half of a tile.
 template <QuantisedForm kForm>
 __device__ std::size_t block_of(std::size_t tile, unsigned half) {
   return kBlockIsTile<kForm> ? tile : tile * 4 + half * 2 + lane_of_warp() / 16;

@@ -1,4 +1,4 @@
-// The counters of an element, and the estimate from three counters, for CPU and CUDA
+// These are the counters of an element, and the estimate from three counters, for CPU and CUDA
 // (kernels/compression/sketch.hpp).
 #pragma once
 

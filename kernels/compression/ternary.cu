@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads)
   if (lane_of_warp() == 0) atomicMax(maximum, largest);
 }
 
-// Codes of a lane's quads, a byte per quad.
+// These are codes of a lane's quads, a byte per quad.
 __device__ std::uint32_t encoded_tile(const float* x, std::size_t elements, std::size_t tile,
                                       float maximum, std::uint64_t seed) {
   const std::size_t first = tile * kTile + 4 * lane_of_warp();
@@ -92,7 +92,7 @@ void maximum(const float* x, std::size_t elements, float* maximum) {
   check_alignment(x);
   CHECK_CUDA(cudaMemsetAsync(maximum, 0, sizeof *maximum, work_stream()));
   if (elements == 0) return;
-  // Several quads per thread, so that fewer blocks compete for the one result.
+  // A thread takes several quads, so that fewer blocks compete for the one result.
   maximum_kernel<<<grid_of(elements, 4 * kWarps * kTile), kThreads, 0, work_stream()>>>(
       x, elements, reinterpret_cast<std::uint32_t*>(maximum));
   CHECK_CUDA(cudaGetLastError());

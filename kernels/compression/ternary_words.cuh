@@ -1,4 +1,4 @@
-// The code of one element, for CPU and CUDA (kernels/compression/ternary.hpp).
+// This is the code of one element, for CPU and CUDA (kernels/compression/ternary.hpp).
 #pragma once
 
 #include "kernels/device/number_words.cuh"

@@ -20,7 +20,7 @@ namespace windtunnel {
 // Arrays are in the device's memory and do not overlap; x and the workspace are aligned to 16
 // bytes; elements < 2^32. Kernels may run until Device::synchronize.
 struct TopK {
-  // The size of the workspace of `select`: a little more than half of x.
+  // This is the size of the workspace of `select`: a little more than half of x.
   std::size_t (*workspace_bytes)(std::size_t elements);
   // Selects k <= elements indices and values. Reads x twice if no bin of a digit has more than 1/16
   // of the elements, and more often if x has few distinct values.

@@ -21,7 +21,7 @@ constexpr int kKeyBits = 63;
 constexpr int kDigitBits = 12;  // the first digit: exponent and 4 bits of mantissa
 constexpr std::uint32_t kDigitBins = 1u << kDigitBits;
 
-// The index drawn from part `part` of k.
+// This is the index drawn from part `part` of k.
 WINDTUNNEL_BOTH inline std::uint32_t random_index(std::uint64_t part, std::uint64_t elements,
                                                   std::uint64_t k, std::uint64_t seed) {
   const std::uint64_t first = part * elements / k;  // both factors are below 2^32

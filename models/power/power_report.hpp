@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// For training on all tokens, for the whole building.
+// It is for training on all tokens, for the whole building.
 struct RunEnergy {
   Estimate energy_J;
   Estimate usd;  // 0: no price is known
@@ -79,7 +79,7 @@ class PoweredStep {
     double count = 0;
     PowerRange range;
   };
-  // The power of GPUs, nodes and racks under a PowerSpec.
+  // This is the power of GPUs, nodes and racks under a PowerSpec.
   struct Draw {
     PowerSpec spec;
     std::vector<Nodes> nodes;

@@ -167,7 +167,7 @@ ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = 
   return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
 }
 
-// The goal, by its word on the command line.
+// This is the goal, by its word on the command line.
 std::string_view aim_text(std::string_view aim) {
   if (aim == "memory") return "the least memory";
   if (aim == "goodput") return "the most goodput";

@@ -67,7 +67,7 @@ std::string evidence_of(const TakenDefault& taken) {
   return is_origin ? word : taken.source;
 }
 
-// The days of the training with their interval: "24.4 d  (15.4 d .. 41.0 d)".
+// These are the days of the training with their interval: "24.4 d  (15.4 d .. 41.0 d)".
 std::string days_text(const Record& record) {
   const std::vector<SummaryRow> figures = summarise(record).figures;
   const auto days =
@@ -75,7 +75,7 @@ std::string days_text(const Record& record) {
   return days == figures.end() ? "does not end" : with_detail(*days);
 }
 
-// The goodput with half and twice the value of an assumption.
+// This is the goodput with half and twice the value of an assumption.
 std::vector<SummaryRow> decisive_rows(const PlanReport& plan) {
   std::vector<SummaryRow> rows;
   for (const Note& note : plan.decisive) {

@@ -47,7 +47,7 @@ std::string layout_axes(const PlanOption& option);
 std::string layout_name(const PlanOption& option);
 std::string schedule_name(const PlanOption& option);
 
-// A row for each option of a choice.
+// This is a row for each option of a choice.
 TextTable choice_table(const PlanReport& plan, const PlanChoice& choice);
 // A row for the next best option of each choice, with its extra cost. The layout has none: its next
 // best is the runner-up of the plan.

@@ -247,7 +247,7 @@ Json point_document(const WhatIfPoint& point) {
   return document;
 }
 
-// The steps, without the first of three or more.
+// These are the steps, without the first of three or more.
 std::span<const CapturedStep> settled_steps(const CapturedRank& rank) {
   return std::span(rank.steps).subspan(rank.steps.size() > 2 ? 1 : 0);
 }

@@ -49,13 +49,13 @@ struct CapturedFile {
   CapturedRank captured;
 };
 
-// Explains the range of a step, for captured tasks and for execution traces on a machine.
+// The text explains the range of a step, for captured tasks and for execution traces on a machine.
 inline constexpr std::string_view kStepRangeText =
     "all communication faster, or slower, by what is not known of the network: the calibration's "
     "numbers of it at the ends of their 90 % intervals, and how far its law may be off "
     "(noise.log); computing takes what the trace says";
 
-// The captured tasks replayed on the machine of a scenario.
+// The captured tasks are replayed on the machine of a scenario.
 struct Replay {
   std::string scenario;
   std::string captured_step;  // the step that is replayed: "ProfilerStep#7"
@@ -104,7 +104,7 @@ struct StepFigures {
 StepFigures figures_of(const CapturedRank& rank);
 double kind_s(const StepFigures& figures, WorkKind kind);
 
-// The step with the median time, without the first of three or more.
+// This is the step with the median time, without the first of three or more.
 const CapturedStep& replayed_step(const CapturedRank& rank);
 
 }  // namespace windtunnel

@@ -46,7 +46,7 @@ std::string estimate_text(Unit unit, const Estimate& estimate);  // "85.9 %  (85
 inline constexpr std::string_view kIntervalTitle = "95 % interval";
 // Ranks points whose iterations differ: goodput times tokens/s.
 inline constexpr std::string_view kProgressTitle = "progress (goodput x tokens/s)";
-// Patterns of range_text() and estimate_text() for pages, with "{}" for numbers.
+// These are patterns of range_text() and estimate_text() for pages, with "{}" for numbers.
 std::string_view range_pattern();
 std::string_view estimate_pattern();
 

@@ -84,7 +84,7 @@ constexpr TierFigure kTierFigures[] = {
     {"survival_7d", "survival 7 d", probability, higher,
      "probability that this copy survives all failures within 7 days, closed form",
      &Tier::survival_7d, nullptr, kClosedForm}};
-// The figures shown of the tier that represents a stack.
+// These are the figures shown of the tier that represents a stack.
 constexpr std::string_view kOfCopy[] = {"every_s", "saving_s", "restore_s", "survival_7d"};
 
 using IntervalFigure = PartFigure<IntervalReport>;

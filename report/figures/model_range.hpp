@@ -1,4 +1,4 @@
-// The range of a figure from the known errors of the models.
+// This is the range of a figure from the known errors of the models.
 #pragma once
 
 #include <optional>

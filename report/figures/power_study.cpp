@@ -117,7 +117,7 @@ double owned_usd_per_s(const Report& report) {
   return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
 }
 
-// The duration of a step, from step_J.
+// This is the duration of a step, from step_J.
 double step_s(const Report& report) {
   return report.step_J / (report.cluster.mean_W * report.spec.pue);
 }
@@ -130,7 +130,7 @@ double per_million_tokens(const Report& report) {
   return 1e6 * report.token_J / report.step_J;
 }
 
-// The rent of all GPUs for a number of steps, at the price per hour.
+// This is the rent of all GPUs for a number of steps, at the price per hour.
 std::function<FigureValue(const Record&)> rented(double (*steps)(const Report&)) {
   return [steps](const Record& record) {
     const auto* report = record.studies.find<PowerReport>();
@@ -210,7 +210,7 @@ std::vector<Figure> price_figures() {
        })}};
 }
 
-// The possible range of the figure.
+// This is the possible range of the figure.
 FigureRange domain_of(const Figure& figure) {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   if (figure.key == "power.row_slowdown") return {1, kUnlimited};

@@ -25,7 +25,7 @@ struct ShownStudy {
   std::vector<SummarySection> (*sections)(const Record& record);
   // Adds values that are not figures to its part of a document; null: there are none.
   void (*add_json)(const Record& record, Json& part) = nullptr;
-  // Figures in a comparison of such records; empty: those with a value at some point.
+  // These are figures in a comparison of such records; empty: those with a value at some point.
   std::vector<std::string_view> columns = {};
   std::vector<std::string_view> sweep_columns = {};
   std::vector<std::string_view> key_figures = {};  // in a summary

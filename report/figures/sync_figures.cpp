@@ -9,7 +9,7 @@ namespace {
 using enum Unit;
 using enum Better;
 
-// A value for each level of Job::sync; nothing if replicas synchronise in every step.
+// This is a value for each level of Job::sync; nothing if replicas synchronise in every step.
 std::function<FigureValue(const Record&)> of_sync(double (*value)(const SyncReport& report)) {
   return [value](const Record& record) -> FigureValue {
     std::map<std::string, Estimate> levels;

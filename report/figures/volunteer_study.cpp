@@ -91,7 +91,7 @@ std::string volunteer_text(const Figure& figure, const Record& record) {
   return estimate != nullptr ? estimate_text(figure.unit, *estimate) : figure.text(record);
 }
 
-// Throughput at several latencies, after the figures at the peers' own latency.
+// This is the throughput at several latencies, after the figures at the peers' own latency.
 SummarySection calls_section(const Record& record) {
   SummarySection section{"Trainers that ask experts on volunteers", {}};
   add_figures(record, "volunteers.calls", section, volunteer_text);

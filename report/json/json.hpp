@@ -53,7 +53,7 @@ Json presentation_json();
 // {"points": [{"set", "result"}], "infeasible": [{"set", "reason"}]}
 Json compare_document(const Comparison& comparison, bool with_timing);
 
-// The document of several jobs side by side: docs/reference/json.md.
+// This is the document of several jobs side by side: docs/reference/json.md.
 
 Json company_document(const CompanyReport& report, bool with_timing);
 

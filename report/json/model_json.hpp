@@ -15,7 +15,7 @@ Json model_json(const LayerTable& network);
 // The transformer or the table that the job trains.
 Json model_json(const Job& job);
 
-// A flag, a whole number or a number in base units, by the type of the value's row.
+// This is a flag, a whole number or a number in base units, by the type of the value's row.
 Json plain_json(const Value& value);
 
 }  // namespace windtunnel

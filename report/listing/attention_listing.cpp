@@ -13,7 +13,7 @@ namespace {
 
 constexpr AttentionHalves kHalves{400, 50};  // no effect at the 16,384 tokens of the listing
 
-// The speed of the kernel with causal heads of 128 over 16,384 tokens.
+// This is the speed of the kernel with causal heads of 128 over 16,384 tokens.
 std::string share_text(const AttentionSpeeds& speeds, bool backward) {
   const AttentionShare share = attention_share(speeds, backward, true, 128, 16384, kHalves);
   return fmt::format("{:.0f} % {}", 100 * share.of_peak, to_string(share.origin));

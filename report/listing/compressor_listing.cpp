@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// The keys of the method with their usual numbers: "rank 4, feedback ef".
+// These are the keys of the method with their usual numbers: "rank 4, feedback ef".
 std::string compressor_keys(const CompressorKind& kind) {
   std::vector<std::string> keys;
   for (const CompressorNumber& number : compressor_numbers()) {

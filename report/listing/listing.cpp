@@ -156,7 +156,7 @@ Json model_document() {
   return {{"models", array}};
 }
 
-// The structure of a fabric in words: "pods of 384 nodes, 1:7 above".
+// This is the structure of a fabric in words: "pods of 384 nodes, 1:7 above".
 std::string form_text(const FabricSpec& fabric) {
   switch (fabric.topology) {
     case Topology::torus:

@@ -27,7 +27,7 @@ const std::vector<Listing>& listings();
 TextTable attention_table();
 Json attention_document();
 
-// Compressors of gradients, with their keys and usual values.
+// These are compressors of gradients, with their keys and usual values.
 TextTable compressor_table();
 Json compressor_document();
 

@@ -65,7 +65,7 @@ TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
   return table;
 }
 
-// The width of the table without bars.
+// This is the width of the table without bars.
 std::size_t width_of(const TextTable& table) {
   const std::string text = table_text(table);
   std::size_t widest = 0;

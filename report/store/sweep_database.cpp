@@ -37,7 +37,7 @@ const char* unit_of(Dimension dimension) {
   return "";
 }
 
-// A row of the table `figures`.
+// This is a row of the table `figures`.
 std::vector<SqlValue> description_of(const StoredColumn& column) {
   const Figure& described = figure(column.key);
   return {column.name,

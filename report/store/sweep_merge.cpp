@@ -129,7 +129,7 @@ class Selection {
     const bool varied = std::ranges::any_of(
         sweep_.vary, [](const VariedKey& key) { return is_circumstance(key.key); });
     if (!varied || !offers_choices(sweep_)) return 0;
-    // By the index of the point with the same circumstances and each choice at its first value.
+    // The key is the index of the point with the same circumstances and first choices.
     std::map<size_t, std::vector<int>> groups;
     for (const int index : all) {
       std::vector<size_t> places = places_of(sweep_, static_cast<size_t>(index));

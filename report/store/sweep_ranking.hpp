@@ -70,7 +70,7 @@ class SweepRanking {
 // the best has no gain over (is_gain()); it stands out unless all points are equal. "by" says
 // whether the difference is one of goodput or, if the two iterations differ, of progress.
 Json best_point(const Sweep& sweep, const std::vector<Json>& points);
-// The entry of that key in "as_good" of `best`, or null.
+// This is the entry of that key in "as_good" of `best`, or null.
 const Json* as_good_of(const Json& best, const std::string& key);
 
 // The best point at every combination of circumstances, in the grid's order. Empty unless the sweep

@@ -1,4 +1,4 @@
-// A merged sweep: its document, its SQLite table and its summary on the console.
+// This is a merged sweep: its document, its SQLite table and its summary on the console.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ struct SweepResults {
   Json document;
 };
 
-// The best point of all, and under each of the circumstances.
+// This is the best point of all, and under each of the circumstances.
 struct SweepBests {
   Json best;
   Json best_by;

@@ -19,7 +19,7 @@
 
 namespace windtunnel {
 
-// The format of cases.jsonl and sweep.json.
+// This is the format of cases.jsonl and sweep.json.
 inline constexpr const char* kSweepFormat = "windtunnel-sweep-1";
 
 struct SweepPlan {

@@ -18,7 +18,7 @@ struct KeyNumbers {
 // Nothing if a value is a word.
 std::optional<KeyNumbers> numbers_of(const VariedKey& key);
 
-// [{"key", "values": texts, "numbers": in base units or null}]
+// The document is [{"key", "values": texts, "numbers": in base units or null}]
 Json varied_keys_json(const std::vector<VariedKey>& keys);
 
 }  // namespace windtunnel

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kStepParts = "iteration.critical_path_s";
 
-// The values as in the first columns of the table: "dgx-h100", "2, zero1".
+// These are the values as in the first columns of the table: "dgx-h100", "2, zero1".
 std::string values_text(const Overrides& set) {
   std::vector<std::string> values;
   for (const auto& [key, value] : set) values.push_back(value);
@@ -89,7 +89,7 @@ bool varies_batch(const Comparison& comparison) {
   });
 }
 
-// The figure of a step's output per second.
+// This is the figure of a step's output per second.
 const Figure& throughput_figure(const Comparison& comparison) {
   const bool samples = any_record(
       comparison, [](const ComparedPoint& point) { return point.record->job.network != nullptr; });

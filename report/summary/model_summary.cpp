@@ -39,7 +39,7 @@ std::string experts_text(const TransformerSpec& model) {
   return text;
 }
 
-// The kinds of layers in a pattern: "27 of Mamba, 4 of attention".
+// These are the kinds of layers in a pattern: "27 of Mamba, 4 of attention".
 std::string layers_text(const TransformerSpec& model) {
   std::string text = fmt::format("{} layers", model.layers);
   if (model.pattern.empty()) return text;
@@ -66,7 +66,7 @@ std::string layers_text(const TransformerSpec& model) {
   return text + fmt::format(" ({})", fmt::join(kinds, ", "));
 }
 
-// Parts besides attention, or after the layers.
+// These parts are besides attention, or after the layers.
 std::string further_text(const TransformerSpec& model) {
   std::string text;
   if (model.attention_gate) text += ", attention with a gate";

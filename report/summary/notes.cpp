@@ -20,7 +20,7 @@ struct Said {
   bool alike = true;                     // the note's figures are equal at all of them
 };
 
-// All figures of a record with all digits.
+// These are all figures of a record with all digits.
 std::string all_figures(const Record& record) {
   std::string text;
   for (const Figure& each : figures()) {

@@ -1,4 +1,4 @@
-// Notes of a result about its scenario, for console, JSON and pages.
+// These are notes of a result about its scenario, for console, JSON and pages.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ inline constexpr const char* kNotesTitle = "Notes";
 // Each note once, and which points are the same job. A note that only some points have names them;
 // if its figures differ between points, it says how many points have it instead.
 std::vector<Note> notes_of(const Comparison& comparison);
-// The sentence of the note with its figures, without the key.
+// This is the sentence of the note with its figures, without the key.
 std::string note_text(const Note& note);
 std::vector<SummaryRow> note_rows(const std::vector<Note>& notes);
 

@@ -359,7 +359,7 @@ std::vector<std::string> how_it_trains(const Job& job) {
   return facts;
 }
 
-// The whole job in one line.
+// This is the whole job in one line.
 std::string job_text(const Job& job) {
   return fmt::format("{} on {}; {}; {}", job.model.name, machine_text(job.cluster),
                      layout_text(job.layout), fmt::join(how_it_trains(job), "; "));

@@ -1,4 +1,4 @@
-// A short summary of a Record, for the console and the page.
+// This is a short summary of a Record, for the console and the page.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ std::vector<std::string> job_facts(const Job& job);
 // The facts that several jobs share, in one line.
 std::string shared_facts(const std::vector<std::vector<std::string>>& jobs);
 
-// "tp 8 x pp 16 x dp 128, ZeRO-1": only axes above 1.
+// The text is "tp 8 x pp 16 x dp 128, ZeRO-1": only axes above 1.
 std::string layout_text(const Layout& layout);
 
-// The items that an iteration processes: tokens, or samples of a table of layers.
+// These are the items that an iteration processes: tokens, or samples of a table of layers.
 const char* item_noun(const Job& job);
 std::string batch_text(const Job& job);  // "2,048 x 8,192 tokens"
 
@@ -41,7 +41,7 @@ std::vector<SummarySection> idle_sections(const Record& record);
 
 // The model of a run in words, so that the user can see what was simulated.
 
-// Shape, kinds of layers and parameters.
+// These are the shape, kinds of layers and parameters.
 SummarySection model_section(const Job& job);
 
 // The uses of each rank's time in a step, as a table of the page of a run.
@@ -50,7 +50,7 @@ SummarySection model_section(const Job& job);
 // Shows at most `most` ranks, and a row says how many are omitted.
 std::optional<SummarySection> rank_section(const Record& record, std::size_t most);
 
-// A short summary of several jobs on one cluster.
+// This is a short summary of several jobs on one cluster.
 
 Answer summarise(const CompanyReport& report);
 
@@ -58,7 +58,7 @@ Answer summarise(const CompanyReport& report);
 
 SummarySection memory_section(const Record& record);
 
-// "with a chance of 12 %: ...", from the calibration's error; empty below 1 %.
+// The text is "with a chance of 12 %: ...", from the calibration's error; empty below 1 %.
 std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
 
 // The parts of a GPU's memory, in the order in which reports show them.

@@ -61,7 +61,7 @@ struct Answer {
   std::string drawing = {};
 };
 
-// The abilities and width of a terminal.
+// These are the abilities and width of a terminal.
 
 inline constexpr std::string_view kBold = "\x1b[1m";
 inline constexpr std::string_view kPlain = "\x1b[0m";

@@ -242,7 +242,7 @@ class LogReader {
   std::map<std::string, int> values_of_;
 };
 
-// The column for each quantity in the table.
+// This is the column for each quantity in the table.
 std::map<LogQuantity, std::pair<std::size_t, double>> columns_of(
     const std::vector<std::string>& header) {
   std::map<LogQuantity, std::pair<std::size_t, double>> columns;

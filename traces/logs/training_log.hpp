@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// One value, or the smallest and largest over ranks, in base units.
+// This is one value, or the smallest and largest over ranks, in base units.
 struct LoggedValue {
   double low = 0;
   double high = 0;

@@ -50,7 +50,7 @@ struct TimeUnit {
 
 constexpr std::array<TimeUnit, 4> kUnits = {{{"s", 1}, {"min", 60}, {"h", 3600}, {"day", kDay_s}}};
 
-// Nodes of the clusters whose failures LANL published (LA-UR-05-7318), by system.
+// These are nodes of the clusters whose failures LANL published (LA-UR-05-7318), by system.
 constexpr std::array<std::pair<int, int>, 6> kLanlNodes = {
     {{8, 164}, {9, 256}, {12, 512}, {18, 1024}, {19, 1024}, {20, 512}}};
 
@@ -74,7 +74,7 @@ double seconds_at(const CsvTable& table, size_t row, size_t column, double unit_
   return seconds;
 }
 
-// `nodes`: of the cluster; 0: not known.
+// `nodes` is the size of the cluster; 0: not known.
 int node_at(const CsvTable& table, size_t row, size_t column, int nodes) {
   const int node = table.integer(row, column);
   if (node < 0) fail(table, row, column, fmt::format("is negative: {}", node));

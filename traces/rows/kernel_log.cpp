@@ -104,7 +104,7 @@ std::optional<Stamp> time_of(std::string_view text) {
   return stamp;
 }
 
-// The time after an optional priority and an optional "HOST: ".
+// This is the time after an optional priority and an optional "HOST: ".
 std::optional<Stamp> stamp_of(std::string_view line) {
   std::string_view rest = line;
   int priority = 0;

@@ -73,8 +73,8 @@ constexpr auto kNodeStates = std::to_array<NodeState>({
     {"UNKNOWN", Service::up},
 });
 
-// Parses "DOWN*", "IDLE+DRAIN", "drained". With several words, planned overrides lost, and lost
-// overrides drained.
+// This parses "DOWN*", "IDLE+DRAIN", "drained". With several words, planned overrides lost, and
+// lost overrides drained.
 Service service_of(const SlurmTable& table, const SlurmTable::Row& row, std::size_t column) {
   std::string text(trimmed(row.cells[column]));
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });

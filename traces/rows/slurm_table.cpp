@@ -123,7 +123,7 @@ std::optional<std::size_t> SlurmTable::find(std::string_view name) const {
 std::size_t SlurmTable::column(std::string_view name) const {
   if (const std::optional<std::size_t> found = find(name)) return *found;
   throw Error({file_, header_.line, 1},
-              fmt::format("no column '{}' stands in the header; print it with {}", name, command_));
+              fmt::format("the header has no column '{}'; print it with {}", name, command_));
 }
 
 void SlurmTable::fail(const Row& row, std::size_t column, const std::string& what) const {

@@ -189,7 +189,7 @@ void fill_litgpt(TrainingRun& run) {
   run.step_s.reset();
 }
 
-// examples/atc24/README.md: "activation offload fraction alpha 0.3", or "OOM" instead of a figure.
+// The README has "activation offload fraction alpha 0.3", or "OOM" instead of a figure.
 void fill_megatron_kwai(TrainingRun& run) {
   constexpr std::string_view kShare = "offload fraction alpha ";
   const size_t at = run.note.find(kShare);

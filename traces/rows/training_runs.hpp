@@ -28,8 +28,8 @@ struct TrainingRun {
   // The power limit of each GPU, if below the data sheet's.
   std::optional<double> power_limit_W;
 
-  // The value of `key` in the note: "1" for zero_stage in "status=OOM; zero_stage=1". Empty: not
-  // there.
+  // This is the value of `key` in the note: "1" for zero_stage in "status=OOM; zero_stage=1".
+  // Empty: not there.
   std::string noted(std::string_view key) const;
 };
 

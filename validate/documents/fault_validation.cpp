@@ -62,7 +62,7 @@ const std::vector<Shown<FaultPrediction>>& prediction_columns() {
   return columns;
 }
 
-// A document for each metric, with its rows.
+// This is a document for each metric, with its rows.
 std::vector<Document> metric_documents(const FaultValidation& validation) {
   std::vector<Document> documents;
   for (const std::string& metric : metrics_of(validation)) {

@@ -20,7 +20,7 @@ Json faults_json(const FaultValidation& validation);
 // A table per metric, then the inputs that sources leave out, remarks on rows, and the rates that
 // rows share.
 Document faults_document(const FaultValidation& validation);
-// The same tables for a page with charts.
+// These are the same tables for a page with charts.
 std::vector<SummarySection> fault_sections(const FaultValidation& validation);
 
 }  // namespace windtunnel

@@ -40,7 +40,7 @@ struct Scope {
   const Scope* around = nullptr;
 };
 
-// Each row as a document with a part per column.
+// Each row is written as a document with a part per column.
 std::vector<Document> rows_of(const TextTable& table) {
   std::vector<Document> rows;
   for (const std::vector<std::string>& cells : table.rows) {

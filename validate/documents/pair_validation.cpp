@@ -28,7 +28,7 @@ std::string growth_text(const ContentionGrowth& growth) {
                      growth.sigma);
 }
 
-// In binary units, in which the tool steps.
+// Sizes are in binary units, in which the tool steps.
 std::string size_text(double bytes) {
   return bytes < kGibibyte ? fmt::format("{:g} MiB", bytes / kMebibyte)
                            : fmt::format("{:g} GiB", bytes / kGibibyte);

@@ -13,7 +13,7 @@ namespace windtunnel {
 // the pairs and the largest error of the three, also for equal pairs.
 Document pairs_document(const PairSpread& spread);
 
-// Its parts for one machine: lines of text, a row per series, and the number of good series.
+// A machine has these parts: lines of text, a row per series, and the number of good series.
 std::string variation_text(const PairSpreadMachine& machine);
 TextTable spread_table(const PairSpreadMachine& machine);
 std::string spread_verdict(const PairSpreadMachine& machine);

@@ -141,7 +141,7 @@ std::vector<std::string> pooled_cells(const std::vector<ValidationRow>& rows,
           fmt::format("{:.0f}", 100 * errors.covered())};
 }
 
-// The accuracy of each metric over all rows, blind or not.
+// This is the accuracy of each metric over all rows, blind or not.
 TextTable pooled_table(const ValidationReport& report) {
   TextTable table = lines_table({"kind", "what", "rows", "median", "p90", "mean", "inside"});
   if (report.rows.empty() && report.fitted.empty()) return table;
@@ -153,7 +153,7 @@ TextTable pooled_table(const ValidationReport& report) {
   return table;
 }
 
-// Blind rows of each publisher, over all its releases and GPUs.
+// These are blind rows of each publisher, over all its releases and GPUs.
 TextTable publishers_table(const ValidationReport& report) {
   std::map<std::string, std::pair<std::set<std::string>, Errors>> publishers;
   for (const ValidationRow& row : report.rows) {

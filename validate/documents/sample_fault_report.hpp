@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// [{"kind", "severity", "rows": ["file:line"], "what", "advice"}]
+// The document is [{"kind", "severity", "rows": ["file:line"], "what", "advice"}]
 Json sample_faults_json(std::span<const SampleFault> faults);
 
 // The part "sample_faults" of the form of that name: a line per fault with its first rows, and the
@@ -19,7 +19,7 @@ TextTable sample_faults_table(std::span<const SampleFault> faults);
 // The text of the form; empty without faults.
 std::string sample_faults_text(std::span<const SampleFault> faults);
 
-// Lines of a YAML file, each with a leading '#'.
+// These are lines of a YAML file, each with a leading '#'.
 std::string sample_faults_comment(std::span<const SampleFault> faults);
 
 }  // namespace windtunnel

@@ -151,7 +151,7 @@ std::string figure_cell(const RowOrFamily& of) {
   return figure_name(of.metric);
 }
 
-// The error of the kind's one simpler rule.
+// This is the error of the kind's one simpler rule.
 std::string family_rule(const ValidationFamily& family) {
   return family.baselines.empty() ? "-" : percent(family.baselines.begin()->second);
 }

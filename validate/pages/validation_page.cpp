@@ -165,7 +165,7 @@ std::string share_text(size_t part, size_t whole) {
   return value_text(Unit::share, static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// The accuracy over all rows of a metric.
+// This is the accuracy over all rows of a metric.
 struct Accuracy {
   std::vector<double> errors;  // ascending
   size_t near = 0, claimed = 0, covered = 0;

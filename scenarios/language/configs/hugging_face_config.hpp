@@ -66,7 +66,7 @@ class HuggingFaceConfig {
     const DocumentNode* node = find(key);
     return node == nullptr ? map_.where : node->where;
   }
-  // The configuration of a part, as an object of its own.
+  // This is the configuration of a part, as an object of its own.
   HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
   // Keys of the file that no reader has asked for, in the order of the file.
   std::vector<std::string> unread() const {

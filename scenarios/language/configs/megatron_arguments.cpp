@@ -292,7 +292,7 @@ TransformerSpec model_of_megatron_settings(const std::vector<Setting>& settings,
   model.layers = listed ? 0 : arguments.whole("--num-layers");
   model.hidden = arguments.whole("--hidden-size");
   model.ffn_hidden = arguments.whole_or("--ffn-hidden-size", usual_ffn(arguments, model.hidden));
-  // The size before padding; layouts pad it, depending on tp.
+  // This is the size before padding; layouts pad it, depending on tp.
   model.vocabulary = arguments.whole("--vocab-size");
   model.sequence = arguments.whole_or("--seq-length", 0);
   read_forms(arguments, model);

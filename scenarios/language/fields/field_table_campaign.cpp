@@ -1,4 +1,4 @@
-// Rows of the field table about months of training: failures, the job as a whole, the campaign.
+// These rows of the field table are about failures, the job as a whole and the campaign.
 #include "models/base/units.hpp"
 #include "models/reliability/snapshot.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
@@ -85,7 +85,7 @@ Rows arrival_rows() {
   };
 }
 
-// Rows about the consequences of a failure.
+// These are rows about the consequences of a failure.
 Rows outcome_rows() {
   Rows rows = {
       duration_row("failures.*.repair", or_map, optional, example("24 h"),

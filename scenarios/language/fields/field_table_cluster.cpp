@@ -1,4 +1,4 @@
-// Rows of the field table below "cluster".
+// These are rows of the field table below "cluster".
 
 #include <string>
 

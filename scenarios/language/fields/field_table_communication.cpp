@@ -1,4 +1,4 @@
-// Rows of the field table below "communication" except the compressor's.
+// These are rows of the field table below "communication" except the compressor's.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rows of the field table below "cluster.fabric".
+// These are rows of the field table below "cluster.fabric".
 #include <initializer_list>
 
 #include "scenarios/language/fields/field_rows.hpp"

@@ -1,5 +1,5 @@
-// Rows of the field table about idle time and offload: "filling", "input", pauses of a campaign,
-// "offload".
+// These rows of the field table are about idle time and offload: "filling", "input", pauses of a
+// campaign, "offload".
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/filling.hpp"
 #include "models/workload/input_pipeline.hpp"

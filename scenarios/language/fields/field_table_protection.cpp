@@ -1,4 +1,4 @@
-// Rows of the field table about protection against failures: snapshots and recovery.
+// These are rows of the field table about protection against failures: snapshots and recovery.
 #include "models/cost/snapshot/snapshot_writer.hpp"
 #include "models/reliability/detection.hpp"
 #include "models/reliability/snapshot.hpp"

@@ -1,4 +1,4 @@
-// Rows of the field table below "software": kernels, and the host that launches them.
+// These are rows of the field table below "software": kernels, and the host that launches them.
 #include "scenarios/language/fields/field_rows.hpp"
 #include "scenarios/language/library/facts/training_software.hpp"
 

@@ -1,4 +1,4 @@
-// Rows of the field table below "sync" except the compressor's.
+// These are rows of the field table below "sync" except the compressor's.
 #include "models/plan/job.hpp"
 #include "models/reliability/stragglers/redundancy.hpp"
 #include "scenarios/language/fields/field_rows.hpp"

@@ -1,4 +1,4 @@
-// Relations between keys of a fabric, and between keys of a model, in the library and in scenarios.
+// Keys of a fabric, and keys of a model, have these relations in the library and in scenarios.
 #pragma once
 
 #include <string_view>

@@ -220,7 +220,7 @@ TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "NodeName|TimeStart|TimeEnd|State\n";
   const std::pair<std::string, std::string> cases[] = {
       {"NodeName|TimeStart|State\na|2024-08-01T00:00:00|DOWN\n",
-       "f:1:1: no column 'TimeEnd' stands in the header; print it with sacctmgr -P show event"},
+       "f:1:1: the header has no column 'TimeEnd'; print it with sacctmgr -P show event"},
       {head + "a|2024-08-01T00:00:00|Unknown|DWN\n",
        "f:2:31: State is an unknown state 'DWN'; did you mean 'DOWN'?"},
       {head + "a|2024-08-01T00:00:00|Unknown|+\n", "f:2:31: State is an unknown state ''"},

@@ -54,7 +54,7 @@ double step_s(StepRow& row, const std::vector<FittedLawNumber>& numbers, std::si
   return predicted_s;
 }
 
-// The residual: of the logarithm of a step, or of its growth.
+// This is the residual: of the logarithm of a step, or of its growth.
 double residual(StepRow& row, double predicted_s, bool growth) {
   const double measured_s = *row.run->step_s;
   if (growth) return predicted_s / row.alone_s - measured_s / row.alone_s;

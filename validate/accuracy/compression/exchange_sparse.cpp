@@ -290,7 +290,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
   return all;
 }
 
-// The latency of one step of a collective over the network.
+// This is the latency of one step of a collective over the network.
 double latency_s(const SparseExchange& rules, const FittedLaws& laws) {
   const auto law = laws.find(rules.latency.of);
   if (law == laws.end()) return rules.usual_latency_s;

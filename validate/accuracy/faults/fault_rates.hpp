@@ -1,4 +1,4 @@
-// Failure rates determined by several published rows together.
+// These are failure rates determined by several published rows together.
 #pragma once
 
 #include <optional>

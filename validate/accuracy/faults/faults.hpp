@@ -17,7 +17,7 @@
 
 namespace windtunnel {
 
-// The value of a simpler rule: a published formula, or a rule of thumb.
+// This is the value of a simpler rule: a published formula, or a rule of thumb.
 struct FaultRule {
   std::string name;
   double value = 0;

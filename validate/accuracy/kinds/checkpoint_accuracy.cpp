@@ -125,7 +125,7 @@ std::string not_stated(const CheckpointRow& row) {
   return fmt::format("the bandwidth of '{}' is not stated", row.storage);
 }
 
-// The combined rate of the drives of one node.
+// This is the combined rate of the drives of one node.
 double drives_Bps(const CheckpointRow& row, const NodeSpec* instance) {
   if (row.storage_Bps && row.event != CheckpointEvent::save_rate) return *row.storage_Bps;
   if (instance != nullptr) return instance->local_disk_Bps.value;

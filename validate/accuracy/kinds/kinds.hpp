@@ -51,7 +51,7 @@ PredictedRow figure_of(const Row& row, std::string family, std::string metric, d
   return figure;
 }
 
-// The function for MeasuredKind::judge, given the type of row and its columns.
+// This is the function for MeasuredKind::judge, given the type of row and its columns.
 template <class Row, const auto& kColumns, auto predict>
 ValidationReport judge_with(const KindOptions& options) {
   return judge_files<Row>(options, kColumns, predict);

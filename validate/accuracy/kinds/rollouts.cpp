@@ -123,7 +123,7 @@ LoopRecipe recipe_of(const LoopRow& row, bool apart) {
   if (contains_text(row.policy, "staleness 0") && !contains_text(row.policy, "staleness 0.")) {
     recipe.asynchrony = "staleness: 0, ";
   }
-  // From verl's scripts (github.com/volcengine/verl, b178a3cd,
+  // These are from verl's scripts (github.com/volcengine/verl, b178a3cd,
   // verl/experimental/one_step_off_policy/shell).
   if (contains_text(row.source, "verl")) recipe.memory = 0.8;
   if (!is_of_nemo(row)) return recipe;

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// The number after `phrase`, ignoring commas: 4194304 in "trainable parameters 4,194,304".
+// This is the number after `phrase`, ignoring commas: 4194304 in "trainable parameters 4,194,304".
 std::optional<double> number_behind(std::string_view text, std::string_view phrase) {
   std::size_t at = text.find(phrase);
   if (at == std::string_view::npos) return {};

@@ -95,7 +95,7 @@ double predicted_s(const Job& job, const FitOptions& options) {
   return options.predict_s ? options.predict_s(job) : iteration_step_s(job, prepare_iteration(job));
 }
 
-// A row's job with a changing calibration.
+// This is a row's job with a changing calibration.
 class MovedJob {
  public:
   MovedJob(const Job& job, const Calibration& prior, const std::vector<FreeAxis>& axes,

@@ -67,7 +67,7 @@ RunFit fit_runs(const std::vector<FitRow>& rows, const Calibration& prior,
 // the prior's interval limits its influence.
 RunFit fit_one_point(const FitRow& row, const Calibration& prior, const FitOptions& options = {});
 
-// 90 % intervals, from the calibration's error.step and error.memory.
+// These are 90 % intervals, from the calibration's error.step and error.memory.
 struct PredictionInterval {
   double step_low_s = 0;
   double step_high_s = 0;

@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// The pattern in the step times of a log.
+// This is the pattern in the step times of a log.
 enum class StepPattern { steady, phase, trend, bursts, jitter, periodic };
 const std::vector<std::string>& step_pattern_names();
 std::string_view name_of(StepPattern pattern);

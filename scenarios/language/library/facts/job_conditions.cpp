@@ -81,7 +81,7 @@ constexpr std::array kOtherNumbers = {
     JobNumber{"moe_layers", [](const Job& job) -> double { return job.model.moe_layers(); }},
     JobNumber{"kv_rank", [](const Job& job) -> double { return job.model.latent.kv_rank; }},
     JobNumber{"window", [](const Job& job) -> double { return job.model.window; }},
-    // The letters of model.hybrid_override_pattern: layers of several kinds.
+    // These are the letters of model.hybrid_override_pattern: layers of several kinds.
     JobNumber{
         "pattern_layers",
         [](const Job& job) -> double { return static_cast<double>(job.model.pattern.size()); }},

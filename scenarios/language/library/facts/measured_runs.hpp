@@ -26,7 +26,7 @@ struct StepError {
 };
 StepError step_error(const Job& job, std::string_view without = {});
 
-// In the format of the library's file.
+// The text is in the format of the library's file.
 std::string measured_runs_text(const std::vector<MeasuredRuns>& runs);
 
 }  // namespace windtunnel

@@ -1,4 +1,4 @@
-// Defaults of `windtunnel plan`: scenarios/library/planning.yaml.
+// These are defaults of `windtunnel plan`: scenarios/library/planning.yaml.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct FewSteps {
   Parameter told_below;  // the user is told if there are fewer steps
 };
 const FewSteps& few_steps();
-// The usual sequence length of most of pre-training.
+// This is the usual sequence length of most of pre-training.
 const Parameter& usual_sequence();
 // Share of a GPU's memory that a plan leaves free.
 const Parameter& usual_headroom();
@@ -28,7 +28,7 @@ const Parameter& usual_headroom();
 // The assumed price: that of the longest name that `gpu` begins with ("a100-80" is an "a100").
 const Parameter& usual_price_usd_per_gpu_h(std::string_view gpu);
 
-// A part of a scenario as text, with its source.
+// This is a part of a scenario as text, with its source.
 struct UsualPart {
   std::string name;  // of a stack of snapshots; otherwise empty
   std::string text;  // in YAML's flow style

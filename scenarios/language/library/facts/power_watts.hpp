@@ -1,4 +1,4 @@
-// Watts of the library's GPUs and nodes (scenarios/library/power.yaml), each with its origin.
+// The library's GPUs and nodes have watts (scenarios/library/power.yaml), each with its origin.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct GpuWatts {
 };
 // Nothing if the watts of this GPU are not known.
 std::optional<GpuWatts> watts_of_gpu(const std::string& gpu);
-// Watts of a node without its GPUs: its own number, or a number per GPU.
+// These are watts of a node without its GPUs: its own number, or a number per GPU.
 Parameter rest_watts_of(const NodeSpec& node);
 // The switch for the fabric's transport with the narrowest ports that take a NIC of the cluster, or
 // else the widest ports.

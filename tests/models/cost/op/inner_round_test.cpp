@@ -27,7 +27,7 @@ TEST(InnerRound, ShowsWhatTheComputeBesideItDoesNotCover) {
   EXPECT_EQ(exposed_s(round_of({lasting(3)}, 4, 0)), 0);
 }
 
-// With kernels that take 1.25 times as long beside a collective, compute of 4 s lasts 5 s beside
+// With kernels that take 1.25 times as long during a collective, compute of 4 s lasts 5 s during
 // one of 8 s, of which 3 s stick out: 8 s in all, 4 s more than the compute. Beside one of 2.5 s it
 // gets through 2 s of itself and ends 0.5 s later.
 TEST(InnerRound, SlowsTheComputeBesideIt) {

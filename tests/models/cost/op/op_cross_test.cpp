@@ -128,7 +128,7 @@ TEST(TwoStacks, ADecodersLayerKeepsBothAttentions) {
                    2 * (own + source) + 2 * 4 * 4 * kTarget);
 }
 
-// Queries of both attentions, own values and those of the source, both outputs with fp32
+// Kept are queries of both attentions, own values and those of the source, both outputs with fp32
 // statistics, the MLP's first product, and input and output of the layer.
 TEST(TwoStacks, EveryOtherProductOfBothAttentionsIsKept) {
   Job job = test_job(two_stacks(), {}, kOneSequence, Precision::bf16, Recompute::selective);

@@ -1,4 +1,4 @@
-// Blocks of diffusion transformers by hand.
+// Blocks of diffusion transformers are computed by hand.
 #include <gtest/gtest.h>
 
 #include "models/cost/op/op.hpp"
@@ -79,7 +79,7 @@ TEST(OpStreams, OneStreamHasTwoProductsAndOneNorm) {
   EXPECT_EQ(products, 3);  // modulation's among them
 }
 
-// One row a sequence: bound by reading the matrix.
+// With one row a sequence it is bound by reading the matrix.
 TEST(OpStreams, ModulationIsAMatrixOverOneRowASequence) {
   const Job job = test_job(diffusion_model("DS"), {}, kOneImage);
   const Op two = op_named(block_ops(job, Block::double_stream, Pass::forward), "modulation");

@@ -205,7 +205,7 @@ TEST(Op, ModulesRepeatTheirKernels) {
   EXPECT_EQ(repeated(Recompute::of(core_attn), OpKind::gemm), 0);
 }
 
-// Keys, the projection and one of the two matrices of the up projection.
+// These are keys, the projection and one of the two matrices of the up projection.
 TEST(Op, EveryOtherProductIsRecomputed) {
   Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::selective);
   job.recompute = Recompute::of(RecomputeModule::matmuls);
@@ -242,7 +242,7 @@ TEST(Op, LatentAttentionByHand) {
   expect_shape("projection", 4096, 7168, 64 * 128);
   const Op& attention = op_named(ops, "attention");
   EXPECT_EQ(attention.flops, 2.0 * 2 * 64 * 2048 * 2048 * (192 + 128) / 2);
-  // Queries and keys of 192, values and output of 128, 2 B each.
+  // These are queries and keys of 192, values and output of 128, 2 B each.
   EXPECT_EQ(attention.bytes, 2.0 * 4096 * 64 * (2 * 192 + 2 * 128));
 }
 
@@ -283,7 +283,7 @@ TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {
     const auto ops = block_ops(job, Block::moe_layer, Pass::forward);
     return std::ranges::any_of(ops, [&](const Op& op) { return op.name == name; });
   };
-  // Two GEMMs and their inputs' quantising; activation, permutation and sorting of both sides.
+  // Both sides have a GEMM, quantising of its input, activation, permutation and sorting.
   EXPECT_EQ(launches(), 4 * 32 + 1 + 4);
   job.software.fused_experts = true;
   EXPECT_EQ(launches(), 3 + 4);
