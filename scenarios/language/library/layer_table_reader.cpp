@@ -44,7 +44,7 @@ void placed(const DocumentNode& map, const auto& action) {
   }
 }
 
-// This is the number of a layer among its kind: conv1, conv2, ...
+// The reader numbers the layers of each kind: conv1, conv2, ...
 class LayerReader {
  public:
   explicit LayerReader(NetworkBuilder& builder) : builder_(builder) {}
