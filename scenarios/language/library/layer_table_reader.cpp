@@ -44,7 +44,7 @@ void placed(const DocumentNode& map, const auto& action) {
   }
 }
 
-// The reader numbers the layers of each kind: conv1, conv2, ...
+// Each layer is numbered among its kind: conv1, conv2, ...
 class LayerReader {
  public:
   explicit LayerReader(NetworkBuilder& builder) : builder_(builder) {}
