@@ -71,7 +71,7 @@ TEST(RunCompany, WhatCannotBeExitsWithTwo) {
   const ProgramResult full =
       run_program("run scenarios/company/company.yaml --set cluster.nodes=15");
   EXPECT_EQ(full.exit_code, 2);
-  EXPECT_NE(full.err.find("they want 16 nodes"), std::string::npos) << full.err;
+  EXPECT_NE(full.err.find("need 16 nodes in all"), std::string::npos) << full.err;
   const ProgramResult swept =
       run_program("sweep scenarios/company/company.yaml --vary placement=packed,spread --out " +
                   scratch_folder("company-sweep"));
