@@ -131,8 +131,8 @@ std::string repeated_names() {
 TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "State|Start|End|NNodes\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: the header has no column 'Start'; print"},
-      {"State|Start|End\n1|2|3\n", "f:1:1: the header has no column 'NNodes'"},
+      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: no column 'Start' stands in the header; print"},
+      {"State|Start|End\n1|2|3\n", "f:1:1: no column 'NNodes' stands in the header"},
       {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: no column 'State'"},
       {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, the header 4"},
       {head + "FALED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",

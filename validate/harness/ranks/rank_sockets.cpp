@@ -190,7 +190,7 @@ class Reception {
     while (!missing().empty()) {
       tcp::socket socket(context_);
       if (accept(context_, listening, socket, until_)) {
-        refuse_all(fmt::format("{} of {} did not connect to {}:{} within {:.0f} s",
+        refuse_all(fmt::format("{} of {} did not connect to {}:{} within {:.3g} s",
                                listed(missing()), place_.ranks, place_.host, place_.port,
                                timeout_s_));
       }

@@ -121,7 +121,7 @@ TEST(TcpGroup, MissingRanksAreNamed) {
   const int port = free_port();
   const auto said = told({place(0, 4, port), place(2, 4, port)}, 0.5, greet_all);
   expect_says(said[0], "ranks 1, 3 of 4 did not connect to 127.0.0.1");
-  expect_says(said[1], "rank 2: ranks 1, 3 of 4 did not come");
+  expect_says(said[1], "rank 2: ranks 1, 3 of 4 did not connect");
 }
 
 TEST(TcpGroup, NobodyListens) {
@@ -152,7 +152,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   close(descriptor);
   // Its rank 1 is sent away, and the first job goes on.
   const auto said = told({place(0, 2, port, "first"), place(1, 2, port, "second")}, 1, greet_all);
-  expect_says(said[0], "rank 1 of 2 did not come");
+  expect_says(said[0], "rank 1 of 2 did not connect");
   expect_says(said[1], "listens rank 0 of another job");
   const auto all =
       told({place(1, 2, port, "second"), place(0, 2, port, "first"), place(1, 2, port, "first")},
