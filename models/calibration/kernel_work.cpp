@@ -27,7 +27,7 @@ double matrix_flops(const KernelWork& work) {
   return 2 * work.m * work.n * work.k;
 }
 
-// Eighths of a byte for each element, read and written.
+// Eighths of a byte per element, read and written.
 template <int kEighths>
 double per_element(const KernelWork& work) {
   return kEighths / 8.0 * work.elements;
@@ -41,7 +41,7 @@ double copied_bytes(const KernelWork& work) {
 double coded_bytes(const KernelWork& work) {
   return (work.k + work.m) * work.bytes;
 }
-// A block's difference, and each parity block read and written.
+// The difference of a block is read, and each parity block is read and written.
 double updated_bytes(const KernelWork& work) {
   return (1 + 2 * work.m) * work.bytes;
 }

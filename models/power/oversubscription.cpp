@@ -57,7 +57,7 @@ Moments moments_of(const RowLoad& load) {
   return moments;
 }
 
-// The mean of `servers` over the normal law of their sum.
+// Adds the mean report of `servers` over the normal law of their sum.
 void add_independent(const RowLoad& load, double servers, double given_W, RowReport& report) {
   const Moments moments = moments_of(load);
   const LoadPhase usual = {1, moments.mean_W, moments.by_clock};

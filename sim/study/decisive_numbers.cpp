@@ -53,14 +53,14 @@ std::string with_text(const std::string& value, std::optional<double> goodput) {
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
 }
 
-// A number, or a law that times are drawn from, at half and at twice.
+// Half and twice of a number, or of a law that times are drawn from.
 struct BothWays {
   std::string now, half, twice;
   std::optional<double> at_half = {}, at_twice = {};
 };
 
-// Recorded repairs have no single number: all of them take half as long, or twice. Empty: another
-// key.
+// Recorded repairs have no single number: all take half as long, or twice as long. Empty: this is
+// another key.
 std::optional<BothWays> drawn_repairs(const Job& job, const std::string& key,
                                       const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {

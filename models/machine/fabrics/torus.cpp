@@ -19,7 +19,7 @@ int factorial(int n) {
   return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-// In an array, because routes are computed millions of times.
+// An array, because routes are computed millions of times.
 struct Dimensions {
   std::array<int, kMostDimensions> items{};
   int count = 0;
@@ -90,7 +90,7 @@ class TorusLinks final : public FabricLinks {
     route.insert(route.end(), way.begin(), way.end());
   }
 
-  // Every node on the path is a switch: as many as there are cables.
+  // Every node on the path is a switch, so there are as many switches as cables.
   int switch_hops(int src_nic, int dst_nic) const override {
     if (faults_.any_failed()) {
       std::vector<int> route;
