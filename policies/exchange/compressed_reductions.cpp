@@ -194,7 +194,7 @@ bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
   return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
 }
 
-// The collectives of one step of a recipe, with axis, kind and bytes.
+// Returns the collectives that one step of a recipe makes, with axis, kind and bytes.
 std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& step,
                                                              const Axes& axes, bool expert) const {
   if (axes.shards > 1) {

@@ -25,7 +25,7 @@ class StageWeights {
   StageWeights(const Job& job, std::vector<StageTensor>& tensors)
       : model_(job.model), layout_(job.layout), training_(job.training.get()), tensors_(tensors) {}
 
-  // The final norm and the layers behind it.
+  // Adds the final norm and the layers that follow it.
   void head(bool shared) {
     part_ = part_training(training_, head_part(model_.layers), model_.layers);
     const double h = model_.hidden;

@@ -83,7 +83,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // The step with data parallelism and the optimizer beside the pipeline.
+  // The step if data parallelism and the optimizer run beside the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active()) {

@@ -24,7 +24,7 @@ class StepTasks {
     for (const ActionStep& step : steps) add(step, longer_ * seconds_of(step));
   }
 
-  // The piece that every other piece precedes.
+  // The piece that comes before every other piece.
   TaskIndex finish() {
     if (last_ < 0 || !awaited_.empty()) piece(0);
     tasks_.set_free_bytes(last_, whole_.free_bytes);

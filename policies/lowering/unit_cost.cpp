@@ -38,7 +38,7 @@ std::vector<double> recompute_shares(const Job& job, const Schedule& schedule) {
   return shares;
 }
 
-// [slice] The unit that a stage processes at once.
+// [slice] The unit that a stage runs at once.
 std::vector<ChunkUnit> chunk_units(const Job& job, const Schedule& schedule) {
   ChunkUnit unit;
   unit.recompute_shares = recompute_shares(job, schedule);

@@ -237,8 +237,8 @@ class Pattern {
     }
   }
 
-  // The shortest time from the forward of b on this rank to its input gradient: through the ranks
-  // above.
+  // The shortest time that passes from the forward of b on this rank to its input gradient, which
+  // takes the way through the ranks above.
   double turn_above_s(int rank) const {
     double turn_s = ranks_[0].duration_s[kForwardB];
     for (int r = 0; r < rank; ++r) {
@@ -280,7 +280,7 @@ class Pattern {
     if (rank == 0) std::ranges::stable_sort(states, {}, &State::peak);
   }
 
-  // Activations of one micro-batch on a rank, on average over ranks.
+  // Activations that one micro-batch keeps on a rank, on average over ranks.
   double activation_of_one() const {
     double sum = 0;
     for (const StageCost& cost : costs_of(request_)) sum += cost.activation;

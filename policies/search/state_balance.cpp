@@ -63,7 +63,7 @@ double room_for(const Job& job, const ReplicaCosts& costs, int pool, double high
   });
 }
 
-// [index in `pools`] Room of each pool.
+// [index in `pools`] The room that each pool has.
 std::vector<double> rooms(const Job& job, const PreparedIteration& prepared,
                           std::span<const int> pools, double high) {
   constexpr double kMargin = 1 - 1e-9;  // shares are rounded

@@ -67,8 +67,8 @@ class Balancer {
   }
 
  private:
-  // Chooses numbers for the kinds from `kind` on. Those before it are chosen, and the last of them
-  // ends at `until_s`.
+  // Chooses numbers for the kinds from `kind` on. Numbers of earlier kinds are chosen, and the last
+  // of these kinds ends at `until_s`.
   void search(std::size_t kind, int rest, double until_s) {
     if (tries_-- <= 0) return;
     // When the remaining kinds would end if sequences could be divided into any parts.
@@ -105,7 +105,7 @@ class Balancer {
   double lead_;
   int tries_;
   std::vector<int> numbers_;
-  // [kind] Sequences per second of this kind and all later ones, and their replicas.
+  // [kind] Sequences per second that this kind and all later ones make, and their replicas.
   std::vector<double> rate_;
   std::vector<double> members_;
   std::vector<int> best_;

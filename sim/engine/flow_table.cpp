@@ -77,7 +77,7 @@ class FlowTableBuilder {
     ways_.share.push_back(share);
   }
 
-  // Capacities during bursts of others' traffic.
+  // Capacities that links have during bursts of others' traffic.
   std::vector<double> least_capacity() const {
     std::vector<double> least = table_.capacity;
     for (size_t l = 0; l < table_.bursts.size(); ++l) {

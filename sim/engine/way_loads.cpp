@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The time of the busiest stream of any rank, without its transfers.
+// The time that the busiest stream of any rank takes without its transfers.
 double busiest_stream_s(const Plan& plan) {
   double longest = 0;
   for (const RankClass& rank_class : plan.classes) {

@@ -25,7 +25,7 @@ constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
 constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
 
-// The campaign's goodput with `other`'s settings of failures and recovery.
+// The goodput that the campaign has with `other`'s settings of failures and recovery.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
                   int threads) {
   const int trials = std::min(kTrialsBothWays, paired_trials(report));

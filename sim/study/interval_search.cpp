@@ -145,7 +145,7 @@ class Search {
     return options_.aim == Aim::cost ? -report.job_cost_usd.mean : report.goodput.mean;
   }
 
-  // The value with this interval of one tier and the chosen intervals of the others.
+  // The value if this tier takes this interval and the others keep the chosen ones.
   double value_at(size_t at, double every_s) {
     std::vector<std::string> texts = chosen_;
     texts[at] = text_of(at, every_s);

@@ -238,7 +238,7 @@ class Optimiser {
     });
   }
 
-  // Of the configurations that do not fit, the example is the nearest one.
+  // Keeps the nearest of the configurations that do not fit, as an example.
   void note(const Fault& fault) {
     Optimisation::Reason& at = result_.infeasible[fault.reason];
     if (at.count++ > 0 && !(fault.bytes < at.bytes)) return;

@@ -39,7 +39,7 @@ Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
                        job.model.moe.ffn_hidden, s);
 }
 
-// Up projection, activation, down projection: forward, or back.
+// Appends up projection, activation and down projection, forward, or the way back.
 void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, const Shard& s,
                      std::vector<Op>& ops) {
   const bool forward = pass == Pass::forward;

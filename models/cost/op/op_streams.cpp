@@ -32,7 +32,8 @@ std::vector<Stream> streams_of(const Job& job, Block block, const Shard& s) {
   return streams;
 }
 
-// From the first norm to the inputs of attention; forward, and backward.
+// Appends the ops that lead from the first norm to the inputs of attention, forward, or those that
+// lead back.
 void append_before(const Job& job, const Stream& stream, Pass pass, std::vector<Op>& ops) {
   const Shard& s = stream.shard;
   if (pass == Pass::forward) ops.push_back(norm_op("norm 1", pass, s));

@@ -63,8 +63,8 @@ bool is_known(LogQuantity from, const StepAmounts& amounts) {
   }
 }
 
-// Of the quantities from which a time follows, the one that most steps have; if several do, the
-// most reliable one.
+// The quantity that most steps have, among those from which a time follows; if several do, the most
+// reliable one.
 LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
   using enum LogQuantity;
   bool rate = false;
@@ -82,7 +82,7 @@ LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
                    : "its lines give no quantity that half of them have");
 }
 
-// Steps from the differences of a clock.
+// Makes steps of the differences of a clock.
 std::vector<LoggedStep> by_clock(const TrainingLog& log) {
   std::vector<LoggedStep> steps;
   const LoggedStep* last = nullptr;
@@ -259,7 +259,7 @@ void find_change(const std::vector<PacedStep>& calm, LogShape& shape) {
   }
 }
 
-// Positions of the long steps among the samples.
+// Returns the positions of the long steps among the samples.
 LongSteps long_steps(const std::vector<std::size_t>& at, const std::vector<PacedStep>& samples,
                      double usual_s) {
   LongSteps longer{.count = static_cast<int>(at.size())};

@@ -114,7 +114,7 @@ double microbatch_s(const ChunkCost& chunk) {
          total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
 }
 
-// [pipeline rank] time of a micro-batch through all its stages
+// [pipeline rank] The time that a micro-batch takes through all its stages.
 std::vector<double> rank_seconds(const PreparedIteration& prepared) {
   const HeldStages held = held_stages(prepared.schedule);
   std::vector<double> seconds;

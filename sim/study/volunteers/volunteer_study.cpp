@@ -33,7 +33,7 @@ struct PairedTrial {
   SwarmTrial unmoved;  // the same peers come and go, and none is moved
 };
 
-// Combines the trials of a swarm.
+// Adds up the trials of a swarm.
 void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, double tokens,
                 VolunteerReport& report) {
   const auto over = [&](double (*value)(const PairedTrial&, const Swarm&), double factor,
