@@ -174,7 +174,7 @@ double in_base_units(std::string_view text, const Unit& unit) {
 
 std::string due(Dimension dimension) {
   const DimensionText& text = text_of(dimension);
-  return fmt::format("{} is due, e.g. '{}'", text.noun, text.example);
+  return fmt::format("expected {}, e.g. '{}'", text.noun, text.example);
 }
 
 const Unit* find_unit(std::string_view name, Dimension dimension) {

@@ -81,7 +81,7 @@ std::vector<Figure> sync_figures() {
 std::vector<Figure> straggler_figures() {
   return {
       {"iteration.stragglers.step_s", "mean over steps", seconds, lower,
-       "sampled under the machine's stragglers; of islands, between their exchanges",
+       "sampled under the machine's stragglers; for islands, between their exchanges",
        of_stragglers<&StragglerReport::step_s>},
       {"iteration.stragglers.waiting_s", "if all were waited for", seconds, lower,
        "a step that waits for the slowest of all, without redundant work",

@@ -108,8 +108,7 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   job.values = check_values(*cluster, "cluster");
   if (!job.values.has("cluster.nodes")) {
     throw Error(cluster->where,
-                "cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job "
-                "takes");
+                "cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
   }
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {

@@ -212,7 +212,7 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
     throw Error::about(
         {"rollout.pool", "rollout"},
         "rollout.pool: {}; nodes of engines are as those of one of cluster.pools: {}",
-        rollout.pool.empty() ? "is to say on which nodes the engines stand"
+        rollout.pool.empty() ? "must name the pool on whose nodes the engines stand"
                              : fmt::format("there is no '{}'", rollout.pool),
         names);
   }

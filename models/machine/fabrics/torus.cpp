@@ -175,7 +175,7 @@ class TorusLinks final : public FabricLinks {
         nodes_, [this](int node, std::vector<Step>& steps) { append_steps(node, steps); },
         [](int) { return true; });
     if (from < 0) return;
-    throw Error(fmt::format("what failed leaves no way from node {} to node {}", from, to));
+    throw Error(fmt::format("the failed links leave no path from node {} to node {}", from, to));
   }
 
   int links_per_node() const { return first_[sizes_.size()]; }

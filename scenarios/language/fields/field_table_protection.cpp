@@ -60,7 +60,8 @@ Rows code_rows() {
                "of each node that encode"),
       name_row("snapshots.*.code.placement", sets<&ErasureCode::spread>,
                names({"adjacent", "spread"}), true_name("spread"), example("spread"),
-               "members are neighbours, or as far apart as the job is wide"),
+               "members of a code are neighbouring nodes (adjacent), or spread over the whole "
+               "job (spread)"),
   };
 }
 

@@ -63,8 +63,8 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
   const double faster_s = iteration.time_s * std::exp(-iteration.host_spread.shorter);
   return {{"software.cuda_graphs",
            std::string(waits ? "GPUs wait for the host that launches their kernels"
-                             : "GPUs would wait for the host that launches their kernels, were it "
-                               "as slow as it may be") +
+                             : "GPUs would wait for the host that launches their kernels, if it "
+                               "were as slow as the range allows") +
                ": each does too little work",
            fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
                        "and host.kernel",
@@ -97,10 +97,10 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
   const std::optional<double> other_s = one_at_a_time_s(job);
   if (!other_s || iteration.time_s < kMessagesMatter * *other_s) return {};
   return {{"software.sends",
-           "messages of both directions meet at the ports of stages and share them, so that those "
-           "that are awaited come later, and a faster GPU may make the step longer; one at a time "
-           "(synchronous) they do not meet, nor in an order of passes that `windtunnel schedule "
-           "search --scenario FILE` looks for (docs/physics/schedules.md)",
+           "messages of both directions share the ports of stages, so that the awaited ones come "
+           "later, and a faster GPU may make the step longer; they do not meet if sent one at a "
+           "time (synchronous), or in an order of passes that `windtunnel schedule search "
+           "--scenario FILE` finds (docs/physics/schedules.md)",
            fmt::format("{} instead of {} a step with synchronous, simulated",
                        format_seconds(iteration.time_s), format_seconds(*other_s))}};
 }

@@ -127,7 +127,7 @@ TEST_F(CompanyText, PoolsThatAreTooSmall) {
   write("b.yaml", job("b", "nodes: 2, ", ""));
   EXPECT_EQ(
       message(company()),
-      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job takes");
+      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
 }
 
 // Groups of several kinds have one law on one fabric.

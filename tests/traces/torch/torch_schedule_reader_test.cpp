@@ -157,8 +157,8 @@ const Malformed kMalformed[] = {
     {"\r\n", 1, 1, "the file is empty"},
     {"0F0,0B0\n\n1F0,1B0\n", 2, 1, "rank 1 does nothing; row k is pipeline rank k"},
     {"0F0,,0B0\n,,\n", 2, 1, "rank 1 does nothing; row k is pipeline rank k"},
-    {"F0,0B0\n", 1, 1, "'F0': a stage number is due, as in 3F1"},
-    {"0F0,0\n", 1, 2, "'0': an action is due after the stage, as F in 3F1"},
+    {"F0,0B0\n", 1, 1, "'F0': expected a stage number, as in 3F1"},
+    {"0F0,0\n", 1, 2, "'0': expected an action after the stage, as F in 3F1"},
     {"0F0,0X0\n", 1, 2, "'0X0': unknown action 'X'; did you mean 'F'?"},
     {"0F0,0f1,0B0\n", 1, 2, "'0f1': unknown action 'f'; did you mean 'F'?"},
     {"0F0,0SENDF0\n", 1, 2, "'0SENDF0': unknown action 'SENDF'; did you mean 'SEND_F'?"},
@@ -171,7 +171,7 @@ const Malformed kMalformed[] = {
     {"0F123456789,0B0\n", 1, 1, "'0F123456789': a micro-batch of more than 7 digits"},
     {"\"0F0\",0B0\n", 1, 1, "'\"0F0\"': a cell has no quotes"},
     {"0F0,(0F1;0B0\n", 1, 2, "'(0F1;0B0': the bracket is not closed"},
-    {"0F0,(0F1;0B0)\n", 1, 2, "'(0F1;0B0)': OVERLAP_F_B is due after the bracket, not ''"},
+    {"0F0,(0F1;0B0)\n", 1, 2, "'(0F1;0B0)': expected OVERLAP_F_B after the bracket, not ''"},
     {"0F0,(0F1)OVERLAP_F_B\n", 1, 2,
      "'(0F1)OVERLAP_F_B': two actions are due in the brackets, as in (0F7;7B3)OVERLAP_F_B"},
     {"0F0,(0B0;0F1)OVERLAP_F_B\n", 1, 2,
@@ -206,7 +206,7 @@ const Malformed kMalformed[] = {
     {"0R0,0F0,0B0\n", 1, 1, "'0R0': comes before its forward"},
     {"\xef\xbb\xbf"
      "0F0,0B0\n",
-     1, 1, "'\\xef\\xbb\\xbf0F0': a stage number is due, as in 3F1"},
+     1, 1, "'\\xef\\xbb\\xbf0F0': expected a stage number, as in 3F1"},
     {{"0F0\0,0B0\n", 9}, 1, 1, "'0F0\\x00': '\\x00' follows the action"},
     // Numbers that would take gigabytes of a small file are not believed.
     {"0F0,0B0,0F9:9.999999\n", 1, 1,

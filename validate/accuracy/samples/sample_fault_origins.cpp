@@ -138,7 +138,7 @@ Blames wrong_device(const SampleEvidence& evidence) {
     found = sample->device;
   }
   if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} rows of '{}' where '{}' is due", blame.rows.size(), found,
+  blame.what = fmt::format("{} rows of '{}' where '{}' was expected", blame.rows.size(), found,
                            known.device.empty() ? known.spec->name : known.device);
   return {blame};
 }
