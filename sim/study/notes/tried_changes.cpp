@@ -185,8 +185,7 @@ class TriedCase {
   }
 
  private:
-  // A dp that the scenario states becomes what the other degrees leave, as it is where it follows
-  // from them.
+  // If the scenario states dp, sets it to the number of replicas that the changed degrees leave.
   Overrides with_dp(Overrides set) const {
     if (!states_dp_) return set;
     int ranks = job_.layout.tp * job_.layout.cp * job_.layout.pp;
