@@ -21,7 +21,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kMostWays = 16;        // of two GPUs, that are looked through for common links
-constexpr double kMostPairs = 4000;  // All-to-alls of groups with more pairs of nodes are left out.
+constexpr double kMostPairs = 4000;  // all-to-alls of groups with more pairs of nodes are left out
 
 class LinkBound {
  public:

@@ -90,7 +90,7 @@ class UndisturbedRun {
   struct Snapshots {
     RecentCopies recent;
     double every_s = 0;  // tiers by time: from one start to the next
-    double wait_s = 0;   // tiers by time: expected from `at` until the next snapshot
+    double wait_s = 0;   // tiers by time: from `at` until the next snapshot is due
     Steps at;            // steps before the newest snapshot; all zero: there is none
   };
 
