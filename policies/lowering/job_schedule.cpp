@@ -35,7 +35,7 @@ Schedule imported_schedule(const Job& job) {
   const auto check = [&](int has, int due, std::string_view what, std::string_view key,
                          std::string_view stated_as) {
     if (has == due) return;
-    throw Error::about({"schedule.file", key}, "schedule.file: {} is of {} {}, {} is {}",
+    throw Error::about({"schedule.file", key}, "schedule.file: {} has {} {}, but {} is {}",
                        job.schedule.file, has, what, stated_as, due);
   };
   check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp", "layout.pp");

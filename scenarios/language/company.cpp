@@ -299,10 +299,10 @@ DocumentNode company_document(const ScenarioText& scenario) {
   DocumentNode document = parse_document(scenario.text, scenario.file);
   for (const auto& [key, value] : scenario.set) {
     if (std::ranges::find(kKeys, split_path(key).front()) == kKeys.end()) {
-      throw Error(Location{override_place(key, value)},
-                  fmt::format("a scenario of several jobs has {}; what is of one job is set in its "
-                              "own file",
-                              fmt::join(kKeys, ", ")));
+      throw Error(
+          Location{override_place(key, value)},
+          fmt::format("a scenario of several jobs has {}; keys of one job are set in its own file",
+                      fmt::join(kKeys, ", ")));
     }
     apply_override(document, key, value);
   }

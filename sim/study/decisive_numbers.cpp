@@ -101,7 +101,7 @@ std::vector<Note> reported_numbers(const Case& the_case, const CampaignInputs& i
       const std::optional<double> goodput =
           goodput_with(the_case, inputs, report, each.key, each.value, threads);
       notes.push_back({each.key,
-                       fmt::format("{} here, as {} is said to take, and {} as it was reported: {}",
+                       fmt::format("{} here, as the authors of {} claim; users reported {}: {}",
                                    own->value, scheme.name, each.value, each.source),
                        fmt::format("goodput {:.1f} %, {} as reported", 100 * report.goodput.mean,
                                    with_text(each.value, goodput))});

@@ -119,7 +119,7 @@ std::vector<TorchAction> parse_overlap(std::string_view cell) {
   const size_t semicolon = pair.find(';');
   if (semicolon == std::string_view::npos ||
       pair.find(';', semicolon + 1) != std::string_view::npos) {
-    fail("two actions are due in the brackets, as in (0F7;7B3)OVERLAP_F_B");
+    fail("expected two actions in the brackets, as in (0F7;7B3)OVERLAP_F_B");
   }
   std::vector<TorchAction> actions = {ActionScanner(trimmed(pair.substr(0, semicolon))).scan(),
                                       ActionScanner(trimmed(pair.substr(semicolon + 1))).scan()};

@@ -207,7 +207,7 @@ Rows group_rows() {
                    "time until the lost group is back, once it has all its nodes"),
       duration_row("recovery.elastic.rejoin_stall",
                    sets<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_stall_s>, example("10 s"),
-                   "of all groups, to take the lost one in"),
+                   "how long all groups stop to take the lost one in"),
   };
 }
 

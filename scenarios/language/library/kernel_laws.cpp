@@ -51,10 +51,11 @@ std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
   for (const DocumentNode& item : list.items) {
     numbers.push_back(number_at(item, key));
     if (!(numbers.back() >= 0) || (numbers.size() > 1 && numbers.back() < numbers.end()[-2])) {
-      throw Error(item.where, fmt::format("{}: numbers that do not fall are due", key));
+      throw Error(item.where, fmt::format("{}: expected numbers that do not fall", key));
     }
   }
-  if (numbers.size() < 2) throw Error(list.where, fmt::format("{}: two or more are due", key));
+  if (numbers.size() < 2)
+    throw Error(list.where, fmt::format("{}: expected two or more numbers", key));
   return numbers;
 }
 
@@ -131,7 +132,9 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
     throw Error(require(map, "sizes_bytes").items[i].where, "sizes_bytes: stands twice");
   }
   if (law.curve.sizes.size() != law.curve.seconds.size()) {
-    throw Error(require(map, "seconds").where, "seconds: as many as sizes_bytes are due");
+    throw Error(require(map, "seconds").where,
+                "seconds: expected as many numbers as sizes_bytes "
+                "has");
   }
   return law;
 }

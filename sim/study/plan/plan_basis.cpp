@@ -309,7 +309,7 @@ void take_parts(PlanBasis& basis) {
                "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
   add_default(
       basis, !own_failures,
-      {"repair", "of a node as long as those of InfiniteHBD's trace were out",
+      {"repair", "of a node: as long as the nodes of InfiniteHBD's trace were out",
        "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace", "--set failures=..."});
   add_default(basis, true,
               {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",

@@ -173,7 +173,7 @@ const Malformed kMalformed[] = {
     {"0F0,(0F1;0B0\n", 1, 2, "'(0F1;0B0': the bracket is not closed"},
     {"0F0,(0F1;0B0)\n", 1, 2, "'(0F1;0B0)': expected OVERLAP_F_B after the bracket, not ''"},
     {"0F0,(0F1)OVERLAP_F_B\n", 1, 2,
-     "'(0F1)OVERLAP_F_B': two actions are due in the brackets, as in (0F7;7B3)OVERLAP_F_B"},
+     "'(0F1)OVERLAP_F_B': expected two actions in the brackets, as in (0F7;7B3)OVERLAP_F_B"},
     {"0F0,(0B0;0F1)OVERLAP_F_B\n", 1, 2,
      "'(0B0;0F1)OVERLAP_F_B': a forward and a full backward overlap, in this order"},
     {"0F0,,0SEND_F0\n1RECV_F0,1F0\n", 1, 2,

@@ -201,8 +201,8 @@ Blames too_few_points(const SampleEvidence& evidence) {
     // Rows that are only to be judged are not fitted on.
     if (sizes.empty() || (sizes.size() >= kLeastSizes && most >= kLeastRange * least)) continue;
     blame.what = fmt::format(
-        "{}: {} sizes, the largest {:.3g} times the smallest; {} over a range "
-        "of {:g} are due",
+        "{}: {} sizes, the largest {:.3g} times the smallest; expected {} over "
+        "a range of {:g}",
         series.key, sizes.size(), most / least, kLeastSizes, kLeastRange);
     blames.push_back(std::move(blame));
   }

@@ -181,8 +181,8 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
     EXPECT_EQ(compressor_refusal(list).substr(0, start.size()), start);
   }
   EXPECT_EQ(compressor_refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
-            "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; leave one of "
-            "them out");
+            "s.yaml:7:19: compress.0.axis: communication.compressor compresses dp, too; leave "
+            "one of them out");
   EXPECT_NE(compressor_refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}")
                 .find("leave one of them out"),
             std::string::npos);
