@@ -115,7 +115,7 @@ Job machine_of(const ExpectOptions& options) {
       argument.node, argument.nodes, batch_of(argument, scenario.set));
   Job job = resolve_unprepared(scenario).job;
   if (!job.cluster.pools.empty()) {
-    throw Error(Location{"--set cluster.pools"}, "expect is of nodes that are all alike");
+    throw Error(Location{"--set cluster.pools"}, "expect needs nodes that are all alike");
   }
   return job;
 }

@@ -99,7 +99,7 @@ std::string write_company(const CompanyReport& report, const std::string& folder
 
 ExitCode run_company(const ScenarioText& scenario, const RunOptions& options) {
   if (options.explain) {
-    throw Error("--explain is of one job; give it to the file of one of the jobs");
+    throw Error("--explain explains one job; give it to the file of one of the jobs");
   }
   Company company = resolve_company(scenario);
   for (Case& each : company.jobs) each.file = std::filesystem::absolute(each.file);

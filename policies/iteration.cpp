@@ -92,7 +92,7 @@ std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& p
 Job layered_step(const Job& job, int level) {
   Job layered = job;
   layered.sync.clear();
-  // Within an island of one they change nothing.
+  // Keys of sharding change nothing in an island of one replica.
   layered.layout.sharding = Sharding::none;
   layered.layout.shard_ranks = 0;
   layered.communication.compressors.dp = {};

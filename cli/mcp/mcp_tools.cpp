@@ -77,7 +77,7 @@ std::string word_of(const std::string& name, const Json& value) {
     throw Error(fmt::format("'{}' holds a zero byte", name));
   }
   if (value.is_number() || value.is_boolean()) return value.dump();
-  throw Error(fmt::format("'{}' is {}; a text is due", name, type_name(value)));
+  throw Error(fmt::format("'{}' is {}; expected a text", name, type_name(value)));
 }
 
 // Guesses the format of a configuration's text: a script, TOML with a section, or YAML and JSON,
@@ -130,13 +130,13 @@ class CommandMaker {
     const std::string name = property_name(option);
     if (option.kind == ValueKind::flag) {
       if (!value.is_boolean()) {
-        throw Error(fmt::format("'{}' is {}; true or false is due", name, type_name(value)));
+        throw Error(fmt::format("'{}' is {}; expected true or false", name, type_name(value)));
       }
       if (value.get<bool>()) command_.words.push_back(option.names.front());
       return;
     }
     if (value.is_array() && !option.list) {
-      throw Error(fmt::format("'{}' is a list; one value is due", name));
+      throw Error(fmt::format("'{}' is a list; expected one value", name));
     }
     if (!value.is_array()) return add_word(option, word_of(name, value));
     for (const Json& each : value) add_word(option, word_of(name, each));

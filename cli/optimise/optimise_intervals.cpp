@@ -42,9 +42,9 @@ std::string words_of(const IntervalSearch& found) {
     }
     if (!tier.is_needed) {
       words.push_back(
-          fmt::format("No trial went back to {} ({}): it is there for what was not assumed, and "
-                      "these campaigns "
-                      "say nothing of how often it is worth a save.",
+          fmt::format("No trial went back to {} ({}): it protects against failures that the "
+                      "scenario does not assume, so these campaigns cannot say how often to save "
+                      "to it.",
                       tier.name, tier.key));
     }
     if (!tier.as_given || !tier.is_needed) continue;

@@ -40,7 +40,7 @@ int sequence_of(const std::string& text) {
   const bool whole = error == std::errc() && end == text.data() + text.size();
   if (whole && value >= 1 && value <= kMost) return value;
   throw Error(Location{"--sequence"},
-              fmt::format("a number of tokens from 1 to {} is due in digits, as in 8192, not "
+              fmt::format("expected a number of tokens from 1 to {} in digits, as in 8192, not "
                           "'{}'",
                           kMost, excerpt(text)));
 }

@@ -63,8 +63,8 @@ RankTimes parse_times(const std::string& text) {
   }
   if (count != times.value.size()) {
     throw Error(
-        fmt::format("--times '{}': three times are due, of a rank's forward, input gradient "
-                    "and weight gradient, as in 1,1.2,0.8 or '10 ms,12 ms,8 ms'",
+        fmt::format("--times '{}': expected three times, of a rank's forward, input gradient and "
+                    "weight gradient, as in 1,1.2,0.8 or '10 ms,12 ms,8 ms'",
                     text));
   }
   if (units != 0 && units != count) {
@@ -262,7 +262,7 @@ ScheduleSource load_schedule_source(const ScheduleSourceOptions& options) {
         "--scenario FILE");
   }
   if (!options.dialect.empty() && !is_file(options.what)) {
-    throw Error("--dialect is of a torch CSV, and none is named");
+    throw Error("--dialect describes a torch CSV, and none is named");
   }
   ScheduleSource source = !options.scenario.empty() ? of_scenario(options)
                           : is_file(options.what)   ? of_file(options)

@@ -66,7 +66,8 @@ void say_notes(const std::vector<SweepCase>& cases) {
 }
 
 SweepPlan plan_of(const SweepGrid& grid, int threads) {
-  if (grid.scenario.empty()) throw Error("a SCENARIO is due: windtunnel sweep SCENARIO --vary ...");
+  if (grid.scenario.empty())
+    throw Error("expected a SCENARIO: windtunnel sweep SCENARIO --vary ...");
   if (grid.vary.empty()) throw Error("--vary is required: what does the sweep vary?");
   if (grid.out.empty()) throw Error("--out is required: a sweep keeps its points in a folder");
   SweepPlan plan;

@@ -125,7 +125,7 @@ Engine engine_of(const SubmitOptions& options) {
                     static_cast<int>(options.hyperqueue) +
                     static_cast<int>(!options.job.hosts.empty());
   if (given != 1) {
-    throw Error("to which cluster? One of --slurm, --kubernetes, --hyperqueue and --ssh is due");
+    throw Error("to which cluster? State one of --slurm, --kubernetes, --hyperqueue and --ssh");
   }
   if (options.slurm) return Engine::slurm;
   if (options.kubernetes) return Engine::kubernetes;

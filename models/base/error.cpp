@@ -82,7 +82,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   // Half of the letters may be wrong: enough for typing errors and for a forgotten suffix, while
   // an unrelated word still gets the list of what is known.
   std::string nearest;
-  // A letter of the other case is half an error.
+  // A letter in the other case counts as half an error.
   const std::string small = in_small_letters(name);
   size_t best = 2 * (std::max<size_t>(2, name.size() / 2) + 1);
   for (const std::string& candidate : known) {

@@ -22,7 +22,7 @@ constexpr double kMore = 1 + 1e-12;
 constexpr std::array kRanges{
     RangeRow{Dimension::number, {1e-9, 1e18}},
     RangeRow{Dimension::count, {1, 1e18}},
-    // Also of an element on average, in a kernel that moves packed bits.
+    // Sizes include the average of an element in a kernel that moves packed bits.
     RangeRow{Dimension::bytes, {1e-3, 1e18}},
     // A link without bandwidth would never finish.
     RangeRow{Dimension::bytes_per_s, {1, 1e18}},

@@ -174,7 +174,7 @@ double in_base_units(std::string_view text, const Unit& unit) {
 
 std::string due(Dimension dimension) {
   const DimensionText& text = text_of(dimension);
-  return fmt::format("{} is due, e.g. '{}'", text.noun, text.example);
+  return fmt::format("expected {}, e.g. '{}'", text.noun, text.example);
 }
 
 const Unit* find_unit(std::string_view name, Dimension dimension) {
@@ -188,7 +188,7 @@ const Unit* find_unit(std::string_view name, Dimension dimension) {
   throw Error(fmt::format("'{}' is beyond the range of a number; {}", text, due(dimension)));
 }
 
-// As others write it, and as we do.
+// Spellings of others, and ours.
 constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
     {"Gbit/s", "Gb/s"}, {"Gbps", "Gb/s"}, {"Mbit/s", "Mb/s"}, {"Mbps", "Mb/s"}};
 

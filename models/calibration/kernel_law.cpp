@@ -29,7 +29,8 @@ const KernelLaw& law_of(const KernelWork& work, const KernelLaws& laws, CacheSta
   return *law;
 }
 
-// Without what timings differ by from each other, which is in the scatter of a law's sizes too.
+// The law's error without the differences between timings, which the scatter of its sizes contains
+// as well.
 double own_error(const KernelLaw& law, double run_spread) {
   return std::sqrt(std::max(0.0, law.spread * law.spread - run_spread * run_spread));
 }
@@ -38,7 +39,7 @@ double byte_s(const TimeCurve& curve, double bytes) {
   return curve.at(bytes) / bytes;
 }
 
-// How the device's caches let go of what outgrows them, by works that do nothing else.
+// How caches lose data that outgrows them, measured with works that do nothing else.
 struct CacheEdge {
   const KernelLaw* stream = nullptr;
 
@@ -53,7 +54,7 @@ struct CacheEdge {
   double outgrown(double working_set, double known) const {
     if (stream == nullptr || working_set <= known) return 0;
     const double all_s = byte_s(stream->most) - byte_s(known);
-    // Else all has left the caches there already.
+    // Otherwise all data has left the caches there already.
     if (all_s <= kClearly * stream->spread * byte_s(known)) return 0;
     return std::clamp((byte_s(working_set) - byte_s(known)) / all_s, 0.0, 1.0);
   }
@@ -72,7 +73,7 @@ double working_set_time(const KernelLaw& law, const KernelLaw& cold, const Cache
   if (outgrown <= 0) return seconds;
   double longer_s = (edge.byte_s(edge.stream->most) - edge.byte_s(known)) * bytes;
   if (&cold != &law) {
-    // Below its sizes a cold law is flat, and what memory costs is not.
+    // Below its smallest size a cold law is flat, although the cost of memory is not.
     const double told = std::max(bytes, cold.least);
     longer_s = (cold.curve.at(told) - warm_s(told)) * bytes / told;
   }

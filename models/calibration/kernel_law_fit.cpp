@@ -85,7 +85,7 @@ double left_out_kernel_spread(const Samples& points) {
   return std::sqrt(sum / static_cast<double>(points.size()));
 }
 
-// Series stray from each other by run_spread, whatever each one knows of itself.
+// Series differ from each other by run_spread, however well each one is known.
 KernelLaw fit_law(const std::string& key, const Samples& points, double run_spread) {
   if (points.size() < kLeastSizes) {
     throw Error(
@@ -220,8 +220,8 @@ struct RunSlowdowns {
   std::map<std::string, Slowdown> of_kernel;  // whatever its law: threads share what it uses
 };
 
-// Others differ from run to run, by what they do: four calibrations had 0.26, a fifth 0.54
-// (measured); kernels differ about the run's.
+// The load of others differs from run to run: four calibrations had 0.26, a fifth 0.54 (measured);
+// kernels differ around the value of their run.
 RunSlowdowns run_slowdowns(const std::vector<Sample>& samples, const std::vector<Repeat>& repeats) {
   constexpr double kRunsDiffer = 0.15;
   std::map<std::string, Slowdowns> by_kernel;
@@ -262,7 +262,7 @@ KernelLaws fit_kernel_laws(std::span<const Sample> measured) {
     KernelLaw law = fit_law(key, points, fitted.run_spread);
     law.slowdown = slower.of_kernel.at(work_of(*points[0]).kernel);
     law.disturbed = shares.at(key) / static_cast<double>(points.size());
-    // The spread of the law, not of the sizes about it.
+    // This is the spread of the law, not of the sizes around it.
     law.spread = std::max(std::min(law.spread, fitted.run_spread),
                           std::sqrt(std::max(0.0, law.spread * law.spread -
                                                       std::pow(kSizesDiffer * law.disturbed, 2))));

@@ -27,7 +27,7 @@ double matrix_flops(const KernelWork& work) {
   return 2 * work.m * work.n * work.k;
 }
 
-// Eighths of a byte for each element, read and written.
+// Eighths of a byte per element, read and written.
 template <int kEighths>
 double per_element(const KernelWork& work) {
   return kEighths / 8.0 * work.elements;
@@ -41,7 +41,7 @@ double copied_bytes(const KernelWork& work) {
 double coded_bytes(const KernelWork& work) {
   return (work.k + work.m) * work.bytes;
 }
-// A block's difference, and each parity block read and written.
+// The difference of a block is read, and each parity block is read and written.
 double updated_bytes(const KernelWork& work) {
   return (1 + 2 * work.m) * work.bytes;
 }
@@ -375,7 +375,7 @@ double size_of(std::string_view word, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size() || !(number >= 1) ||
       number > 1e15) {
-    throw Error(fmt::format("'{}': a number of at least 1 is due behind '='", word));
+    throw Error(fmt::format("'{}': expected a number of at least 1 behind '='", word));
   }
   return number;
 }
@@ -390,7 +390,7 @@ void read_size(const KernelKind& kind, std::string_view word, KernelWork& work) 
   if (size == "type") {
     if (!has_choice<Precision>(value)) {
       throw Error(
-          fmt::format("'{}': one of {} is due", word, fmt::join(names_of<Precision>(), ", ")));
+          fmt::format("'{}': expected one of {}", word, fmt::join(names_of<Precision>(), ", ")));
     }
     work.precision = value_of<Precision>(value);
     return;
@@ -418,7 +418,7 @@ KernelWork parse_work(std::string_view text) {
       given.push_back(word.substr(0, word.find('=')));
     }
   }
-  if (kind == nullptr) throw Error(fmt::format("'{}': a kernel is due", text));
+  if (kind == nullptr) throw Error(fmt::format("'{}': expected a kernel", text));
   if (!std::ranges::is_permutation(given, kind->sizes)) {
     throw Error(fmt::format("'{}': {} takes {}, each once", text, kind->name,
                             fmt::join(kind->sizes, ", ")));

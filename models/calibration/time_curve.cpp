@@ -98,8 +98,8 @@ TimeCurve best_curve(const Points& points, double noise) {
   return curve;
 }
 
-// Each inner size predicted from the others: the middle error, since what is left out at a bend is
-// missed by more than a curve that has it.
+// Predicts each inner size from the others. Takes the median error, because a size at a bend is
+// missed by more than the full curve misses it.
 double left_out_spread(const Points& points, double noise) {
   std::vector<double> errors;
   for (size_t i = 1; i + 1 < points.size(); ++i) {

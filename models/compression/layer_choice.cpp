@@ -223,7 +223,7 @@ LayerNumbers choose_numbers(const CompressorChoice& choice, std::span<const Tens
     result.error += option.error;
     result.numbers.push_back(numbers[i][chosen[i]]);
   }
-  // The steps may be too coarse to see that what is usual fits.
+  // Because of the steps the search may overlook that the usual choice fits.
   if (result.uniform_error <= budget && uniform_cost < cost) {
     result.numbers.assign(result.layers.size(), base.usual);
     result.error = result.uniform_error;

@@ -127,7 +127,7 @@ Recipe power_sgd(PowerSgd form, std::span<const double> ranks, const CompressorC
     decode.push_back(pass("error add", 3 * b * buffer.elements));
     decode.back().kernel = "add";
   }
-  // PyTorch computes all P before it sends what is dense.
+  // PyTorch computes all P before it sends the dense part.
   if (buffer.dense_bytes > 0) {
     recipe.steps.push_back(all_reduce_step(std::move(first), buffer.dense_bytes));
     first.clear();

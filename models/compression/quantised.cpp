@@ -1,4 +1,4 @@
-// A few bits of each element and a scale for each block, or one for all.
+// Compressors that send a few bits per element and a scale for each block, or one scale for all.
 #include <cmath>
 
 #include "models/compression/recipe_parts.hpp"
@@ -13,7 +13,8 @@ Op ternary_pass(double bytes, std::string_view kernel) {
   return op;
 }
 
-// Parts to the rank that sums them, requantises, and hands the sum out: 2 (P-1)/P of `packed`.
+// Sends parts to the rank that sums them, requantises them and hands out the sum: 2 (P-1)/P of
+// `packed`.
 Recipe two_hops(ErrorFeedback feedback, double n, double packed, double starts,
                 const QuantiseKernels& measured, const ReducingGroup& group, double b) {
   Recipe recipe;

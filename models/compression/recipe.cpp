@@ -19,7 +19,7 @@ const CompressorKind& kind_of(const CompressorChoice& choice) {
   }
 }
 
-// With its usual numbers, all in range.
+// The choice with its usual numbers; throws Error if one is out of range.
 CompressorChoice checked(const CompressorChoice& choice) {
   kind_of(choice);
   check_numbers(choice);

@@ -37,7 +37,7 @@ Op combined(const RobustAggregation& own, double n, double elements, double elem
   return pass("combine", (used + 1) * elements * element_bytes);
 }
 
-// From the matrix of products what weight each gradient has; n x n numbers in fp32.
+// Derives the weight of each gradient from the matrix of products: n x n numbers in fp32.
 void add_weights(const RobustAggregation& own, double n, std::vector<Op>& kernels) {
   if (own.rule == RobustRule::flag) {
     kernels.push_back(eigenvectors(n, own.iterations));
@@ -106,7 +106,7 @@ Recipe robust_recipe(const RobustAggregation& own, double elements, const Reduci
     add_two_hops(std::move(first), kernels_of(own, n, part, element_bytes), bytes, recipe);
     return recipe;
   }
-  // Products over a part are summed before anybody knows what to trust.
+  // Products over a part are summed before any rank knows which gradients to trust.
   recipe.steps.push_back(
       {.kernels = std::move(first), .kind = CollectiveKind::all_to_all, .bytes = bytes});
   recipe.steps.push_back(all_reduce_step({gram(n, part, element_bytes)}, n * n * 4));

@@ -1,18 +1,18 @@
-// One bit of each element: N/8 bytes.
+// Compressors that send one bit of each element: N/8 bytes.
 #include "models/compression/recipe_parts.hpp"
 #include "models/compression/recipes.hpp"
 
 namespace windtunnel {
 namespace {
 
-// Signs to a rank per part, which votes, and the votes to all: 2 (P-1)/P N/8 bytes.
+// Signs of each part go to one rank, which votes and sends the result to all: 2 (P-1)/P N/8 bytes.
 Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, double b) {
   const double bits = n / 8;
   Recipe recipe;
   std::vector<Op> kernels;
   add_feedback(feedback, n, b, kernels, recipe);
   const bool keeps_error = !kernels.empty();
-  // With error feedback a scale goes along, the mean magnitude: a read more.
+  // With error feedback a scale is sent too, the mean magnitude, which takes another read.
   kernels.push_back(keeps_error ? pass("sign error", 2 * b * n + bits)
                                 : pass("sign pack", b * n + bits));
   if (feedback == ErrorFeedback::ef) {

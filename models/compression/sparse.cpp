@@ -15,12 +15,13 @@ double pair_bytes(double b) {
   return b + kIndexBytes;
 }
 
-// Pairs read, their places written: 12 bytes each in fp32.
+// Reads pairs of index and value and writes the values to their places: 12 bytes each in fp32.
 Op scatter_pairs(double k, double b) {
   return pass("scatter", (pair_bytes(b) + b) * k);
 }
 
-// Compress with `select`, gather everybody's pairs, add them up: the time grows with P.
+// Selects elements with `select`, gathers the pairs of all ranks and adds them: the time grows with
+// P.
 Recipe gathered(const CompressorChoice& choice, const std::vector<Op>& select, double elements,
                 double k, const ReducingGroup& group, double b) {
   Recipe recipe;
@@ -179,7 +180,7 @@ Recipe ok_top_k_recipe(const CompressorChoice& choice, std::span<const TensorSha
 
 namespace {
 
-// The same elements on all ranks: no indices, and a sum.
+// All ranks send the same elements, so no indices are sent and the values are summed.
 Recipe seeded(const CompressorChoice& choice, double n, double moved_bytes, double b) {
   const double k = choice.density * n;
   Recipe recipe;

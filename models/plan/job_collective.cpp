@@ -40,7 +40,7 @@ CollectiveChoice ring_of(const CollectiveRule* rule) {
                           to_string(rule->algorithm)));
 }
 
-// By the job's rules, unless it is named.
+// The named choice if there is one, otherwise the one of the job's rules.
 CollectiveChoice chosen(const Job& job, Category axis, CollectiveKind kind, const GroupShape& shape,
                         CollectiveAlgorithm algorithm) {
   return algorithm == CollectiveAlgorithm::automatic ? collective_choice(job, axis, kind, shape)

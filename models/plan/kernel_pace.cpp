@@ -28,7 +28,7 @@ std::span<const double> KernelPace::slowdowns(RankId rank) {
   return result_;
 }
 
-// The slowest of those that are in step.
+// Draws the slowest pace of the ranks that are in step.
 void KernelPace::draw(int group, std::size_t count) {
   group_ = group;
   std::vector<int> units;

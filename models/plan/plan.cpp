@@ -28,7 +28,7 @@ void check_slots(const Plan& plan, const RankClass& owner) {
             owner.name, slot[i]);
     }
   }
-  // A rank takes part in a group once: two slots of one member never name the same.
+  // A rank takes part in a group once, so two slots of one member never name the same group.
   for (std::size_t a = 0; a < owner.groups.size(); ++a) {
     for (std::size_t b = a + 1; b < owner.groups.size(); ++b) {
       for (std::size_t i = 0; i < owner.members.size(); ++i) {
@@ -253,8 +253,8 @@ std::vector<ClassMember> class_of_rank(const Plan& plan) {
 
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
   const std::vector<ClassMember> of_rank = class_of_rank(plan);
-  // A step has hundreds of thousands of messages: a sorted list finds them sooner than a map. Few
-  // share all but the task.
+  // A step has hundreds of thousands of messages, and a sorted list finds them sooner than a map.
+  // Most differ only in their task.
   struct Receive {
     std::int32_t rank_class, source;  // classes
     std::int64_t tag;

@@ -29,7 +29,7 @@ double state_factor(const Job& job, int pp, int pool) {
 
 namespace {
 
-// The factor of each pool that the pipeline rank uses, [pools with ranks].
+// [pools with ranks] The factor of each pool that the pipeline rank uses.
 std::vector<double> factors(const Job& job, int pp) {
   const std::vector<int> ranks = ranks_by_pool(job, pp);
   std::vector<double> result;

@@ -12,7 +12,7 @@ namespace {
 // less than once in 1,000 times.
 constexpr double kRareDeviations = 3.09;
 constexpr int kSteps = 400;   // of an integral over the normal law
-constexpr double kReach = 6;  // standard deviations that it goes to
+constexpr double kReach = 6;  // the law is integrated to this many standard deviations
 
 // The clock at which servers that ask for `asked_W` draw `given_W`; 0: none is low enough.
 double clock_for(const RowLoad& load, double asked_W, double given_W) {
@@ -57,7 +57,7 @@ Moments moments_of(const RowLoad& load) {
   return moments;
 }
 
-// The mean of `servers` over the normal law of their sum.
+// Adds the mean report of `servers` over the normal law of their sum.
 void add_independent(const RowLoad& load, double servers, double given_W, RowReport& report) {
   const Moments moments = moments_of(load);
   const LoadPhase usual = {1, moments.mean_W, moments.by_clock};

@@ -25,7 +25,7 @@ Weights group_weights(int members, int most, long double loss) {
   return weights;
 }
 
-// Losses of both together, up to `most`.
+// Weights of the losses of both together, up to `most`.
 Weights together(const Weights& left, const Weights& right, int most) {
   const auto whole = static_cast<int>(left.size() + right.size()) - 1;
   Weights both(std::min(whole, most + 1), 0);
@@ -62,8 +62,8 @@ double node_survival(double time_s, double mean_life_s, double shape) {
   return std::exp(-std::pow(time_s / scale_s, shape));
 }
 
-// A regularised incomplete beta function (Abramowitz and Stegun, 26.5.24) is this tail, computed as
-// such and not as 1 - the other.
+// This tail is a regularised incomplete beta function (Abramowitz and Stegun, 26.5.24). It is
+// computed directly, because 1 minus the other tail would lose digits.
 double group_loss(int members, int tolerated, double loss) {
   if (tolerated >= members) return 0;
   return boost::math::ibeta(tolerated + 1, members - tolerated, loss);

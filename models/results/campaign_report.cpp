@@ -16,7 +16,7 @@ Estimate estimate(std::vector<double> samples, double most, double least) {
     if (std::isinf(sample)) return {sample, sample, sample, sample, sample};
   }
   const auto count = static_cast<double>(samples.size());
-  // Two passes relative to the first sample: equal samples give exactly themselves.
+  // Takes two passes relative to the first sample, so that equal samples give exactly themselves.
   const double origin = samples.front();
   double offset = 0;
   for (const double sample : samples) offset += sample - origin;

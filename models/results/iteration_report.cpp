@@ -57,7 +57,8 @@ class PathFinder {
 
   const Span& span(const Place& at) const { return timeline_.ranks[at.first].spans[at.second]; }
 
-  // Takes the candidate if it ended in time to be the cause, and later than the best so far.
+  // Takes the candidate if it ended in time to be the cause and later than the best candidate so
+  // far.
   void consider(const Place& candidate, double in_time_s, Place& best) const {
     if (span(candidate).end_s > in_time_s) return;
     if (best.first < 0 || span(candidate).end_s > span(best).end_s) best = candidate;
@@ -90,7 +91,7 @@ class PathFinder {
     const Task& task = owner.tasks[t];
     const Place at{recorded, t};
     Place best{-1, -1};
-    // A task that joins the first of several may see others end while it runs.
+    // A task that joins the first of several tasks may see others end while it runs.
     const double start_s = span(at).start_s;
     for (const TaskIndex before : task.after) consider({recorded, before}, start_s, best);
     if (const TaskIndex before = previous_on_stream(recorded, t); before >= 0) {
@@ -382,7 +383,7 @@ void add_sync(IterationReport& report, const std::vector<SyncLevel>& levels,
   // All GPUs are idle then.
   const double nominal_s = mean.inner_s + exchanged_s;
   report.bubble.idle = (report.bubble.idle * mean.inner_s + exchanged_s) / nominal_s;
-  // Steps that did not count are added.
+  // Steps that did not count are added to the time.
   for (double& own_s : report.origin_s) own_s *= mean.all_s / nominal_s;
   const double added_s = mean.all_s - mean.inner_s;
   report.critical_path_s[static_cast<int>(Category::sync)] += added_s;
@@ -400,7 +401,7 @@ void add_stragglers(IterationReport& report, const StragglerReport& stragglers) 
   const auto on_path = [&](Category category) -> double& {
     return report.critical_path_s[static_cast<int>(category)];
   };
-  // Passes with what goes along with them.
+  // The categories of a pass and of what runs inside it.
   using enum Category;
   double passes_on_path_s = 0;
   const Category passes[] = {forward, backward, recompute, tp, cp, pp, ep, host};

@@ -10,8 +10,8 @@
 namespace windtunnel {
 namespace {
 
-// Whether a task's span is more than waiting. A receive's is not: when its message began to arrive
-// is not recorded.
+// Whether a task does more than wait during its span. A receive counts as waiting, because the
+// arrival of its message is not recorded.
 bool occupies(const Task& task) {
   return task.kind != TaskKind::recv && task.category != Category::snapshot;
 }

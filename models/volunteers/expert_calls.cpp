@@ -30,7 +30,8 @@ double batches_per_s(const CalledPeers& called, int in_flight) {
   double rate = 0;
   double queued = 0;  // calls at all peers
   for (int batches = 1; batches <= in_flight; ++batches) {
-    // After the calls of other batches, and of its own calls to other experts on the same peer.
+    // A call waits for the calls of other batches, and for its own batch's calls to other experts
+    // on the same peer.
     const double ahead = (queued + called.experts - 1) / called.peers;
     const double served_s = called.compute_s * (1 + ahead);
     rate = batches / (called.visits * (called.wait_s + served_s));

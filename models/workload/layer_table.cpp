@@ -109,7 +109,7 @@ Op memory_op(const NetworkLayer& layer, double samples, double e, Pass pass) {
   op.name = op_name(layer.kind);
   op.kind = OpKind::memory;
   op.bytes = e * samples * moved_elements(layer, pass);
-  // Forward, one element is read for each that is written.
+  // The forward pass reads one element for each that it writes.
   if (layer.kind == LayerKind::relu && pass == Pass::forward) op.kernel = "scale";
   return op;
 }
@@ -133,7 +133,7 @@ void NetworkBuilder::elementwise(const std::string& name, LayerKind kind, double
   layer.output = shape_.elements();
   layer.input = kind == LayerKind::add ? 2 * layer.output : layer.output;
   layer.kept = layer.output;
-  // In place: the memory was counted by the layer before.
+  // These layers work in place: the layer before counts their memory.
   if (kind == LayerKind::relu || kind == LayerKind::add) layer.kept = 0;
   layers_.push_back(layer);
 }

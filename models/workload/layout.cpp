@@ -418,7 +418,7 @@ RankMap rank_map(const Layout& layout) {
   RankCoordinates next;
   for (int gpu = 0; gpu < layout.ranks(); ++gpu) {
     RankCoordinates at = next;
-    // Every second place of a pipeline is its own from the end: 0, pp - 1, 2, pp - 3, ...
+    // In these pairs every second place counts from the end: 0, pp - 1, 2, pp - 3, ...
     if (pairs && at.pp % 2 == 1) at.pp = layout.pp - at.pp;
     gpus[rank_of(layout, at)] = gpu;
     for (const RankAxis axis : order) {
@@ -504,7 +504,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   if (layout.sequence_parallel) {
     check_divides({"layout.tp", "layout.cp", "batch.sequence"}, layout.tp * layout.cp,
                   "batch.sequence", batch.sequence, "layout.tp x cp =");
-    // With both of these the decoder's tokens divide, too.
+    // With both of these tp and cp divide the decoder's tokens, too.
     check_divides({"layout.tp", "model.source_tokens"}, layout.tp, "model.source_tokens",
                   model.source_tokens);
   }

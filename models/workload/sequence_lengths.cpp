@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kLongest = 1e9;  // tokens; fits an int
 
-// Written so that what is no number fails.
+// Conditions are written so that NaN fails them.
 void check(const LengthDistribution& distribution) {
   if (distribution.buckets.empty()) {
     const bool ordered = distribution.median >= 1 && distribution.median <= distribution.longest;

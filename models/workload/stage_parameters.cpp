@@ -79,7 +79,7 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
   parameters.back() += model.final_norm_parameters() + model.encoder_parameters();
   parameters.back() += model.mtp_layers *
                        (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
-  // Its tokens are embedded on the modules' stage, with a copy of the matrix.
+  // The modules' stage embeds their tokens with a copy of the matrix.
   if (model.mtp_layers > 0 && !model.tied_embeddings && layout.pp > 1) parameters.back() += matrix;
   if (!model.tied_embeddings || layout.pp > 1) parameters.back() += matrix;
   return parameters;

@@ -3,7 +3,7 @@
 namespace windtunnel {
 namespace {
 
-// But for whether gradients pass through it.
+// How a part is trained, except whether gradients pass through it.
 PartTraining trained_at(const Training& training, int part, int layers) {
   const bool layer = part != kEmbeddingPart && part != head_part(layers);
   bool frozen = part == kEmbeddingPart ? training.frozen_embedding : training.frozen_head;

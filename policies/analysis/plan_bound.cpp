@@ -21,7 +21,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kMostWays = 16;        // of two GPUs, that are looked through for common links
-constexpr double kMostPairs = 4000;  // of nodes that exchange all to all
+constexpr double kMostPairs = 4000;  // all-to-alls of groups with more pairs of nodes are left out
 
 class LinkBound {
  public:
@@ -122,7 +122,7 @@ class LinkBound {
     }
   }
 
-  // Packages of a node talk over what joins their GPUs with all others.
+  // A package's GPUs reach all others over the links that leave the package.
   void by_packages(PlanBound& bound) const {
     const int gpus = cluster_.node.package_gpus;
     if (gpus < 2) return;

@@ -81,7 +81,7 @@ class GraphBuilder {
     waits_.emplace_back(node, on);
   }
 
-  // The order of each rank, and its messages: a result that goes to another rank is from then on
+  // Adds the order of each rank, and its messages. A result that goes to another rank counts as
   // made by its message.
   void add_messages() {
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
@@ -106,7 +106,8 @@ class GraphBuilder {
 
   void add_order(int rank, std::int32_t node, std::int32_t previous) {
     if (previous >= 0) add_wait(node, previous);
-    // A synchronous message waits for nothing but its ends, a blocking one for those before it.
+    // A synchronous message waits only for its two ends, a blocking one also for the messages
+    // before it.
     if (sends_ == Sends::synchronous) {
       for (const std::int32_t message : outgoing_[rank]) add_wait(node, message);
       outgoing_[rank].clear();

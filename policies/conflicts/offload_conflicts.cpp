@@ -37,8 +37,8 @@ constexpr Conflict kOffloadRows[] = {
      "micro-batch would need",
      "take batch.micro x layout.dp = batch.global"},
     {kOffload, kZerothOrder,
-     ": of a step without a backward pass (train.method: zeroth-order) nothing but weights is "
-     "left to move, which is not modelled",
+     ": a step without a backward pass (train.method: zeroth-order) has only weights to move, "
+     "which is not modelled",
      ""},
     {kWeightsAway, kFrozenParts, ": weights that are partly frozen (train) come layer by layer",
      "take layout.sharding: zero3, or leave offload.weights out"},

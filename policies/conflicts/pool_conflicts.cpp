@@ -29,10 +29,10 @@ constexpr Conflict kPoolRows[] = {
     {kSharesToFind, kMixesOfPools, ": auto knows one mix of pools, and the stages stand on several",
      "list the shares"},
     {kSharesToFind, kMemoryToFind,
-     ": auto weighs what ranks hold, which recompute: auto and offload: auto leave open",
+     ": auto needs the memory of each rank, which recompute: auto and offload: auto leave open",
      "state one of them"},
     {kStagesToFind, kMemoryToFind,
-     ": auto weighs what layers take, which recompute: auto and offload: auto leave open",
+     ": auto needs the time of each layer, which recompute: auto and offload: auto leave open",
      "state one of them"},
 };
 

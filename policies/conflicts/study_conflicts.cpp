@@ -59,8 +59,8 @@ constexpr Conflict kCampaignRows[] = {
      "exchanges",
      "take wait, or list one level"},
     {kListedLayouts, kIslands,
-     ": lists layouts of a job that is one; an island that lacks a node takes the fastest of its "
-     "own: any",
+     ": lists layouts of the whole job, and an island that lacks a node takes the fastest of its "
+     "own layouts (any)",
      ""},
     {kRelayout, kOutOfOrder, ": relayout goes with nodes in order", "take shrink or wait"},
     {kRelayout, kLengths,

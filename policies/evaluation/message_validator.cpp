@@ -72,7 +72,7 @@ class MessageChecker {
     return std::nullopt;
   }
 
-  // The message that its result becomes.
+  // The message that an action's result becomes.
   std::optional<Message> output_of(const Action& action) const {
     const int stage = schedule_.model_stage(action.stage);
     if (action.kind == ActionKind::forward && stage + 1 < schedule_.model_stages()) {

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// In 16 bytes, as the queue moves them more than anything else.
+// An event has 16 bytes, because the queue moves events more often than anything else.
 class Event {
  public:
   // The task ends, or its not_before_s has come.
@@ -105,8 +105,7 @@ class PlanEvaluator {
     }
     choose();
     while (!events_.empty()) {
-      // All events at the same time are processed before a stream by priority chooses its next
-      // task.
+      // All events of one time are processed before a stream chooses its next task by priority.
       now_s_ = events_.top().time_s();
       while (!events_.empty() && events_.top().time_s() <= now_s_) {
         const Event event = events_.top();

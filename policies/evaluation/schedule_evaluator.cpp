@@ -31,7 +31,7 @@ struct RankState {
   double peak_activation = 0;
   double sent_s = 0;     // end of its last message
   double through_s = 0;  // when the messages that its next action waits for are
-  // Synchronous ones that the next action waits for.
+  // Synchronous messages that the next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
@@ -82,7 +82,7 @@ class Evaluator {
   }
 
   ScheduleEvaluation run() {
-    // Popped from the back: rank 0, which can always start, first.
+    // Ranks are popped from the back, so rank 0, which can always start, stands last.
     ready_.reserve(schedule_.ranks);
     for (int rank = schedule_.ranks - 1; rank >= 0; --rank) ready_.push_back(rank);
     while (!ready_.empty()) {
@@ -269,7 +269,7 @@ class Evaluator {
     state.peak_activation = std::max(state.peak_activation, state.activation);
   }
 
-  // Notes the end of a backward, up to the end of its iteration.
+  // Notes when a backward pass ends, until its iteration ends.
   void note_end(const Action& action, double now_s) {
     if (schedule_.iterations == 1) return;
     double& end_s = iteration_end_s_[iteration_of(action)];
@@ -289,7 +289,7 @@ class Evaluator {
     return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
-  // A result that rank `maker` has now goes to `consumer`, which it wakes.
+  // Hands a result of rank `maker` to `consumer`, and wakes that rank.
   template <bool kPair>
   void deliver(ResultId made, int maker, int consumer, double now_s, double delay_s,
                RankState& state) {

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Where the action that starts at a position ends: an overlapped pair is one.
+// Index behind the action that starts at a position. An overlapped pair counts as one action.
 size_t end_of(const std::vector<Action>& actions, size_t position) {
   return position + (actions[position].with_next ? 2 : 1);
 }
@@ -21,7 +21,7 @@ bool contains(const std::vector<int>& stages, int stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
-// The next stages from `from` on, each once; a pair is looked at as a whole.
+// The next stages from `from` on, each once. Both actions of a pair are included.
 std::vector<int> next_stages(const std::vector<Action>& actions, size_t from, int count) {
   std::vector<int> stages;
   while (from < actions.size() && static_cast<int>(stages.size()) < count) {
@@ -42,7 +42,7 @@ int count_stages(const std::vector<Action>& actions) {
 std::vector<Action> with_unshards(const std::vector<Action>& actions, int max_active_stages) {
   std::vector<Action> result;
   std::vector<int> active;  // ascending
-  // No more than there are: else every look would go to the end.
+  // Without this limit every search would go to the end of the list.
   const int count = std::min(max_active_stages, count_stages(actions));
   for (size_t at = 0; at < actions.size();) {
     const size_t end = end_of(actions, at);

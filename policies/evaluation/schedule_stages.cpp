@@ -19,8 +19,8 @@ void check_durations(const StageCost& cost, int stage) {
         "stage {} has a negative duration", stage);
 }
 
-// The marks of a schedule of one iteration. Looks from both ends of the lists, no further than it
-// must.
+// The marks of a schedule of one iteration. Searches the lists from both ends, only as far as
+// necessary.
 IterationMarks marks_of_one(const Schedule& schedule) {
   IterationMarks marks;
   marks.first_forward.assign(schedule.stages(), -1);
@@ -73,7 +73,7 @@ std::vector<StageTimes> stage_times(const Schedule& schedule, const std::vector<
     const int next = at + 1 < schedule.model_stages() ? schedule.rank_of_stage[s + 1] : -1;
     const double slow = slowdown.empty() ? 1 : slowdown[rank];
     const bool keeps = !within && !recomputes[s];
-    // Between ranks; 0 within one.
+    // Delay between two ranks; 0 within a rank.
     const auto delay_s = [&](const std::vector<double>& times, int other) {
       if (other < 0 || other == rank) return 0.0;
       const double seconds = times.size() == 1 ? times.front() : times[stages.size()];
@@ -122,7 +122,7 @@ std::vector<IterationMarks> iteration_marks(const Schedule& schedule) {
         ++of.end[rank];
       }
     }
-    // Iterations end in order, the last one with the list.
+    // Iterations end in order; the last one ends with the list.
     for (int i = 1; i < schedule.iterations; ++i) {
       marks[i].end[rank] = std::max(marks[i].end[rank], marks[i - 1].end[rank]);
     }

@@ -76,7 +76,7 @@ class Validation {
     return progress_[static_cast<std::size_t>(stage) * units_ + unit];
   }
 
-  // Indices, and what the stage has somewhere.
+  // Checks indices, and where the stage's passes stand.
   void prepare(int rank, const Action& action) {
     rank_ = rank;
     if (action.stage < 0 || action.stage >= schedule_.stages()) {
@@ -188,7 +188,7 @@ class Validation {
     if (action.kind == ActionKind::backward) progress.backward_weight = true;
   }
 
-  // On every stage of one direction, on none of the others.
+  // A unit must pass all stages of one direction and none of the other.
   void check_complete(int unit) {
     const int stages_of_direction = schedule_.model_stages();
     int direction = -1;

@@ -34,14 +34,14 @@ struct GradientExchange::Axes {
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
   int inner = 1;  // members of a place
 
-  // Where all goes whole: ranks that divide what comes out, and whether their parts are those that
-  // they have reduced.
+  // For gradients that travel whole: how many ranks divide the result, and whether the part of each
+  // is the one that it has reduced.
   int kept = 1;
   bool own_parts = false;
 
   ReplicaAxis whole() const { return shards > 1 ? shard : across; }
-  // The peers of a part. Methods with hops inside nodes have none among them, though copies of
-  // small shards may share a node.
+  // The peers of a part, each counted as on a node of its own: methods with hops inside nodes find
+  // none here, although copies of small shards may share a node.
   Axes across_only() const {
     const int places = group.ranks / inner;
     return {outer_axis, outer_axis, 1, {.ranks = places, .nodes = places}};
@@ -168,8 +168,8 @@ CompressorMemory GradientExchange::memory(const std::vector<StageTensor>& tensor
   return memory;
 }
 
-// Each rank keeps a momentum of everything that it compresses. `elements`: by how many they exceed
-// those that it updates, whose momentum is among its moments.
+// Each rank keeps the momentum of everything that it compresses. `elements`: how many more these
+// are than the elements that it updates, whose momentum is part of its moments.
 double GradientExchange::momentum_bytes(double elements) const {
   const bool keeps = !job_.communication.robust &&
                      compressor_kind(job_.communication.compressors.dp).whole_momentum &&
@@ -194,7 +194,7 @@ bool GradientExchange::goes_as_rows(const StageTensor& tensor) const {
   return job_.communication.embeddings != EmbeddingExchange::dense && tensor.shape.filled < 1;
 }
 
-// The collectives of one step of a recipe: on which axes, of which kind and bytes.
+// Returns the collectives that one step of a recipe makes, with axis, kind and bytes.
 std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& step,
                                                              const Axes& axes, bool expert) const {
   if (axes.shards > 1) {

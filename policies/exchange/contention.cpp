@@ -12,7 +12,7 @@ double lost_s(double work_s, double beside_s, double slowdown) {
   return std::min(slowdown * work_s, std::max(0.0, beside_s) * slowdown / (1 + slowdown));
 }
 
-// Kernels on the stream of the collectives, which take their time from kernels of the segment.
+// Kernels on the stream of the collectives. The segment's kernels take longer by their time.
 double kernels_beside_s(const std::vector<Transfer>& transfers) {
   double seconds = 0;
   for (const Transfer& transfer : transfers) {

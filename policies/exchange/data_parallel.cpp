@@ -173,7 +173,7 @@ double DataParallel::offloaded_bytes(int stage) const {
   return bytes;
 }
 
-// The stage's unit, with what leaves the GPU of an average slice.
+// The stage's unit, in which an average slice leaves the GPU.
 ChunkCost DataParallel::average_slice(int stage) const {
   ChunkCost average = chunk(stage);
   std::vector<double>& moved = average.offloaded_of_layers;
@@ -236,7 +236,7 @@ std::vector<GradientBucket> DataParallel::buckets_of(int stage, const Tensors& t
   }
 }
 
-// In the order of the backward pass.
+// Cuts the backward pass where its buckets become ready, in the order of the pass.
 DataParallel::Cuts DataParallel::cut_by_bucket(int stage, const Tensors& tensors) const {
   const GradientOverlap overlap = job_.communication.overlap;
   const bool joins = overlap == GradientOverlap::bucketed || overlap == GradientOverlap::dear;
@@ -278,7 +278,7 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
   for (int i = 0; i < std::ssize(tensors); ++i) {
     const StageTensor& tensor = tensors[i];
     if (tensor.layer != layer) {
-      // The embedding has no time of its own.
+      // The embedding takes no time of its own, so it joins the cut before it.
       if (cuts.empty() || tensor.work > 0) cuts.emplace_back().buckets.resize(2);
       layer = tensor.layer;
     }
@@ -300,8 +300,8 @@ DataParallel::Cuts DataParallel::cut_by_layer(const Tensors& tensors) const {
   return cuts;
 }
 
-// All gradients of the stage at once; of a step without them a number, by which all draw the same
-// directions again.
+// Reduces all gradients of the stage at once. In a step without gradients the ranks exchange one
+// number, from which all draw the same directions.
 void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Transfer>& to,
                               StageAction action) const {
   const bool number = is_zeroth_order(job_.training.get());
@@ -384,8 +384,8 @@ void DataParallel::add_buckets(int stage, const Tensors& tensors, const Cuts& cu
     traffic.first_forward = std::move(forward);
 }
 
-// After the gradients' arrival and before the segment of the forward pass: updates the rank's
-// shard, if it has one, after which the weights are gathered.
+// Runs after the gradients have arrived and before the segment of the forward pass. It updates the
+// rank's shard, if there is one; then the weights are gathered.
 void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   const bool sharded = job_.layout.sharding != Sharding::none;
   const auto shards = [&](ReplicaAxis axis) { return sharded ? network_.groups(axis).count : 1; };
@@ -405,7 +405,8 @@ void DataParallel::add_update(int pp, const Cut& cut, Segment& to) const {
   std::ranges::move(gathers, std::back_inserter(to.gathers));
 }
 
-// Priority: what is sent during the backward pass, in its own order, and the rest.
+// Priority: partitions that are sent during the backward pass, in their own order, and the
+// remaining ones.
 void DataParallel::add_partitions(int stage, const Tensors& tensors, const Cuts& cuts,
                                   Segments& backward, Segments& forward) const {
   struct Part {
@@ -537,8 +538,8 @@ void DataParallel::slow_down_passes(const Seconds& own, StageTraffic& traffic) c
   slow_down_units(traffic.last_backward_weight, own.backward_weight_s, slowdown_);
 }
 
-// A stage's first forward cannot start before the forwards of the stages before it are through. By
-// then most gathers are.
+// A stage's first forward cannot start before the earlier stages have run theirs. Most gathers are
+// done by then.
 void DataParallel::stretch_first_forwards() {
   if (slowdown_ <= 0) return;
   std::vector<double> end_s(job_.layout.pp, 0);  // of all gathers

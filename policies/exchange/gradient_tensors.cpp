@@ -25,7 +25,7 @@ class StageWeights {
   StageWeights(const Job& job, std::vector<StageTensor>& tensors)
       : model_(job.model), layout_(job.layout), training_(job.training.get()), tensors_(tensors) {}
 
-  // Final norm, and what stands behind it.
+  // Adds the final norm and the layers that follow it.
   void head(bool shared) {
     part_ = part_training(training_, head_part(model_.layers), model_.layers);
     const double h = model_.hidden;
@@ -104,7 +104,7 @@ class StageWeights {
                         .frozen = shape.elements()});
   }
 
-  // In the last layer only keys and values of the second stream, the text's, are read.
+  // In the last layer only keys and values of the second stream, the text, are read.
   void layer_stream(Block block, bool text) {
     const bool read = !text || block != Block::last_double_stream;
     if (has_experts(block)) experts();
@@ -119,7 +119,7 @@ class StageWeights {
     norm();
   }
 
-  // Behind the layer's own, in the order of the backward pass.
+  // Adapters stand behind the layer's own tensors, in the order of the backward pass.
   void adapters() {
     const Adapter& adapter = training_->adapter;
     const std::vector<AdaptedMatrix> matrices =
@@ -260,7 +260,7 @@ double filled_rows(const Job& job) {
   return std::min(1.0, tokens / job.model.vocabulary);
 }
 
-// A layer with weights, and those without that follow it.
+// A layer with weights, and the layers without weights that follow it.
 struct WeightGroup {
   double forward_s = 0;
   double backward_s = 0;
@@ -325,8 +325,8 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   return tensors;
 }
 
-// Scales the tensors to the parameters of the chunk, which may be known better than by its
-// dimensions.
+// Scales the tensors so that they add up to the parameters of the chunk, which may be known more
+// exactly.
 void scale_parameters(const ChunkCost& chunk, std::vector<StageTensor>& tensors) {
   std::array<double, 2> parameters{};  // dense, experts
   for (const StageTensor& tensor : tensors) parameters[tensor.expert] += tensor.parameters;

@@ -29,7 +29,7 @@ std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int laye
   return bytes;
 }
 
-// Bytes of a parameter on this GPU that are fetched or that leave.
+// Bytes per parameter of this GPU that are fetched from the host or sent to it.
 class CopiedBytes {
  public:
   explicit CopiedBytes(const Job& job)
@@ -47,7 +47,7 @@ class CopiedBytes {
     return weight_bytes_ *
            (dense / dense_.weights + (piece.experts + piece.frozen_experts) / experts_.weights);
   }
-  // Once a step, or after each micro-batch.
+  // Gradients leave once a step, or after each micro-batch.
   double gradients(const StagePiece& piece, bool last) const {
     if (offload_.gradients != MemoryTier::gpu) {
       return gradient_bytes_ *
@@ -67,7 +67,7 @@ class CopiedBytes {
   const double gradient_bytes_;
 };
 
-// The parts of a piece's state that come and go beside each pass.
+// The state of a piece that is fetched or evicted beside each pass.
 struct PieceCopies {
   double forward_in = 0;
   double forward_out = 0;
@@ -116,7 +116,7 @@ std::vector<PieceCopies> chunk_copies(const Job& job, const std::vector<StagePie
   return copies;
 }
 
-// Where a piece begins and ends in the action, and the segments that do.
+// Where a piece begins and ends in the action, and which segments begin and end there.
 class Placed {
  public:
   explicit Placed(Segments& segments) : segments_(segments) {
@@ -130,7 +130,7 @@ class Placed {
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
-  // Gradients leave when they are summed.
+  // The segment behind which gradients are summed: they leave with it.
   Segment& that_reduces(double share) {
     const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
     const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));

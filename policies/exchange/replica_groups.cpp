@@ -20,8 +20,8 @@ StridedGroups strided(int members, int stride, int count) {
   return {stride, count, stride, members / (stride * count)};
 }
 
-// Whether the groups are one another moved by whole nodes, except for NICs: then a
-// lane per node shows all.
+// Whether each group is the first one moved by whole nodes, except for the NICs. Then one lane per
+// node represents all lanes.
 bool regular(const StridedGroups& groups, int first, const Cluster& cluster) {
   const int gpus = cluster.node.gpus;
   const int nics = cluster.node.nics;
@@ -190,7 +190,7 @@ bool compresses_across(const Job& job) {
   const CompressorChoice& choice = job.communication.compressors.dp;
   if (!compresses(choice) || choice.hop == CompressedHop::all) return false;
   if (choice.hop == CompressedHop::across) return true;
-  // What runs as one collective is not divided unless the job says so.
+  // A collective that runs as one is divided only if the job says so.
   const Communication& communication = job.communication;
   if (communication.overlap == GradientOverlap::dear ||
       communication.overlap == GradientOverlap::priority ||

@@ -227,7 +227,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
   }
 }
 
-// Compressors may reduce in nodes first, and what goes to servers is.
+// Compressors may reduce inside nodes first, and traffic to servers always is.
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;

@@ -18,8 +18,7 @@ constexpr double kLeastChunkBytes = 128 * kMebibyte;
 constexpr int kSizeSteps = 16;
 constexpr double kLargestSize = 3;
 
-// Tensors in the order of the forward pass, each whole: [tensor] its chunk, in the order of
-// `tensors`.
+// Packs tensors whole, in the order of the forward pass. [tensor] its chunk.
 std::vector<int> packed(const std::vector<StageTensor>& tensors, double of_weight, double bytes) {
   std::vector<int> chunks(tensors.size());
   int chunk = 0;
@@ -40,7 +39,7 @@ int sharing_ranks(const Job& job) {
   return static_cast<int>(state_shards(job, false).weights);
 }
 
-// The size that leaves the least room unused, full chunks or not.
+// The size of a chunk that leaves the least room unused in all chunks together.
 double thriftiest_bytes(const Job& job, const std::vector<StageTensor>& tensors, double least) {
   const double of_weight = weight_bytes_per_parameter(job);
   double best = least;

@@ -89,7 +89,7 @@ class Filler {
       place.pp = plan.classes[c].members.front() / of_pp;
       for (const IdlePeriod& each : idle[c]) add_period(each, place);
       if (!memory.empty()) place.room_bytes = room_bytes(job, memory[place.pp]);
-      // Replicas on unlike nodes are filled for themselves.
+      // Replicas on unlike nodes are filled one by one.
       columns_[plan.classes[c].members.front() % of_pp].push_back(static_cast<int>(c));
     }
     for (const RankTimeline& rank : timeline.ranks) {
@@ -161,7 +161,7 @@ class Filler {
 
   // ---- idle periods ----
 
-  // Pieces that the period still takes.
+  // How many more pieces fit into the period.
   std::int64_t fits(int work, const Place& place, const Period& period) const {
     if (!has_room(work, place, period)) return 0;
     const double piece_s = costs_[work].piece_s * period.stretch;
@@ -177,7 +177,7 @@ class Filler {
     return pieces;
   }
 
-  // Up to `pieces` pieces, in periods of one iteration or, with kAll, of any.
+  // Takes up to `pieces` pieces into periods of one iteration or, with kAll, of any.
   void take(int work, std::int64_t pieces, std::int64_t iteration, Place& place) const {
     for (Period& period : place.periods) {
       if (pieces == 0) return;
@@ -266,7 +266,7 @@ class Filler {
 
   // ---- the plan ----
 
-  // Behind each task of the list what runs there; indices move on.
+  // Inserts pieces behind each task of the list; later indices move on.
   void insert(const Place& place, RankClass& owner) const {
     if (place.runs.empty()) return;
     std::vector<std::vector<const Run*>> behind(owner.tasks.size() + 1);
@@ -359,7 +359,7 @@ class Filler {
     return report;
   }
 
-  // Including the resident data of work that runs there, and the memory of a piece.
+  // The most bytes including the resident data of work that runs there and the memory of a piece.
   double most_bytes(const Place& place, const GpuMemory& training) const {
     std::set<int> works;
     double piece_bytes = 0;
@@ -372,7 +372,7 @@ class Filler {
     return training.total() + held_bytes + piece_bytes;
   }
 
-  // The unused rest of a period: for lack of memory, or because no piece fits.
+  // The unused rest of a period: memory is missing, or no piece fits.
   void add_idle(const Place& place, const Period& period, double share, FilledRank& rank) const {
     rank.idle_s += share * period.idle.seconds;
     bool room = false;

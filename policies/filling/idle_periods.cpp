@@ -64,7 +64,7 @@ bool any_within(const std::vector<Span>& apart, const Span& period) {
   return first != apart.end() && first->start_s < period.end_s;
 }
 
-// Kernels alone allocate, so that it is the same throughout a period.
+// Only kernels allocate memory, so the memory in use does not change within a period.
 double alive_at(const MemoryTimeline& memory, double at_s) {
   const auto later = std::ranges::upper_bound(memory.steps, at_s, {}, &MemoryStep::at_s);
   return later == memory.steps.begin() ? 0 : std::prev(later)->alive_bytes;

@@ -42,7 +42,7 @@ LengthCosts shared_costs(const Job& job, const PoolCosts& all) {
   return costs;
 }
 
-// The estimate of its step, seconds: a pipeline fills and empties with the longest pack.
+// An estimate of the step in seconds: a pipeline fills and empties with the longest pack.
 double about_s(const Job& job, const LengthPlan& plan) {
   double longest_s = 0;
   for (const auto& round : plan.rounds) {
@@ -87,7 +87,7 @@ std::vector<Assignment> assignments(const Job& job, const std::vector<int>& leng
   const double room = tokens_per_gpu(job);
   const double fixed_tokens = fixed_tokens_per_gpu(job);
   const std::vector<int> degrees = degrees_of(job);
-  // Where both hold, a pack of the fixed assignment costs the same under either.
+  // A pack of the fixed assignment costs the same under either, if both can hold it.
   const auto by_pool = pool_costs(job, degrees, room, std::min(room, fixed_tokens));
   const LengthCosts costs = shared_costs(job, *by_pool);
   const bool halves = policy == LengthPolicy::hdp || job.layout.pp > 1;

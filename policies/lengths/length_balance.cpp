@@ -50,7 +50,7 @@ OpenPack alone(const Lengths& batch, std::size_t degree, int sequence) {
           batch.costs.degrees()[degree].pack_s(tokens, attention)};
 }
 
-// The fullest pack of `more`'s degree that still holds it; the end: none does.
+// The fullest pack of `more`'s degree that has room for it; the end of the list if none has.
 template <typename Packs>
 auto fullest(const LengthCosts& costs, const OpenPack& more, Packs& packs) {
   auto best = packs.end();
@@ -61,7 +61,7 @@ auto fullest(const LengthCosts& costs, const OpenPack& more, Packs& packs) {
   return best;
 }
 
-// Into the fullest pack, or a new one.
+// Adds a sequence to the fullest pack that has room, or to a new one.
 void best_fit(const LengthCosts& costs, const OpenPack& more, std::vector<OpenPack>& packs) {
   const auto best = fullest(costs, more, packs);
   if (best == packs.end()) {
@@ -169,20 +169,20 @@ LengthPlan flexible_plan(const Lengths& batch) {
   return *best;
 }
 
-// GPUs, and the packs of those that begin there.
+// GPUs, and for each the packs that begin there.
 struct Mesh {
   std::vector<double> busy_s;                // [GPU]
   std::vector<std::vector<OpenPack>> packs;  // [first GPU]
 };
 
-// How long `packs` take for one more.
+// How much longer `packs` take with one more.
 double added_s(const LengthCosts& costs, const OpenPack& more, const std::vector<OpenPack>& packs) {
   const auto pack = fullest(costs, more, packs);
   return pack == packs.end() ? more.seconds : pack->seconds_with(costs, more) - pack->seconds;
 }
 
-// Where GPUs of its degree end first with it; they are as busy as each other, as wider ones came
-// before.
+// Places a pack on the GPUs that end first with it. GPUs of one pack are equally busy, because
+// wider packs were placed before.
 void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
   const int ranks = costs.degrees()[more.degree].ranks;
   double end_s = std::numeric_limits<double>::infinity();
@@ -198,7 +198,8 @@ void place(const LengthCosts& costs, const OpenPack& more, Mesh& mesh) {
   std::fill_n(mesh.busy_s.begin() + at, ranks, end_s);
 }
 
-// Wide ones first, so that narrow ones fill what they leave; of a width the longest first.
+// Places wide packs first, so that narrow ones fill the gaps; among equally wide ones the longest
+// first.
 LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   std::ranges::stable_sort(packs, [](const OpenPack& a, const OpenPack& b) {
     if (a.degree != b.degree) return a.degree > b.degree;
@@ -216,8 +217,8 @@ LengthPlan dealt(const LengthCosts& costs, std::vector<OpenPack> packs) {
   return plan;
 }
 
-// Single sequences balance the GPUs; filled packs are fewer, if memory is short or every pass has a
-// cost.
+// Tries single sequences, which balance the GPUs best, and filled packs, which are fewer: that pays
+// if memory is short or every pass has a fixed cost.
 std::vector<LengthPlan> mesh_plans(const Lengths& batch) {
   std::vector<OpenPack> single;
   std::vector<OpenPack> filled;

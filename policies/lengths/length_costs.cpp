@@ -46,9 +46,10 @@ AttentionSeconds attention_of(const Job& job) {
           attention_of(job, Pass::backward_input).seconds};
 }
 
-// y at x and at half of it.
+// The line through the values at x and at x / 2.
 Line line_through(double x, double at_half, double at_whole) {
-  // Below 0: tiles of a GEMM; above the whole: a host that falls behind in small packs.
+  // The fixed part could be negative because of tiles of a GEMM, and more than the whole because of
+  // a host that falls behind in small packs.
   const double fixed = std::max(0.0, std::min(2 * at_half - at_whole, at_whole));
   return {fixed, (at_whole - fixed) / x};
 }
@@ -61,7 +62,7 @@ double seconds_of(const std::vector<CostPart>& parts, Category category, Origin 
   return seconds;
 }
 
-// The same without the attention in it, which rests on `origin` and takes `attention_s`.
+// The parts without their attention, which takes `attention_s` and rests on `origin`.
 double without_attention(const std::vector<CostPart>& parts, const CostPart& kind, Origin origin,
                          double attention_s) {
   const double all_s = seconds_of(parts, kind.category, kind.origin);
@@ -70,7 +71,7 @@ double without_attention(const std::vector<CostPart>& parts, const CostPart& kin
   return compute && kind.origin == origin ? all_s - attention_s : all_s;
 }
 
-// The kinds of cost in either, but for communication of context parallelism.
+// Kinds of cost that occur in either list, except communication of context parallelism.
 std::vector<CostPart> kinds_of(std::vector<CostPart> kinds, const std::vector<CostPart>& others) {
   for (const CostPart& part : others) {
     if (seconds_of(kinds, part.category, part.origin) == 0) kinds.push_back(part);
@@ -166,7 +167,7 @@ void LengthCosts::measure_routed(const Job& whole, std::size_t first_layer, std:
   add(tensor_parallel_recomputed(whole, Block::moe_layer, {}), Category::recompute, 3);
 }
 
-// `attention` is what the stage takes in the half and in the whole pack.
+// `attention`: times of the stage's attention in the half pack and in the whole pack.
 void LengthCosts::measure_stage(const ChunkCost& half, double half_tokens,
                                 const std::array<AttentionSeconds, 2>& attention, DegreeCost& cost,
                                 const Parts& parts, StageParts& stage) const {

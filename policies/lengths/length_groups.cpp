@@ -24,7 +24,7 @@ struct Load {
   double seconds = 0;
 };
 
-// GPUs for each degree, in fractions.
+// GPUs that each degree needs, as fractions.
 struct Need {
   std::vector<double> for_time;
   std::vector<double> for_memory;
@@ -76,10 +76,10 @@ class RoundSearch {
   // assignments that end up to this much later may win by moves
   static constexpr double kLater = 1.1;
 
-  // Whether the assignment takes hardly longer than the work itself.
+  // Whether the assignment takes hardly longer than its work divided evenly.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
 
-  // With one more sequence, or (sign -1) one less.
+  // The load with one sequence more, or (sign -1) one less.
   Load changed(Load load, std::size_t place, double sign = 1) const {
     const Load& one = alone_[load.degree][place];
     load.tokens += sign * one.tokens;
@@ -92,7 +92,8 @@ class RoundSearch {
     return load.tokens + more_tokens <= costs_[load.degree].capacity;
   }
 
-  // For the sequences that no narrower group ends within `limit_s`; none: one takes longer on any.
+  // GPUs for the sequences that no narrower group ends within `limit_s`; empty if some sequence
+  // takes longer on any group.
   std::optional<Need> need(double limit_s) const {
     Need ranks{std::vector<double>(costs_.size()), std::vector<double>(costs_.size())};
     for (std::size_t place = 0; place < alone_[0].size(); ++place) {
@@ -112,7 +113,7 @@ class RoundSearch {
     return ranks;
   }
 
-  // The division of this need into whole groups, and idle groups of the GPUs left over; none: it
+  // Divides this need into whole groups, and adds idle groups of the remaining GPUs. Empty if it
   // needs more GPUs than there are.
   std::optional<Division> divided(const Need& ranks) const {
     Division division(costs_.size());
@@ -132,7 +133,7 @@ class RoundSearch {
     return division;
   }
 
-  // The least for which the GPUs do, whole groups or fractions.
+  // The smallest limit for which there are enough GPUs, in whole groups or in fractions.
   double least_limit_s(bool whole) const {
     constexpr int kHalvings = 40;
     const auto enough = [&](double limit_s) {
@@ -166,7 +167,7 @@ class RoundSearch {
     return starts;
   }
 
-  // Without loads: a sequence fits nowhere, or a group would take longer than `limit_s`.
+  // Returns no loads if a sequence fits nowhere or a group would take longer than `limit_s`.
   Shares assigned(const Division& division, double limit_s) const {
     Shares shares{kInfinity, division};
     std::vector<std::vector<int>> rising(costs_.size());  // groups of a degree by their seconds
@@ -219,7 +220,7 @@ class RoundSearch {
     shares.group_of[place] = group;
   }
 
-  // The move out of the slowest group after which the slower of both ends first.
+  // Moves a sequence out of the slowest group so that the later end of both groups is earliest.
   bool move(Shares& shares) const {
     const int slow = slowest(shares);
     double best_s = kGain * shares.loads[slow].seconds;
@@ -248,7 +249,7 @@ class RoundSearch {
     return best_group >= 0;
   }
 
-  // The same for a sequence of the slowest group and one of another.
+  // Exchanges a sequence of the slowest group for one of another in the same way.
   bool exchange(Shares& shares) const {
     const int slow = slowest(shares);
     double best_s = kGain * shares.loads[slow].seconds;
@@ -298,7 +299,7 @@ class RoundSearch {
     return changes;
   }
 
-  // Whether that is faster; then it is taken.
+  // Takes the change if it is faster, and says whether.
   bool take(const Division& change, Shares& at) {
     Division next = at.division;
     for (std::size_t i = 0; i < next.size(); ++i) {

@@ -64,7 +64,7 @@ PreparedIteration prepared_of(const Job& job, std::vector<ChunkCost> chunks) {
   return prepared;
 }
 
-// GPUs run the same that have the same passes on nodes of the same pools.
+// A class of GPUs: they have the same passes on nodes of the same pools.
 struct GpuClass {
   PackPasses passes;
   std::vector<int> pools;  // [pipeline rank]; empty: all nodes are alike
@@ -88,8 +88,8 @@ std::vector<ChunkCost> by_stage(const Job& job, const std::map<int, PackCosts>& 
   return costs_by_stage(of_stages, [&](int pool) { return of_pool(costs.at(pool)); });
 }
 
-// [stage * slices + slice] A pass on the slowest of its GPUs, which the others wait for in every
-// layer.
+// [stage * slices + slice] The cost of a pass on the slowest of its GPUs: the others wait for it in
+// every layer.
 std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>& costs,
                                   const LengthPlan& plan, const PackPass& pass,
                                   const GpuClass& own) {
@@ -101,7 +101,7 @@ std::vector<ChunkCost> pass_units(const Job& job, const std::map<int, PackCosts>
   return by_stage(job, costs, pools, [&](const PackCosts& on_pool) { return on_pool.of(pass); });
 }
 
-// Costs of GPUs of a class. Every slice of every pack is a separate unit.
+// Costs of the GPUs of a class. Every slice of every pack is a unit of its own.
 ReplicaCosts replica_costs(const Job& job, const std::map<int, PackCosts>& costs,
                            const LengthPlan& plan, const GpuClass& of,
                            const std::vector<int>& gpus) {
@@ -268,7 +268,7 @@ void check_distribution(const Job& job) {
   }
 }
 
-// Memory of the training state, without tokens.
+// Memory of the training state on each rank, with no tokens.
 std::vector<GpuMemory> state_memory(const Job& job) {
   std::vector<ChunkCost> state;
   for (const ChunkCost& chunk : chunk_costs(job)) {
@@ -291,7 +291,8 @@ double tokens_on_pool(const Job& job) {
     return least;
   };
   if (free_bytes(1) < 0) return 0;
-  // Linear but for what lives only at the end of a step, which activations may cover.
+  // Memory is linear in tokens, except buffers that live only at the end of a step and may fit
+  // where activations were.
   const double most = kMostTokens / widest;
   double tokens = std::min(most, 8192.0);
   for (int i = 0; i < 4; ++i) {
@@ -359,7 +360,8 @@ PreparedIteration prepare_lengths(const Job& job) {
   PreparedIteration best;
   double least_s = kInfinity;
   for (const Assignment& assignment : assignments(job, lengths)) {
-    // No GPU ends before its packs, but on faster nodes, and what experts do may go to others.
+    // No GPU ends before its own packs do. The bound fails on faster nodes, and where experts' work
+    // may move to other GPUs.
     const bool is_least = expert_gpus(job) == 1 && job.cluster.pools.empty();
     if (is_least && assignment.plan.seconds >= least_s) continue;
     PreparedIteration prepared = prepared_as(job, lengths, assignment);

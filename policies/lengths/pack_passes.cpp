@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// [GPU of the pool] its passes in their order.
+// [GPU of the pool] its passes, in order.
 std::vector<PackPasses> packs_of(const LengthPlan& plan, int gpus) {
   std::vector<PackPasses> passes(gpus);
   for (int r = 0; r < std::ssize(plan.rounds); ++r) {

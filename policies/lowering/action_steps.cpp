@@ -56,7 +56,7 @@ std::vector<CostPart> merged(const std::vector<CostPart>& parts) {
   return sum;
 }
 
-// Parts without what the rounds leave exposed, which they hold.
+// The parts without the time that rounds leave exposed, which they contain.
 void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& parts) {
   const double all_s = total_seconds(parts);
   for (const InnerRound& round : rounds) {

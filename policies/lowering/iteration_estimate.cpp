@@ -65,7 +65,7 @@ class Estimator {
   }
 
  private:
-  // Without waits for dispatches between and during iterations.
+  // The estimate without waits for dispatches between and during iterations.
   IterationEstimate undispatched() {
     if (needs_plan()) return of_plan();
     SideStreams beside{.messages = messages(), .slowdown = slowdown_};
@@ -83,7 +83,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // With data parallelism and the optimizer in parallel to the pipeline.
+  // The step if data parallelism and the optimizer run beside the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active()) {
@@ -257,7 +257,7 @@ class Estimator {
     return costs_[std::size_t(schedule_.model_stage(stage)) * schedule_.slices + slice];
   }
 
-  // The end of a first forward that could start when the gathers are issued.
+  // When a first forward ends that could start when the gathers are issued.
   double gathered_end_s(const Segments& segments, int stage, double action_s) const {
     double end_s = 0;
     for (std::size_t i = 0; i < segments.size(); ++i) {
@@ -351,7 +351,7 @@ class Estimator {
 
   std::vector<CostPart> optimizer(int rank, double parameters) const {
     if (job_.cluster.pools.empty()) return optimizer_cost(parameters, job_);
-    // On unlike nodes all start when the norm is known.
+    // On unlike nodes all ranks start when the norm is known.
     const std::vector<int> ranks = ranks_by_pool(job_, rank);
     std::vector<CostPart> longest;
     for (int pool = 0; pool < std::ssize(ranks); ++pool) {
@@ -387,7 +387,7 @@ class Estimator {
       estimate.origin_s[static_cast<int>(origin)] += seconds;
     };
     add_work(rank, add);
-    // The bubble is made of the others' work, known as well as this rank's.
+    // Other ranks' work makes the bubble, and it is known as well as this rank's.
     const double bubble_s = pipeline.makespan_s - pipeline.busy_s[rank];
     estimate.seconds[static_cast<int>(Category::pp)] += bubble_s;
     if (pipeline.busy_s[rank] > 0) {
@@ -442,11 +442,11 @@ class Estimator {
   const std::vector<StageTimes> times_;            // [stage * slices + slice]
   std::vector<StageMaps> maps_;                    // that differ
   std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] the step of its optimizer
-  // [stage][segment of its first forward] when its gathers are through, from when they are issued.
+  // [stage][segment of its first forward] Time from the issue of its gathers until they are done.
   std::vector<std::vector<double>> gathered_s_;
 };
 
-// As if all replicas were of the kind, so that all that meet run the same.
+// The job as if all replicas were of this kind, so that all members of a group run the same.
 PreparedIteration alone(const Job& job, const ReplicaCosts& kind,
                         const PreparedIteration& prepared) {
   ReplicaCosts of_all = kind;  // with its pools, which what it copies to the host goes by

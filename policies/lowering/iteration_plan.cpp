@@ -191,12 +191,12 @@ std::vector<PipelineRankGroups> add_all_groups(const Job& job, const ReplicaCont
   return groups;
 }
 
-// Groups that begin passes together: of GPUs of a pipeline rank, those with equal tp.
+// Groups whose members begin passes together: the GPUs of a pipeline rank with equal tp.
 class MeetingGroups {
  public:
   MeetingGroups(const Job& job, Plan& plan) : layout_(job.layout), plan_(plan) {}
 
-  // Adds what the members of a pipeline rank meet in.
+  // Adds the groups in which the members of a pipeline rank meet.
   void add(const IterationContext& context, int pp, PipelineRankGroups& groups) {
     for (const MeetingGpus& gpus : context.meetings) {
       const std::int32_t first = first_of(pp, gpus);

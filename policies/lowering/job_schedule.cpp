@@ -35,7 +35,7 @@ Schedule imported_schedule(const Job& job) {
   const auto check = [&](int has, int due, std::string_view what, std::string_view key,
                          std::string_view stated_as) {
     if (has == due) return;
-    throw Error::about({"schedule.file", key}, "schedule.file: {} is of {} {}, {} is {}",
+    throw Error::about({"schedule.file", key}, "schedule.file: {} has {} {}, but {} is {}",
                        job.schedule.file, has, what, stated_as, due);
   };
   check(schedule.ranks, job.layout.pp, "pipeline ranks", "layout.pp", "layout.pp");
@@ -47,7 +47,7 @@ Schedule imported_schedule(const Job& job) {
   return job.schedule.defer_weights ? with_deferred_weights(schedule) : schedule;
 }
 
-// Generators know no units, so theirs would be a message about bare numbers.
+// Generators know no units, so a message of theirs would give bare numbers.
 void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request) {
   if ((kind.knobs & kMemoryLimit) == 0 || request.memory_limit == 0) return;
   constexpr double kSlack = 1 + 1e-9;

@@ -199,7 +199,8 @@ class Builder {
     if (ahead_s + between_s > 0) optimizer_ = tasks_.dispatch(ahead_s, between_s, ended);
   }
 
-  // Parameters. Where gradients arrive in the next iteration, so do the updates: none.
+  // Parameters that are updated at the end of the step; none if gradients arrive in the next
+  // iteration.
   double updated_at_end() const {
     const DataParallel& data = ctx_.data_parallel;
     return data.crosses() ? 0 : data.updated_parameters(rank_) * state_share();
@@ -210,7 +211,7 @@ class Builder {
     return ctx_.pools.empty() ? 1 : state_factor(job_, rank_, ctx_.pools[rank_]);
   }
 
-  // As the rank's own nodes see it.
+  // The job as the rank's own nodes see it.
   const Job& own() const { return own_ == nullptr ? job_ : *own_; }
 
   // ---- actions ----
@@ -257,7 +258,7 @@ class Builder {
       append_pieces(task, *kept_pieces_.back(), *second);
     }
     send_from(action, kSend);
-    // Both wait for their receivers at once.
+    // Both messages wait for their receivers at once.
     if (second != nullptr) send_from(*second, synchronous ? kSendBack : kSend);
   }
 
@@ -341,7 +342,8 @@ class Builder {
       } else {
         segment.after.clear();
       }
-      // Ahead of the passes, whatever the collectives do; shards before they are gathered.
+      // Fetches run ahead of the passes, whatever the collectives do, and bring shards before they
+      // are gathered.
       const HostCopies in = of_unit(segments[i].fetched, reducing.stage, reducing.unit);
       const HostCopies out = of_unit(segments[i].evicted, whole.stage, whole.microbatch);
       const TaskIndex fetched = offload_.fetch(in, segment.name, reducing.stage, reducing.unit);
@@ -399,7 +401,7 @@ class Builder {
     return append_steps(task, stepped_->compute, longer_s, part, tasks_, later_);
   }
 
-  // Collectives that the pass before issued, and this one hid.
+  // Waits for collectives that the previous pass issued and this pass has hidden.
   void await(const std::vector<TaskIndex>& issued, const Task& action) {
     Task join = action;
     join.name += " end";
@@ -409,7 +411,7 @@ class Builder {
     last_compute_ = tasks_.append(std::move(join));
   }
 
-  // What a segment of a stage's first forward waits for.
+  // The gathers that a segment of a stage's first forward waits for.
   std::vector<TaskIndex> early_gather(const Task& whole, std::size_t segment) {
     auto& gathered = gathered_[whole.stage];
     if (whole.category != Category::forward || segment >= gathered.size()) return {};
@@ -494,7 +496,7 @@ class Builder {
   const Segment* pending_ = nullptr;
   int pending_stage_ = -1;
   std::string pending_where_;
-  // [stage][segment] What each segment of a stage's first forward waits for.
+  // [stage][segment] The gathers that each segment of a stage's first forward waits for.
   std::vector<std::vector<std::vector<TaskIndex>>> gathered_;
   std::vector<TaskIndex> unsharded_;       // [stage] its last gather; empty: none yet
   std::vector<TaskIndex> copies_;          // copies that the optimizer waits for

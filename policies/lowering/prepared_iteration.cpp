@@ -188,7 +188,7 @@ PreparedIteration prepare_kind(const Job& job, const ReplicaKind& kind,
                                const SharedGeometry& geometry) {
   PreparedIteration own;
   own.geometry = geometry;
-  // Memory is that of what all nodes have in common; times are those of their pools.
+  // Memory is that of the properties that all nodes share; times are those of each pool.
   const Job shared = job_of_kind(job, kind, -1);
   check_layout(shared.model, shared.layout, shared.batch, shared.layout.ranks(),
                shared.cluster.node.gpus);

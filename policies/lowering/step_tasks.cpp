@@ -24,7 +24,7 @@ class StepTasks {
     for (const ActionStep& step : steps) add(step, longer_ * seconds_of(step));
   }
 
-  // The piece that all else comes before.
+  // The piece that comes before every other piece.
   TaskIndex finish() {
     if (last_ < 0 || !awaited_.empty()) piece(0);
     tasks_.set_free_bytes(last_, whole_.free_bytes);
@@ -38,7 +38,7 @@ class StepTasks {
     compute(step.compute_s + longer_s);
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
-    // The steps beside them may have such collectives themselves, which do not wait for these.
+    // The steps beside them may have such collectives of their own, which do not wait for these.
     const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
     const std::vector<TaskIndex> ends = issue(step.collectives, step.category, stream, before);
     const std::vector<TaskIndex> later = issue(step.later, step.category, Stream::later, before);
@@ -48,7 +48,7 @@ class StepTasks {
     awaited_.insert(awaited_.end(), ends.begin(), ends.end());
   }
 
-  // One after another: the one that ends last, if there is any.
+  // Issues collectives one after another. Returns the one that ends last, if there is any.
   std::vector<TaskIndex> issue(const std::vector<InnerCollective>& collectives, Category category,
                                Stream stream, std::vector<TaskIndex> ready) {
     for (const InnerCollective& collective : collectives) {

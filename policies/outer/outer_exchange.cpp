@@ -135,13 +135,13 @@ void OuterExchange::append(const Part& part, int level, int pp, std::vector<Tran
   if (of_level.pattern == SyncPattern::leader) {
     row.push_back(collective(pp, part.axis, CollectiveKind::broadcast, part.elements * sent));
   } else {
-    // Weights less those of the last exchange.
+    // Subtracts the weights of the last exchange.
     kernels({{.name = "delta", .bytes = part.elements * (2 * kFp32Bytes + sent)}});
     const bool gossips = of_level.pattern == SyncPattern::gossip;
     const Recipe recipe = recipe_of(part, level);
     for (const RecipeStep& step : recipe.steps) {
       kernels(step.kernels);
-      // Hops inside a node belong to methods that distinguish nodes; here all members are equal.
+      // Only methods that distinguish nodes have hops inside them; here all members are equal.
       if (gossips || step.bytes <= 0 || step.hop == ReduceHop::node) continue;
       row.push_back(collective(pp, part.axis, step.kind, step.bytes));
     }

@@ -108,8 +108,8 @@ class Snapshot {
     return tasks_.append(std::move(encode));
   }
 
-  // Each member sends and receives `wire` bytes. The host's memory gives what leaves and takes what
-  // comes, unless the GPU does.
+  // Each member sends and receives `wire` bytes. They are read from and written to the host's
+  // memory, unless the GPU sends them.
   TaskIndex exchange(const std::vector<TaskIndex>& after) {
     const ErasureCode& code = tier_.code;
     const double wire = snapshot_bytes(tier_, largest_, weight_share_).wire;
@@ -144,7 +144,7 @@ class Snapshot {
     return rate_Bps / writer_parts(tier_.writer, job_.layout);
   }
 
-  // The rank writes as fast as its process and its node do, storage as what all nodes share allows.
+  // A rank writes as fast as its process and its node allow; storage is shared by all nodes.
   TaskIndex write(const PlaceWay& way, TaskIndex after) {
     const double start_s = tier_.writer.start_s;
     const StorageSpec* storage = traits_of(tier_).storage(job_.cluster);

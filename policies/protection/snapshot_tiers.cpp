@@ -106,7 +106,7 @@ int NodeGroups::members_of(int group) const {
 
 namespace {
 
-// Compares what each node holds, where ranks are out of order.
+// Compares what each node holds, for ranks that are out of order.
 NodeGroups same_shard_by_rank(const Layout& layout, const Cluster& cluster,
                               const StridedGroups& copies) {
   const int members = layout.ranks() / layout.pp;

@@ -44,7 +44,7 @@ struct UnitOrder {
   }
 };
 
-// Appends forwards and backwards by turns as the published code merges them.
+// Merges forwards and backwards alternately, as the published code does.
 class Merge {
  public:
   Merge(const std::vector<Action>& forwards, const std::vector<Action>& backwards,

@@ -31,7 +31,8 @@ Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& 
   return schedule;
 }
 
-// Which groups deadlock depends on p, m, v and the group in no simple way: try.
+// Whether groups deadlock depends on p, m, v and the group in no simple way, so each order is
+// tried.
 void require_groups_fill(const Schedule& schedule, int group) {
   try {
     evaluate_schedule(schedule, std::vector<StageCost>(schedule.stages()), 0);

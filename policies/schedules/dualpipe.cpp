@@ -120,7 +120,7 @@ Schedule generate_dualpipe(const ScheduleRequest& request) {
   return schedule;
 }
 
-// The second half of the ranks folded back onto the first one: lane 1 is the chunk on the way back.
+// The second half of the ranks is folded back onto the first: lane 1 is the chunk on the way back.
 Schedule generate_dualpipev(const ScheduleRequest& request) {
   require_chunks("dualpipev", request, 2, 2);
   const int ranks = request.ranks;

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Which forward a free rank takes of those it can.
+// Which of the possible forwards a free rank takes.
 enum class Prefer {
   oldest,         // of the oldest micro-batch: runs waves through, best for a single flight of p
   earliest_stage  // keeps the first waves fed: better while micro-batches keep coming
@@ -34,7 +34,7 @@ class WaveOrder {
         ready_(schedule.ranks),
         free_(schedule.ranks, true) {}
 
-  // Micro-batches `first` to `last` - 1 behind all that was added before. Returns the ticks.
+  // Adds micro-batches `first` to `last` - 1 behind all earlier ones. Returns the ticks.
   int add(int first, int last) {
     int next = first;
     while (next < std::min(first + schedule_.ranks, last)) arrive(next++);
@@ -92,7 +92,8 @@ class WaveOrder {
 
 }  // namespace
 
-// Flights of p micro-batches one behind the other, or one stream of them: what takes fewer ticks.
+// Flights of p micro-batches one behind the other, or one stream of them, whichever takes fewer
+// ticks.
 Schedule generate_hanayo(const ScheduleRequest& request) {
   if (request.chunks % 2 != 0) {
     refuse_chunks("hanayo",

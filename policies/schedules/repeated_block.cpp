@@ -75,7 +75,7 @@ class Weave {
     return by_slot(events);
   }
 
-  // [slot] the pass of the rank there.
+  // [slot] the rank's pass in that slot.
   std::vector<int> passes_by_slot(int rank) const {
     std::vector<int> passes;
     for (const Event& event : order(rank)) {
@@ -85,7 +85,7 @@ class Weave {
     return passes;
   }
 
-  // A weight gradient into every free slot as soon as an input gradient is there.
+  // Puts a weight gradient into every free slot as soon as its input gradient is there.
   void place_weights() {
     for (int rank = 0; rank < ranks_; ++rank) {
       const std::vector<int> passes = passes_by_slot(rank);
@@ -102,7 +102,7 @@ class Weave {
     }
   }
 
-  // The first slot that the other passes leave to this one.
+  // The first slot that the other passes leave free for this one.
   int earliest(const Event& event) const {
     const int pass = event.pass;
     const int unit = event.unit;
@@ -116,7 +116,7 @@ class Weave {
     return after + 1;
   }
 
-  // Fill: before the first micro-batch is through. Drain: after the last one has started.
+  // Fill: until the first micro-batch is through. Drain: from the start of the last one.
   struct Phases {
     size_t fill_end = 0;
     size_t drain_begin = 0;
@@ -138,7 +138,7 @@ class Weave {
     return pass == kWeight ? -1 : 0;
   }
 
-  // The first slot from `low` on from which to `slot` there is room for one chunk more.
+  // The first slot from `low` on such that there is room for one more chunk from it to `slot`.
   static int first_room(const std::vector<int>& memory, int limit, int low, int slot) {
     while (slot > low && memory[slot - 1] < limit) --slot;
     return slot;
@@ -181,7 +181,7 @@ class Weave {
     }
   }
 
-  // Everything as early as the order on each rank lets it.
+  // Moves every pass as early as the order on each rank allows.
   void squeeze() {
     std::vector<int> free(ranks_, 0);  // [rank] first slot behind what it has done
     for (const Event& event : all_in_order()) {
@@ -211,7 +211,7 @@ class Weave {
     std::vector<Filled> before;  // [slot]
   };
 
-  // Tries the pass at `from` at the free slot `to`.
+  // Tries to move the pass at `from` to the free slot `to`.
   static bool move(Rank& rank, int from, int to, int limit) {
     std::swap(rank.passes[from], rank.passes[to]);
     Filled now = rank.before[to];
@@ -228,7 +228,7 @@ class Weave {
     return true;
   }
 
-  // Once more, for now weight gradients can make place in the drain.
+  // Moves passes again, because weight gradients can now make room in the drain.
   void move_drain() {
     std::vector<Rank> ranks(ranks_);
     int limit = 0;

@@ -243,7 +243,7 @@ Schedule with_deferred_weights(Schedule schedule) {
     }
     std::erase_if(actions, [&](const Action& action) {
       if (action.kind != ActionKind::reduce_grad) return false;
-      // Several of a stage become one.
+      // Several reductions of a stage become one.
       if (std::ranges::find(reductions, action) == reductions.end()) reductions.push_back(action);
       return true;
     });

@@ -76,8 +76,8 @@ Schedule generate_zb_v(const ScheduleRequest& request) {
   return schedule;
 }
 
-// The blocks of the paper. The gap at the turn keeps passes of two micro-batches from meeting on a
-// slot where p would make them.
+// The blocks of the paper. A gap at the turn keeps passes of two micro-batches apart that would
+// meet in a slot for some p.
 Schedule generate_v_half(const ScheduleRequest& request) {
   require_chunks("v-half", request, 2, 2);
   Schedule schedule = empty_schedule("v-half", request, Placement::vee);

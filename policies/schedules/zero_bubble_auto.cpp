@@ -23,7 +23,7 @@ namespace {
 using Ticks = std::int64_t;
 constexpr double kTicksOfLongest = 1e9;
 
-// Sums of activations come and go in floating point.
+// Rounding errors of sums of activations must not count as excess.
 constexpr double kMemorySlack = 1e-9;
 
 struct RankCost {
@@ -109,7 +109,8 @@ class Planner {
   std::vector<ActionKind> take_kinds(int rank) { return std::move(ranks_[rank].kinds); }
 
  private:
-  // Both of the rank's next micro-batch; not for the first and the last rank.
+  // When the inputs of the rank's next micro-batch are ready, for ranks between the first and the
+  // last.
   Ticks forward_ready(int r) const {
     return ranks_[r - 1].forward_end[ranks_[r].forwards] + inputs_.message;
   }
@@ -161,8 +162,8 @@ class Planner {
     return memory <= inputs_.ranks[r].memory_limit * (1 + kMemorySlack);
   }
 
-  // What an input gradient recomputes and leaves for the weight gradient, beyond what the forward
-  // kept.
+  // Memory that an input gradient recomputes and leaves for the weight gradient, in addition to
+  // what the forward kept.
   double left_by_input(int r) const {
     return std::max(0.0, inputs_.ranks[r].weight_activation - inputs_.ranks[r].activation);
   }
@@ -173,8 +174,8 @@ class Planner {
     while (has_weight(r)) put_weight(r);
   }
 
-  // For the next forward. A rank never holds more micro-batches than after its warm-up, so its
-  // waiting weight gradients are enough.
+  // Makes room for the next forward. A rank never holds more micro-batches than after its warm-up,
+  // so its waiting weight gradients free enough.
   void make_room(int r) {
     while (!fits(r, ranks_[r].memory + inputs_.ranks[r].activation)) {
       CHECK(has_weight(r), "rank {} has no weight gradient to make room", r);
@@ -182,8 +183,8 @@ class Planner {
     }
   }
 
-  // Weight gradients while the rank would wait; one more, which delays it, where the gap would
-  // make its bubble the worst.
+  // Runs weight gradients while the rank would wait, and one more, which delays it, if the gap
+  // would make its bubble the largest.
   void fill_gap(int r, Ticks until) {
     RankPlan& rank = ranks_[r];
     while (has_weight(r) && rank.now + inputs_.ranks[r].weight <= until) put_weight(r);
@@ -246,7 +247,7 @@ class Planner {
       const bool left = ranks_[r].forwards < inputs_.microbatches;
       const bool skip = choices_.backward_first && r < last_ && left && can_skip_forward(r);
       wanted_[r] = left && !skip ? 1 : 0;
-      // Else the next rank would come too near.
+      // A rank skips its forward if the next rank does.
       if (r < last_) wanted_[r] = std::min(wanted_[r], wanted_[r + 1]);
     }
   }
@@ -310,8 +311,8 @@ Schedule best_planned(std::string_view name, const ScheduleRequest& request,
   return schedule;
 }
 
-// [rank] most activations; the planned order or, where one is better for these times and fits, a
-// handcrafted one.
+// `limits`: [rank] most activations. Returns the planned order, or a handcrafted one that is better
+// for these times and fits.
 Schedule generate_within(std::string_view name, const ScheduleRequest& request,
                          const std::vector<StageCost>& costs, const std::vector<double>& limits) {
   for (int r = 0; r < request.ranks; ++r) {
@@ -336,7 +337,7 @@ Schedule generate_within(std::string_view name, const ScheduleRequest& request,
   return best;
 }
 
-// `depth` times what 1f1b keeps on its first rank.
+// Has room for `depth` times the activations that 1F1B keeps on its first rank.
 Schedule generate_of_depth(std::string_view name, const ScheduleRequest& request, int depth) {
   require_chunks(name, request, 1, 1);
   const std::vector<StageCost> costs = costs_of(request);

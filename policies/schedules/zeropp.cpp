@@ -77,7 +77,7 @@ class Staggering {
     return schedule_.rank_of_stage[from] == schedule_.rank_of_stage[to] ? 0 : message_s_;
   }
 
-  // Where the action's input is there; kPending while nobody has made it.
+  // When the action's input is ready; kPending until some rank has made it.
   double ready_s(const Action& action) const {
     const bool forward = action.kind == ActionKind::forward;
     const int before = forward ? action.stage - 1 : action.stage + 1;
@@ -98,7 +98,7 @@ class Staggering {
     while (!ranks_[rank].outstanding.empty()) run_weight(rank);
   }
 
-  // Until the list ends or the next action's input is not made yet.
+  // Runs until the list ends or the input of the next action is not made yet.
   bool run_rank(int rank) {
     Rank& state = ranks_[rank];
     const std::size_t first = state.next;

@@ -32,7 +32,7 @@ Job with_offload(const Job& job, const Offload& offload) {
   return result;
 }
 
-// A choice, and what it needs and takes.
+// A choice, the memory that it needs and the time that it takes.
 struct Judged {
   Job job;
   double lacking_bytes =
@@ -232,7 +232,7 @@ class MemorySearch {
     }
   }
 
-  // Layers that keep something, by what computing it again takes per byte.
+  // Layers that keep something, those first that take longest to compute again per byte.
   static std::vector<std::size_t> dearest_first(const Job& job) {
     const std::vector<NetworkLayer>& layers = job.network->layers;
     const std::vector<LayerCost> costs = network_layer_costs(job);

@@ -23,7 +23,7 @@ class Mutation {
  public:
   Mutation(SplitOrder& order, RandomStream& random) : order_(order), random_(random) {}
 
-  // False when nothing changed.
+  // Returns false if nothing changed.
   bool apply() {
     saved_.clear();
     const auto ranks = static_cast<int>(order_.ranks.size());
@@ -60,7 +60,7 @@ class Mutation {
     return any;
   }
 
-  // Two neighbours of different stages; those of one stage stay in the order of their units.
+  // Swaps two neighbours of different stages; passes of one stage stay in the order of their units.
   bool swap_items(int rank, bool forwards) {
     const SplitRank& old = order_.ranks[rank];
     const auto& items = forwards ? old.forwards : old.backwards;
@@ -73,7 +73,8 @@ class Mutation {
     return true;
   }
 
-  // All of one stage one place earlier in its list, from a place on, for a while or to the end.
+  // Moves all passes of one stage one place forward in its list, from a place on, for a while or to
+  // the end.
   bool advance_stage(int rank, bool forwards) {
     const SplitRank& old = order_.ranks[rank];
     const auto all = static_cast<int>(old.forwards.size());
@@ -92,7 +93,8 @@ class Mutation {
     return any;
   }
 
-  // Forwards one place earlier (+1) or later (-1) from a backward on, for a while or to the end.
+  // Moves forwards one place earlier (+1) or later (-1), from a backward on, for a while or to the
+  // end.
   bool shift(int first, int last, int by) {
     const auto all = static_cast<int>(order_.ranks[first].ahead.size());
     const int from = random_.uniform() < 0.5 ? 0 : below(all);

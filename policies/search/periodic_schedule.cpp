@@ -18,10 +18,10 @@ namespace {
 constexpr int kLanes = 6;
 // Partial patterns that the dynamic program keeps per rank and lane.
 constexpr size_t kMostStates = 16;
-// A stage's activations against a period of room. Smaller and larger ones lose patterns (p up to
-// 16).
+// Weight of a stage's activations against a period of room. Smaller and larger weights lose
+// patterns (p up to 16).
 constexpr double kMemoryWeight = 0.1;
-// Periods over the busiest rank's work, tried in turn until the memory limit is met.
+// Periods relative to the busiest rank's work, tried in turn until the memory limit is met.
 constexpr double kPeriods[] = {1, 1.01, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.4, 1.5, 1.75, 2};
 
 // Chunk a is the rank's stage on the way down, b the one on the way back; with one chunk per rank
@@ -53,7 +53,7 @@ class OpPlacer {
     delays_s_.fill(-1);
   }
 
-  // The first start from `least_s` on that those placed before leave.
+  // The first start from `least_s` on at which the ops placed before leave room.
   double place(Op op, double least_s) {
     double low_s = 0;
     double high_s = spare_s_;
@@ -83,7 +83,7 @@ class OpPlacer {
   std::array<double, kOps> delays_s_{};  // -1: not placed yet
 };
 
-// Intervals [start, end) that repeat with the period and hold time t.
+// How many of these intervals [start, end), repeated with the period, contain the time t.
 double alive(double start_s, double end_s, double t, double period_s) {
   return std::floor((t - start_s) / period_s + kSlack) -
          std::floor((t - end_s) / period_s + kSlack);
@@ -103,7 +103,8 @@ double peak_of(const RankTimes& rank, const Starts& starts, double period_s) {
   return std::max(at(starts[kForwardA]), at(starts[kForwardB]));
 }
 
-// Ranks from the last one up to here, the others to come. Less is better in all but `input_b_s`.
+// A pattern of the ranks from the last one to this one. Less is better in every member except
+// `input_b_s`.
 struct State {
   Starts starts{};
   double peak = 0;
@@ -142,7 +143,7 @@ class Pattern {
     }
   }
 
-  // The best pattern of each lane that has one.
+  // The best pattern of each lane that has any.
   std::vector<PeriodicOrder> solve() {
     std::vector<std::vector<Starts>> offsets;
     for (const RankTimes& rank : ranks_) offsets.push_back(cyclic_orders(rank));
@@ -164,7 +165,7 @@ class Pattern {
   double period_s() const { return period_s_; }
 
  private:
-  // Every order of the ops behind the forward of a, packed from its start on.
+  // Every order of the ops after the forward of a, packed from its start on.
   static std::vector<Starts> cyclic_orders(const RankTimes& rank) {
     std::vector<Starts> orders;
     std::vector<int> ops = rank.ops;
@@ -181,7 +182,7 @@ class Pattern {
     return orders;
   }
 
-  // Adds the states of `rank` with these offsets for every state of the rank behind.
+  // Adds states of `rank` with these offsets to every state of the rank behind it.
   void extend(int rank, const Starts& offsets) {
     if (rank + 1 == request_.ranks) {
       extend_from(rank, offsets, nullptr, -1);
@@ -236,7 +237,8 @@ class Pattern {
     }
   }
 
-  // The least from the forward of b on this rank to its input gradient: through the ranks above.
+  // The shortest time that passes from the forward of b on this rank to its input gradient, which
+  // takes the way through the ranks above.
   double turn_above_s(int rank) const {
     double turn_s = ranks_[0].duration_s[kForwardB];
     for (int r = 0; r < rank; ++r) {
@@ -256,8 +258,8 @@ class Pattern {
     levels_[at.rank].push_back(state);
   }
 
-  // Keeps those that no other one beats in everything; of too many, those that leave the ranks to
-  // come most room, with memory weighed against it.
+  // Keeps the states that no other state beats in every member. If there are too many, keeps those
+  // that leave the next ranks most room, weighed against memory.
   void prune(int rank) {
     const RankTimes& at = ranks_[rank];
     const double activation = std::max(at.activation_a + at.activation_b, 1e-300);
@@ -278,7 +280,7 @@ class Pattern {
     if (rank == 0) std::ranges::stable_sort(states, {}, &State::peak);
   }
 
-  // What one micro-batch keeps on a rank, on average over ranks.
+  // Activations that one micro-batch keeps on a rank, on average over ranks.
   double activation_of_one() const {
     double sum = 0;
     for (const StageCost& cost : costs_of(request_)) sum += cost.activation;

@@ -14,7 +14,8 @@ namespace windtunnel {
 namespace {
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
-// Limits are multiples of activations, which sums of them meet up to rounding.
+// Memory limits are multiples of activations, and sums of activations equal them except for
+// rounding.
 
 double whole_part(double value) {
   return std::floor(value * (1 + kSlack) + kSlack);
@@ -43,12 +44,12 @@ Ways ways_of(const std::vector<StageCost>& costs, const std::vector<int>& rank_o
   return ways;
 }
 
-// From the start of a unit's F in `from` to the start of its I in `to`.
+// Time from the start of a unit's forward in `from` to the start of its input gradient in `to`.
 double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int from, int to) {
   const int last = static_cast<int>(costs.size()) - 1;
   const double down_s = ways.turn_s - ways.forward_s[from];
   if (to == last) return down_s;
-  // Ends of I from the last stage's to that of `to`, less the latter's own time.
+  // From the end of the last stage's input gradient to the start of that of `to`.
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 
@@ -63,7 +64,7 @@ struct RankLoad {
   double weight_s = 0;
   double activation = 0;
   StageCost any;  // a chunk, the chunk where uniform
-  // Per unit of memory.
+  // Rates are per unit of memory.
   double forwards_rate = 0;
   double backwards_rate = 0;
   double weights_rate = 0;
@@ -104,7 +105,7 @@ RankLoad load_of(const std::vector<StageCost>& costs, const std::vector<int>& ra
   return load;
 }
 
-// Most time of forwards that memory holds at once.
+// The longest time of forwards that memory holds at once.
 double most_forwards_s(const RankLoad& load, int units, double limit) {
   const double all_s = units * load.forward_s;
   if (limit == kNoLimit || load.forwards_rate == kNoLimit) return all_s;
@@ -112,8 +113,8 @@ double most_forwards_s(const RankLoad& load, int units, double limit) {
   return std::min(all_s, whole_part(limit / load.any.activation) * load.any.forward_s);
 }
 
-// Most time of backwards and weight gradients that wait at once within `memory`, of `most` stages'
-// backwards.
+// The longest time of backwards and weight gradients that can wait at once within `memory`, of the
+// backwards of at most `most` stages.
 double most_waiting_s(const RankLoad& load, double most, double memory) {
   const double all_s = most / load.chunks * (load.input_s + load.weight_s);
   if (memory == kNoLimit || load.backwards_rate == kNoLimit) return all_s;
@@ -133,13 +134,14 @@ double most_waiting_s(const RankLoad& load, double most, double memory) {
   return std::min(all_s, best_s);
 }
 
-// The least that the two waits cost a rank.
+// The least idle time that the two waits cause on a rank.
 double idle_s(const RankLoad& load, const Ways& ways, const std::vector<StageCost>& costs,
               int units, double limit) {
   const double first_wait_s = way_through_s(ways, costs, load.first_stage, load.last_stage);
   const double last_wait_s = way_through_s(ways, costs, load.last_stage, load.last_stage);
   const double first_s = std::max(0.0, first_wait_s - most_forwards_s(load, units, limit));
-  // The unit of the last forward has all its activations, and none of its backwards is in the wait.
+  // The unit of the last forward has all its activations, and none of its backwards runs during the
+  // wait.
   const double waiting_s =
       most_waiting_s(load, double(units - 1) * load.chunks, limit - load.activation);
   const double second_s = std::max(0.0, last_wait_s - costs[load.last_stage].forward_s - waiting_s);
@@ -239,7 +241,8 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
   for (int q = 0; q < request.ranks; ++q) {
     raise(bound.makespan_s, bound.makespan_because, chain_s(0, ranks[q]),
           fmt::format("way through rank {} and back", q));
-    // Before a rank's first message it has a forward pass, and after its last another rank works.
+    // A rank computes a forward pass before its first message, and another rank works after its
+    // last one.
     const int first = ranks[q].load.first_stage;
     raise(bound.makespan_s, bound.makespan_because,
           ways.forward_s[first] + costs[first].forward_s +

@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// Chains of the local search, whatever the threads; each starts from another order.
+// Chains of the local search, independent of the number of threads; each starts from another order.
 constexpr int kChains = 4;
 
 // An order that a chain may start from.
@@ -80,7 +80,7 @@ class Search {
                                                            : filled.longest_stage_s;
   }
 
-  // The best so far is as good as it gets.
+  // Whether the best order found cannot be improved.
   bool done() const {
     return result_.value_s > 0 && result_.value_s <= result_.bound_s * (1 + kSlack);
   }
@@ -100,7 +100,7 @@ class Search {
     return candidate;
   }
 
-  // Takes note of a schedule and keeps it if it is the best.
+  // Notes a schedule, and keeps it if it is the best.
   void add(const std::string& name, Schedule schedule) {
     SearchCandidate candidate = candidate_of(name, schedule);
     const double value_s = objective_s(candidate.evaluation, options_.objective);
@@ -137,7 +137,7 @@ class Search {
     try_fillings(name, std::move(order));
   }
 
-  // Null: it is of those that are searched, and that the bound is of.
+  // Why the search and its bound leave this kind of schedule out; null: they include it.
   static const char* left_out_because(const Schedule& schedule) {
     if (schedule.iterations > 1) return "no flush between iterations";
     if (schedule.directions > 1) return "two directions, weights held twice";
@@ -156,7 +156,7 @@ class Search {
     return true;
   }
 
-  // The same forwards and input gradients with the weight gradients put in anew.
+  // Tries the same forwards and input gradients with weight gradients inserted anew.
   void try_fillings(const std::string& name, SplitOrder order) {
     for (const double patience : {1.0, 0.5, 0.0}) {
       for (SplitRank& rank : order.ranks) rank.patience = patience;
@@ -174,7 +174,7 @@ class Search {
     if (filled.possible) starts_.push_back({std::move(name), std::move(order), filled});
   }
 
-  // One chain each; the best of a name, and not two of the same value.
+  // Keeps the best start of each name, and only one of equal value, for one chain each.
   void keep_best_starts() {
     std::ranges::stable_sort(starts_, {}, [&](const Start& at) {
       return std::pair(value_of(at.filled), at.filled.mean_span_s);
@@ -229,7 +229,7 @@ class Search {
       climbed[chain] = climb(request_, starts_[chain % starts_.size()].order, options);
     });
     result_.stopped = stopped;
-    // Several may be equally good: the first one counts.
+    // If several are equally good, the first one counts.
     const ClimbResult* best = nullptr;
     std::string name;
     for (int chain = 0; chain < kChains; ++chain) {
@@ -243,7 +243,7 @@ class Search {
     }
   }
 
-  // What one micro-batch keeps on the fullest rank, however the stages lie.
+  // Activations of one micro-batch on the fullest rank, wherever the stages lie.
   double activation_of_one() const {
     const std::vector<StageCost> stages = costs();
     double least = std::numeric_limits<double>::infinity();

@@ -95,7 +95,7 @@ bool WeightFiller::make_room(const SplitRank& list, Rank& at, double arrives_s, 
   return true;
 }
 
-// Applies the effects of an item's end, and passes on its result.
+// Applies the effects of an item that ends, and passes on its result.
 void WeightFiller::finish(const SplitOrder& order, int rank, const SplitItem& item, bool is_forward,
                           std::vector<Action>* actions) {
   const Stage& stage = stages_[item.stage];
@@ -120,7 +120,7 @@ void WeightFiller::finish(const SplitOrder& order, int rank, const SplitItem& it
                         item.unit);
 }
 
-// False when memory does not suffice.
+// Returns false if memory does not suffice.
 bool WeightFiller::run_rank(const SplitOrder& order, int rank, Schedule* schedule) {
   const SplitRank& list = order.ranks[rank];
   Rank& at = ranks_[rank];

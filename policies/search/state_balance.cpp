@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kHalvings = 60;
 
-// The largest number up to `high` that still fits, by halves; 0: none does.
+// The largest number up to `high` that still fits, found by bisection; 0: none does.
 template <class Fits>
 double largest(double high, const Fits& fits) {
   if (fits(high)) return high;
@@ -63,7 +63,7 @@ double room_for(const Job& job, const ReplicaCosts& costs, int pool, double high
   });
 }
 
-// [pool] among `pools`.
+// [index in `pools`] The room that each pool has.
 std::vector<double> rooms(const Job& job, const PreparedIteration& prepared,
                           std::span<const int> pools, double high) {
   constexpr double kMargin = 1 - 1e-9;  // shares are rounded
@@ -98,7 +98,7 @@ std::vector<double> shares_above(double least, std::span<const int> ranks,
   const auto held = [&](const std::vector<double>& shares) {
     return std::inner_product(shares.begin(), shares.end(), ranks.begin(), 0.0);
   };
-  // All of them are at their most before this.
+  // Every pool has reached its largest share by then.
   double high_s = 0;
   for (std::size_t i = 0; i < ranks.size(); ++i) high_s = std::max(high_s, most[i] * unit_s[i]);
   const double end_s = largest(high_s, [&](double s) { return held(shares_at(s)) <= all; });

@@ -22,7 +22,7 @@ class Programme {
     int variable;
     double factor;
   };
-  // The sum of the terms lies between the two.
+  // Requires the sum of the terms to lie between the two.
   void row(double least, const std::vector<Term>& terms, double most) {
     for (const Term& term : terms) {
       if (term.factor == 0) continue;
@@ -95,7 +95,8 @@ class Roles {
   int all() const { return count_ + count_ * count_; }
   bool computes(int kind) const { return kinds_[kind].computes; }
 
-  // What a peer passes on it has averaged; who computes gets all means.
+  // The means that a peer passes on are means that it has averaged; a peer that computes gets all
+  // means.
   void limit_means(int own) {
     for (int to = 0; to < count_; ++to) {
       programme_.row(0, {{taken(own), 1}, {given(own, to), -1}}, kNoLimit);
@@ -126,7 +127,7 @@ class Roles {
     programme_.row(-kNoLimit, merged(down), kinds_[own].down_Bps / widest_);
   }
 
-  // A row names a variable once.
+  // Merges terms so that a row names each variable once.
   static std::vector<Programme::Term> merged(std::vector<Programme::Term> terms) {
     std::ranges::sort(terms, {}, &Programme::Term::variable);
     std::vector<Programme::Term> sums;
@@ -184,7 +185,8 @@ AveragingRoles all_reduce_roles(const std::vector<AveragingPeers>& kinds) {
   const double peers = computing_peers(kinds);
   AveragingRoles roles;
   for (const AveragingPeers& kind : kinds) roles.parts.push_back(kind.computes ? 1 / peers : 0);
-  // Each sends its gradients but for its own part, and the means of that part to the others.
+  // Each peer sends all its gradients except its own part, and sends the means of that part to the
+  // others.
   roles.rate_Bps = narrowest_rate(kinds) * peers / (2 * (peers - 1));
   return roles;
 }

@@ -38,7 +38,7 @@ Equals equal_kinds(const std::vector<ReplicaKind>& kinds, std::span<const double
   return equals;
 }
 
-// What a sequence takes in proportion, as Batch::share_of_pool has it.
+// The time of a sequence in proportion to Batch::share_of_pool.
 double stated_s(const Job& job, const ReplicaKind& kind) {
   double share = std::numeric_limits<double>::infinity();
   for (const int pool : kind.pools) share = std::min(share, job.batch.share_of_pool[pool]);
@@ -67,10 +67,11 @@ class Balancer {
   }
 
  private:
-  // Numbers of the kinds before `kind` are chosen, of which the last ends at `until_s`.
+  // Chooses numbers for the kinds from `kind` on. Numbers of earlier kinds are chosen, and the last
+  // of these kinds ends at `until_s`.
   void search(std::size_t kind, int rest, double until_s) {
     if (tries_-- <= 0) return;
-    // When they would end were the rest divisible without end.
+    // When the remaining kinds would end if sequences could be divided into any parts.
     const double left = (rest + members_[kind] * lead_) / rate_[kind];
     if (std::max(until_s, left) >= best_s_) return;
     if (kind + 1 == weights_.size()) {
@@ -83,7 +84,7 @@ class Balancer {
       }
       return;
     }
-    // From the ideal number on in both directions.
+    // Tries numbers from the ideal one on in both directions.
     const int most = (rest - 1) / weights_[kind];
     const int ideal = std::clamp(static_cast<int>(std::lround(left / unit_s_[kind] - lead_)), 1,
                                  std::max(1, most));
@@ -104,7 +105,7 @@ class Balancer {
   double lead_;
   int tries_;
   std::vector<int> numbers_;
-  // [kind] what the kinds from it on do in a second, and their replicas.
+  // [kind] Sequences per second that this kind and all later ones make, and their replicas.
   std::vector<double> rate_;
   std::vector<double> members_;
   std::vector<int> best_;
@@ -180,14 +181,14 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
     throw Error::about({"batch.shares", "batch.global"},
                        "{} sequences do not divide into {} micro-batches", batch.global, count);
   }
-  // Shares that are stated are of the sequences, whatever they take.
+  // Stated shares are shares of the sequences, however long these take.
   const bool timed = !sizes && batch.shares == BatchShares::automatic;
   const double lead = timed ? filling_microbatches(job.layout) : 0;
   const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);
   if (numbers.empty()) {
     throw Error::about({"batch.shares", "batch.global", "batch.micro"},
-                       "no share of {} {} gives all replicas of a pool as many, and each one at "
-                       "least; change batch.global or batch.micro",
+                       "{} {} cannot be shared so that all replicas of a pool get equally many "
+                       "and each gets at least one; change batch.global or batch.micro",
                        total, sizes ? "sequences of a micro-batch" : "micro-batches");
   }
   for (std::size_t k = 0; k < kinds.size(); ++k) {

@@ -36,8 +36,8 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
 // The pool of the GPU with the lower peak; -1: no pool yet.
 int slower_pool(const Job& job, int a, int b);
 
-// The job as seen by the ranks of the kind's replicas on nodes of the pool: their kernels, and the
-// groups that they are in. -1: what all nodes have in common, and all groups.
+// The job as the ranks of the kind's replicas on nodes of the pool see it: their kernels, and the
+// groups that they are in. Pool -1: the properties that all nodes share, and all groups.
 Job job_of_kind(const Job& job, const ReplicaKind& kind, int pool);
 
 // The numbers n[i] >= 1 with sum(weights[i] * n[i]) == total that minimise max(unit_s[i] * (n[i] +

@@ -109,7 +109,7 @@ RankTasks::RankTasks(const CollectiveCosts& costs, int rank, const Members& memb
   meeting_sequence_.assign(rendezvous_slots_.size(), 0);
 }
 
-// The number of the slot; -1 without groups.
+// Adds a slot and returns its number; -1 without groups.
 int RankTasks::add_slot(std::optional<GroupSlot> slot) {
   if (!slot) return -1;
   class_.groups.push_back(std::move(slot->instance_of_member));
@@ -395,7 +395,7 @@ TaskIndex RankTasks::append_collective(Task task, int slot, double longer_s) {
     task.cost = {{task.category, closed.origin, closed.seconds + longer_s}};
   } else {
     task.as_flows = true;
-    // As collective_flows() has it for the group alone.
+    // The cost that collective_flows() takes for the group alone.
     const CollectiveCost alone = costs_.cost(task.collective, {task.algorithm, task.protocol},
                                              shape_alone(slot), task.bytes);
     // Data flows at the pace of its protocol, so the time cannot be less than that.

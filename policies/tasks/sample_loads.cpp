@@ -46,7 +46,7 @@ void SampleLoads::await(const Action& action, Task& task) {
   }
 }
 
-// The first of its micro-batch that needs samples.
+// Whether this action is the first one of its micro-batch that needs samples.
 bool SampleLoads::reads(const Action& action) const {
   if (action.kind != ActionKind::forward || schedule_.model_stage(action.stage) != 0) return false;
   if (!load_->of_unit.empty()) return samples_of_unit(job_, *load_, action.unit) > 0;

@@ -38,7 +38,7 @@ def text_of(key: str, value: Value) -> str:
 def _lists(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
     for key, values in vary.items():
         if isinstance(values, (str, bytes)):
-            raise TypeError(f"{key}: a list of values is due, such as [{values!r}]")
+            raise TypeError(f"{key}: expected a list of values, such as [{values!r}]")
     return {key: list(values) for key, values in vary.items()}
 
 

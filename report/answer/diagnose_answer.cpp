@@ -263,7 +263,9 @@ std::vector<std::string> warnings_of(const TrainingLog& log, const Diagnosis& di
     warnings.push_back(fmt::format("the log does not tell {} apart", fmt::join(names, ", ")));
   }
   if (diagnosis.verdict == Verdict::faster) {
-    warnings.push_back("no cause makes a run faster than its job: compare the job with what ran");
+    warnings.push_back(
+        "no known cause makes a run faster than predicted: check that the "
+        "scenario describes the job that ran");
   }
   return warnings;
 }

@@ -181,7 +181,7 @@ std::string match_by_name(const std::vector<CapturedPass>& traced,
     if (!pass.action) continue;
     const auto found = by_name.find({*pass.action, pass.stage, pass.microbatch});
     if (found == by_name.end()) {
-      return fmt::format("no range of it is the scenario's {}", pass.name);
+      return fmt::format("none of its ranges is the scenario's {}", pass.name);
     }
     match.passes.push_back(matched(*found->second, pass, begin_s));
     by_name.erase(found);

@@ -92,12 +92,13 @@ using Interval = IntervalReport;
 constexpr IntervalFigure kIntervalFigures[] = {
     {"mtbf_s", "between failures", seconds, higher,
      "mean time between failures that are restored from this tier", &Interval::mtbf_s},
-    {"cost_s", "a save", seconds, lower, "stalls training for so long", &Interval::cost_s},
+    {"cost_s", "a save", seconds, lower, "time for which it stalls training", &Interval::cost_s},
     {"restart_s", "a restart", seconds, lower, "detection, restart and restore",
      &Interval::restart_s},
     {"storage_s", "storage allows", seconds, neither,
-     "shortest interval that keeps to cluster.storage.share of its bandwidth", &Interval::storage_s,
-     &Interval::storage_s, kClosedForm},
+     "shortest interval at which its snapshots stay within cluster.storage.share of the "
+     "storage's bandwidth",
+     &Interval::storage_s, &Interval::storage_s, kClosedForm},
     {"configured_s", "configured", seconds, neither, "by the scenario", &Interval::configured_s,
      nullptr, kScenario},
     {"young_s", "Young", seconds, neither, "by Young's formula", &Interval::young_s, nullptr,

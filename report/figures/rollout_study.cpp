@@ -64,7 +64,7 @@ std::vector<Figure> rates() {
   using Report = RolloutReport;
   return {
       {"rollout.actors_idle", "idle engines", share, lower,
-       "of the period, in which an engine neither writes nor gets weights",
+       "share of the period in which an engine neither writes samples nor receives weights",
        of_loop<&Report::actors_idle>},
       {"rollout.learner_idle", "idle learner", share, lower,
        "of the period, in which it neither learns nor sends weights",

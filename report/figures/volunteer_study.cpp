@@ -61,7 +61,7 @@ std::vector<Figure> volunteer_figures() {
        "time to average a step's gradients among the peers of a stage, by who averages them",
        of_volunteers<&VolunteerReport::averaging_s>, kClosedForm},
       {"volunteers.step_s", "step of peers", seconds, lower,
-       "the longer of that and the compute of a batch by the peers at the start",
+       "the longer of averaging and of computing a batch with the peers at the start",
        of_volunteers<&VolunteerReport::step_s>, kClosedForm},
       {"volunteers.parts", "averages", small_share, neither,
        "share of the gradients that a peer of a kind averages: adaptive",

@@ -172,8 +172,9 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
     section.rows.push_back(
         {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))});
   } else {
-    section.rows.push_back(
-        {"a failure", "needed it in no trial: it is there for what was not assumed"});
+    section.rows.push_back({"a failure",
+                            "needed it in no trial: it protects against failures that the scenario "
+                            "does not assume"});
   }
   if (report.storage_s > 0) {
     std::string allowed = fmt::format(

@@ -108,8 +108,7 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   job.values = check_values(*cluster, "cluster");
   if (!job.values.has("cluster.nodes")) {
     throw Error(cluster->where,
-                "cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job "
-                "takes");
+                "cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
   }
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {
@@ -300,10 +299,10 @@ DocumentNode company_document(const ScenarioText& scenario) {
   DocumentNode document = parse_document(scenario.text, scenario.file);
   for (const auto& [key, value] : scenario.set) {
     if (std::ranges::find(kKeys, split_path(key).front()) == kKeys.end()) {
-      throw Error(Location{override_place(key, value)},
-                  fmt::format("a scenario of several jobs has {}; what is of one job is set in its "
-                              "own file",
-                              fmt::join(kKeys, ", ")));
+      throw Error(
+          Location{override_place(key, value)},
+          fmt::format("a scenario of several jobs has {}; keys of one job are set in its own file",
+                      fmt::join(kKeys, ", ")));
     }
     apply_override(document, key, value);
   }

@@ -32,7 +32,7 @@ class Override {
     value_ = parse_document(value, where_.file, false);
     stand_at(where_, value_);
     text_ = document_node(Kind::scalar, value, where_);
-    if (key.empty()) throw Error(where_, "a KEY is due before '=', e.g. layout.pp=8");
+    if (key.empty()) throw Error(where_, "expected a KEY before '=', e.g. layout.pp=8");
   }
 
   std::vector<Note> apply(DocumentNode& scenario) {

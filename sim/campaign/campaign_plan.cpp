@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Older copies than the newest are only needed if that one can turn out to be corrupt.
+// Copies older than the newest are needed only if the newest can turn out to be corrupt.
 int kept_copies(const SnapshotTier& tier, const std::vector<FailureClass>& failures) {
   const PlaceTraits& place = traits_of(tier);
   if (!place.copied) return 0;
@@ -89,7 +89,7 @@ JobSize CampaignPlan::size_at(int level) const {
   const double groups = inputs.recovery.elastic.groups;
   const double progress =
       is_elastic() ? (groups - level) / groups : table.shrunk_progress[level - 1];
-  // A smaller job cannot do more than its share in its time.
+  // A smaller job has its share of the batch, so its iteration cannot be shorter than that share's.
   const auto place = static_cast<std::size_t>(level - 1);
   const int layout = place < table.shrunk_layout.size() ? table.shrunk_layout[place] : 0;
   return {std::max(table.shrunk_iteration_s[place], progress * plain_s), progress, layout};

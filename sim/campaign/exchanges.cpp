@@ -29,7 +29,7 @@ double Exchanges::elapsed_s(std::int64_t step) const {
   return pace_.elapsed_s(done);
 }
 
-// By a snapshot that the first step does not take.
+// The stall that is saved because the first step takes no snapshot.
 double Exchanges::spared_s(std::int64_t first) const {
   return first > 0 ? pace_.stall_s(pace_.due_by_iteration(first)) : 0;
 }
@@ -95,7 +95,7 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
-  // Before its own start an island has ended no step, and mostly the limit is not reached.
+  // An island has ended no step before its own start, and usually the limit lies further ahead.
   if (at_s < offset_s + pace_.iteration_s()) {
     position.step = 0;
   } else {
@@ -103,7 +103,7 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
     position.step =
         1 + pace_.iterations_by(at_s, offset_s, none, 1, std::max<std::int64_t>(0, most - 1));
   }
-  // The first step begins later than as if it had taken its snapshot.
+  // The first step begins later than if it had taken its snapshot.
   const std::int64_t first = islands_[island].first;
   position.ended_s =
       begun_s(island, position.step) + (position.step == first ? pace * spared_s(first) : 0);
@@ -157,7 +157,7 @@ void Exchanges::look_at(Group& group) {
 
 // Processes exchanges that change nothing, in all groups but one.
 void Exchanges::catch_up(double until_s, const Group* but) {
-  // From outside to inside: those inside go no further than those around them let them.
+  // Goes from outer to inner groups, because inner groups may go no further than outer ones.
   for (auto group = groups_.rbegin(); group != groups_.rend(); ++group) {
     look_at(*group);
     if (is_stuck(*group) || !group->at_rest || &*group == but) continue;
@@ -182,7 +182,8 @@ void Exchanges::settle(double until_s, const Told& told) {
       look_at(group);
       if (group.at_rest || is_stuck(group)) continue;
       const IslandLevel& level = level_of(group);
-      // At rest until an offset changes: the group is behind exchanges that have completed by then.
+      // Nothing happens until an offset changes: the group is past exchanges that have completed by
+      // then.
       const std::int64_t step = level.step_of(group.through + 1);
       if (step > limit(group.first, group.level + 1)) continue;
       const double at_s =
@@ -218,7 +219,7 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
       told.missed(island, at_s, shared, step);
       continue;
     }
-    // Where it has not begun with its first step yet.
+    // An island that has not begun its first step is spared the stall of a snapshot in it.
     const std::int64_t first = islands_[island].first;
     const double pace = islands_[island].pace;
     double offset_s = first == step ? lifted_s - pace * spared_s(first) : lifted_s;
@@ -238,7 +239,8 @@ std::optional<Exchanges::Peers> Exchanges::peers(int island) const {
     const bool nearest = !found && group.down < others;
     if (nearest) peers.level = level;
     found = found || nearest;
-    // Others' progress beyond these exchanges is in their weights if all have applied it.
+    // The others' weights contain their progress after these exchanges only if all have applied
+    // them.
     if (nearest || (found && table_.levels[level].together)) {
       peers.step = std::max(peers.step, table_.levels[level].step_of(group.through));
     }

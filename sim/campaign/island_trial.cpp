@@ -45,7 +45,8 @@ TrialResult IslandTrial::run() {
   for (;;) {
     const FailureStreams::Next failure = streams_.next();
     const double end_s = next_end_s();
-    // As a job that is one, it looks who is back when it waits, and else between its phases.
+    // An island that waits looks at once for nodes that are back, any other one between its phases,
+    // as a job without islands does.
     const bool waits = std::ranges::any_of(islands_, [](const Island& island) {
       return island.phase == Phase::waiting || island.layout_out > 0;
     });
@@ -55,7 +56,7 @@ TrialResult IslandTrial::run() {
     now_s_ = at_s;
     if (at_s >= length_s) break;
     if (at_s == end_s) {
-      // By place: those that are through leave the list.
+      // Iterates over a copy, because islands that recover leave the list.
       const std::vector<int> down = down_;
       for (const int island : down) {
         if (islands_[island].until_s <= now_s_) go_on(island);
@@ -100,7 +101,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
       }
       return;
     case FailureKind::loss_spike:
-      // Whoever is down already begins again from before it as well.
+      // Islands that are down already also begin again from before it.
       for (int island = 0; island < table_.count; ++island) fail(island, failure.failure_class, 0);
       return;
     default:
@@ -213,7 +214,7 @@ void IslandTrial::halt(int index, bool at_end) {
   } else {
     account_.cut(rest_s);
   }
-  // Where islands do not wait, others may have got further.
+  // Where islands do not wait, others may be further ahead.
   island.shared = std::max(island.shared, std::min(exchanges_.last_exchange(index), step));
   island.step = step;
   exchanges_.stop(index);
@@ -267,7 +268,7 @@ void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
   island.until_s = now_s_ + duration_s;
 }
 
-// The time of a phase up to now.
+// Books the time of a phase up to now.
 void IslandTrial::book(Island& island) {
   const double spent_s = now_s_ - island.since_s;
   island.since_s = now_s_;
@@ -344,8 +345,8 @@ void IslandTrial::wait_or_restart(int index) {
   enter(island, Phase::restarting, inputs_.recovery.restart_s + island.provision_s);
 }
 
-// Whether others that train have all of the island's parameters: of a model of paths somebody with
-// each of its modules.
+// Whether the other training islands together hold all parameters of this one: under paths, each of
+// its modules.
 bool IslandTrial::others_hold_all(int index) const {
   if (table_.own_parts || !exchanges_.peers(index)) return false;
   if (table_.far_modules == 0) return true;
@@ -424,7 +425,7 @@ void IslandTrial::end_load(int index) {
 // exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
-    // They went on without it.
+    // The others continued without it.
     island.missed.emplace_back(island.shared, step);
   } else if (table_.fragments > 1) {
     const double cycle = table_.levels.front().cycle_steps;
@@ -459,7 +460,7 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  // An island with private parameters may have been behind by more than this exchange.
+  // An island with parameters of its own may have been behind by more than this exchange.
   shared = std::min(shared, island.step);
   exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);

@@ -20,8 +20,8 @@ std::int64_t pause_period(const TrainingPause& pause, double iteration_s) {
   return std::max<std::int64_t>(1, std::llround(pause.every_s / iteration_s));
 }
 
-// The largest count in [0, most] with fits(value(count)), where value rises by `mean` per count on
-// average and fits(value(0)) holds: interpolation, then bisection of the rest.
+// Returns the largest count in [0, most] with fits(value(count)). value rises by `mean` per count
+// on average, and fits(value(0)) holds. Interpolates, then bisects the rest.
 template <class Value, class Fits>
 std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std::int64_t most) {
   std::int64_t fit = 0;
@@ -90,7 +90,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.complete_s = timing.complete_s;
   cadence.restore_s = timing.restore_s;
   cadence.rule = timing.tier.own.get();
-  // The shortest iteration that takes it, then plain ones: complete in any case.
+  // Takes the snapshot in the shortest iteration that fits it, followed by plain ones, so the copy
+  // is complete in any case.
   double own_stall_s = std::numeric_limits<double>::infinity();
   for (int set = 0; set < sets(); ++set) {
     if (set >> tier & 1) own_stall_s = std::min(own_stall_s, stall_s_[set]);
@@ -98,8 +99,8 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.every_iterations = timing.tier.every_iterations;
   cadence.every_s = timing.tier.every_s;
   if (timing.tier.every_overhead > 0) {
-    // As often as costs at most that share, and as copies complete (CheckFreq, Mohan et al., FAST
-    // 2021, section 4.2).
+    // Saves as often as copies complete, but at most so often that the cost stays below that share
+    // (CheckFreq, Mohan et al., FAST 2021, section 4.2).
     const double stall_s = stall_s_[std::size_t{1} << tier];
     cadence.every_iterations =
         std::max(whole_turns(timing.complete_s - own_stall_s, iteration_s_),
@@ -122,7 +123,8 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
     cadence.every_s *= static_cast<double>(cadence.turns);
     return;
   }
-  // Training is stalled by the copy to host memory, which the next one can overlap in a queue.
+  // The copy to host memory stalls training; in a queue it can overlap the write of the copy before
+  // it.
   const bool queues = when_busy == WhenBusy::queue;
   const double busy_s = cadence.complete_s - (queues ? own_stall_s : 0);
   const double period_s = own_stall_s + cadence.training_s(iteration_s_, own_stall_s);
@@ -167,7 +169,7 @@ void Pace::set_common_periods() {
   }
 }
 
-// After which everything that goes by iterations repeats; 0: too many.
+// Number of iterations after which everything that is counted in iterations repeats; 0: too many.
 std::int64_t Pace::whole_period() const {
   std::int64_t period = untimed_ == 0 ? 1 : common_period_[untimed_];
   for (const Pause& pause : pauses_) {
@@ -260,7 +262,7 @@ void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) c
   for (const int set : untimed_sets_) steps.by_set[set] += count[set];
 }
 
-// Elapsed time after iterations from `first` on, by their number.
+// Time that passes over iterations from `first` on, by their number.
 class Pace::Ahead {
  public:
   Ahead(const Pace& pace, const Steps& done, std::int64_t first)
@@ -273,7 +275,7 @@ class Pace::Ahead {
   }
   double operator()(std::int64_t more) const {
     if (more == 0) return now_s_;
-    // Without snapshots in them the stalls stay what they are, and it is the same sum.
+    // Without snapshots in between the stalls do not change, so the sum is the same.
     if (pace_.is_even_) {
       return static_cast<double>(done_.total + more) * pace_.iteration_s_ + stalls_s_;
     }
@@ -296,7 +298,7 @@ std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int6
   const auto before = [&](double at_s) { return at_s < time_s; };
   if (!before(start_s(0))) return 0;
   if (most < kManyIterations && before(start_s(most))) return most;
-  // The iteration after `more` still starts before: it is one of them.
+  // The iteration after `more` starts before the limit, so it counts.
   return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
 }
 

@@ -91,7 +91,7 @@ class Reduction {
     }
   }
 
-  // Failures of the classes that belong.
+  // Counts failures of the classes that belong.
   template <class Belongs>
   Estimate count(Belongs belongs) const {
     return over([&](const TrialResult& result) {
@@ -182,8 +182,8 @@ class Reduction {
     report.job_cost_usd = whole(inputs_.price_usd_per_s);
   }
 
-  // Whether there are failures that the theory does not cover: links, slow nodes, nodes at recorded
-  // times.
+  // Whether there are failures that the theory does not cover: links, slow nodes, nodes lost at
+  // recorded times.
   bool waits_for_more() const {
     return std::ranges::any_of(inputs_.failures, [](const FailureClass& one) {
       return one.kind == FailureKind::network || one.kind == FailureKind::slow_node ||

@@ -154,7 +154,8 @@ std::optional<Trial::State> Trial::meet_failure(const Event& event) {
   return fail(class_index);
 }
 
-// At the end of an iteration; nothing: there is no use in it now, and the job trains on.
+// Called at the end of an iteration. Returns nothing if a stop is of no use now, so that the job
+// trains on.
 std::optional<Trial::State> Trial::pause() {
   if (pause_ == Pause::rejoin) return rejoin();
   const std::vector<int> slots = leaving();
@@ -167,7 +168,7 @@ std::optional<Trial::State> Trial::pause() {
     tier = kNoTier;
   }
   if (tier != kNoTier) return stop_as_planned(tier);
-  // A stop is asked for until a node is lost, which is one as well.
+  // The request of a planned stop stays until a node is lost, because that stops the job as well.
   if (pause_ == Pause::part) pause_ = Pause::none;
   return std::nullopt;
 }
@@ -193,7 +194,7 @@ Trial::State Trial::stop_as_planned(int tier) {
   return State::down;
 }
 
-// Slow nodes are replaced without a snapshot that would outlive them.
+// Replaces slow nodes where no snapshot would outlive a planned stop.
 Trial::State Trial::give_up_slow_nodes() {
   cut(now_s_);
   finish_repairs();
@@ -206,7 +207,7 @@ Trial::State Trial::give_up_slow_nodes() {
   return go_down();
 }
 
-// The groups of nodes with a notice go, and no iteration is lost.
+// The groups of nodes with a notice leave, and no iteration is lost.
 Trial::State Trial::part() {
   leave(run_->now_s(), false);
   run_->forget_copies();
@@ -231,7 +232,7 @@ Trial::State Trial::rejoin() {
   return State::training;
 }
 
-// The run ends at `at_s`: what it executed, and what can be restored.
+// Ends the run at `at_s`: books what it executed, and notes which copies can be restored.
 void Trial::leave(double at_s, bool running) {
   const int layout = plan_.layout_of(level_);
   copies_.collect(*run_, at_s, running, layout);
@@ -292,7 +293,7 @@ Trial::State Trial::recover() {
   return State::training;
 }
 
-// The newest copy; one that turns out to be bad is followed by the next.
+// Loads the newest copy; if it turns out to be bad, the next one follows.
 std::optional<Trial::State> Trial::load() {
   Copies::Source source;
   // Other data that is read once at a restart.
@@ -307,7 +308,7 @@ std::optional<Trial::State> Trial::load() {
     starts = storms = 0;
     const auto interrupted = spend(Loss::restart, source.load_s + startup_s);
     if (interrupted) return interrupted;
-    // It may have become so only now.
+    // The copy may have become bad only now.
     source.bad = source.tier != kNoTier && newest_copy(false).bad;
     if (source.bad) copies_.discard(source.tier);
   } while (source.bad);
@@ -320,7 +321,7 @@ std::optional<Trial::State> Trial::load() {
   return std::nullopt;
 }
 
-// To load with the nodes that are there now.
+// The newest copy that the nodes of this moment can load.
 Copies::Source Trial::newest_copy(bool good) const {
   return copies_.newest(good, plan_.layout_of(lacking()));
 }
@@ -358,7 +359,7 @@ bool Trial::interrupts(int failure_class) {
   if (!traits_of(kind.kind).interrupts()) return false;
   if (hit_.empty()) return false;
   if (state_ == State::down || !groups_.all_out(hit_)) return true;
-  // A group that is out is hit again: the others do not notice.
+  // A group that is already out is hit again: the others do not notice.
   double ready_s = now_s_ + streams_.noticed_after_s(failure_class, now_s_);
   if (traits_of(kind.kind).takes_link) ready_s += streams_.draw_repair_s(failure_class);
   groups_.lose(hit_, ready_s + lose_nodes(failure_class));

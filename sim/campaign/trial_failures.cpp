@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Which of the nodes that hold the same shard: the replica that the node is a part of.
+// Which of the replicas that hold the same shard the node belongs to.
 int replica_of(int slot, const NodeGroups& same_shard) {
   return slot % (same_shard.stride * same_shard.size) / same_shard.stride;
 }
@@ -34,7 +34,7 @@ Trial::State Trial::fail(int class_index) {
   const FailureClass& failure_class = inputs_.failures[class_index];
   ++ruling_.failures;
   detect_s_ = streams_.noticed_after_s(class_index, now_s_);
-  // Nodes with a notice go with it.
+  // Nodes that have a notice leave together with it.
   std::vector<int> out = leaving();
   out.insert(out.end(), hit_.begin(), hit_.end());
   const bool others_go_on = state_ != State::down && !hit_.empty() && groups_.can_lose(out);
@@ -90,7 +90,7 @@ std::vector<int> Trial::leaving() const {
   return slots;
 }
 
-// Before their notice is over.
+// Takes away the nodes that have a notice, before it is over.
 double Trial::lose_leaving() {
   double provision_s = 0;
   while (!streams_.leaving().empty()) {
@@ -100,7 +100,7 @@ double Trial::lose_leaving() {
   return provision_s;
 }
 
-// The node leaves for repair, or for good; what it held is lost.
+// The node leaves for repair, or for good; the copies that it held are lost.
 double Trial::lose_node(int slot, int failure_class) {
   const double repair_s = streams_.draw_away_s(failure_class, slot, now_s_);
   if (inputs_.failures[failure_class].notice_s > 0) log_swap(slot, failure_class);
@@ -181,7 +181,7 @@ std::vector<Trial::SlowNode> Trial::noticed() const {
 
 void Trial::swap_slow_nodes() {
   for (const SlowNode& slow : noticed()) {
-    // It has left already if it became slow twice.
+    // A node that became slow twice has left already.
     if (std::ranges::find(slow_, slow.slot, &SlowNode::slot) == slow_.end()) continue;
     log_swap(slow.slot, slow.failure_class);
     provision_s_ = std::max(provision_s_, lose_node(slow.slot, slow.failure_class));

@@ -78,7 +78,7 @@ bool UndisturbedRun::step(double until_s) {
 void UndisturbedRun::advance(double until_s) {
   while (step(until_s)) {
     if (mode_ == CampaignMode::replay) continue;
-    // Up to the next iteration that a timed tier may be due in, which step() then decides.
+    // Advances to the next iteration in which a timed tier may be due; step() then decides.
     take_jump(
         pace_->iterations_by(until_s, start_s_, done_, iteration(), iterations_until_timed()));
     if (pace_->leaping_tier() != 0) leap(until_s - pace_->leap_guard_s());
@@ -93,7 +93,7 @@ void UndisturbedRun::leap(double until_s) {
   if (now >= until_s) return;
   for (int other = 0; other < pace_->tiers(); ++other) {
     if (other == tier || !pace_->cadence(other).is_timed()) continue;
-    // An iteration less, so that rounding does not matter.
+    // Stops one iteration earlier, so that rounding does not matter.
     until_s =
         std::min(until_s, now + snapshots_[other].wait_s - since_s(other) - pace_->iteration_s());
   }
@@ -118,7 +118,7 @@ void UndisturbedRun::leap(double until_s) {
   while (take(0, until_s)) continue;
 }
 
-// The last iteration took a snapshot of the leaping tier and of no other timed one.
+// Whether the last iteration took a snapshot of the leaping tier and of no other timed tier.
 bool UndisturbedRun::last_was_leaping() const {
   if (pace_->leaping_tier() == 0) return false;
   for (int tier = 0; tier < pace_->tiers(); ++tier) {

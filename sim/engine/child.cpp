@@ -55,7 +55,7 @@ std::string read_all(int pipe_end) {
 }  // namespace
 
 std::string run_in_child(const std::function<std::string()>& body) {
-  // What is buffered now must not be written by both processes.
+  // Flushes, because both processes would otherwise write what is buffered now.
   std::cout.flush();
   std::cerr.flush();
   std::fflush(nullptr);

@@ -64,7 +64,7 @@ class Reader {
   size_t at_ = 0;
 };
 
-// One list of the fields for both directions.
+// One list of the fields serves both directions.
 template <class Value, class Visit>
 void visit_fields(Value& timeline, const Visit& field) {
   field(timeline.recorded_as);

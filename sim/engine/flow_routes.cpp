@@ -63,7 +63,7 @@ struct Use {
   bool operator==(const Use&) const = default;
 };
 
-// Which flows use a link, ascending, and how much of it, in lowest terms.
+// Which flows use a link, ascending, and which share of it, in lowest terms.
 struct Uses {
   std::vector<std::uint32_t> first;  // [link + 1]
   std::vector<Use> uses;
@@ -95,7 +95,7 @@ Uses uses_of_links(const FlowRoutes& routes) {
   return result;
 }
 
-// [link]: the lowest one with the same uses.
+// [link]: the lowest link with the same uses.
 std::vector<std::int32_t> alike_links(const Uses& uses, const std::vector<LinkBurst>& bursts) {
   const auto links = static_cast<std::int32_t>(uses.divisor.size());
   std::vector<std::pair<std::uint64_t, std::int32_t>> order;  // hash of the uses, link

@@ -18,8 +18,7 @@ namespace {
 
 class FlowTableBuilder {
  public:
-  // Keeps references.
-  // `links`: as they are between the bursts of others' traffic.
+  // Keeps references. `links`: their state between the bursts of others' traffic.
   FlowTableBuilder(const Plan& plan, const Cluster& cluster, const LinkTable& links,
                    const Calibration& calibration, const std::vector<Calibration>& pools,
                    PathChooser& chooser)
@@ -33,7 +32,7 @@ class FlowTableBuilder {
         shapes_(cluster_),
         chooser_(chooser) {}
 
-  // Every transfer asks for its ways.
+  // Every transfer requests its paths.
   void lay_ways() {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());
@@ -63,21 +62,22 @@ class FlowTableBuilder {
  private:
   static constexpr int kWireParts = 256;
 
-  // Makes a flow of the paths added since the last one; `amount` is the largest that it will carry.
+  // Makes a flow of the paths added since the last flow; `amount` is the largest that it will
+  // carry.
   FlowIndex close_flow(double amount) {
     first_way_.push_back(ways_.count());
     amount_.push_back(amount);
     return static_cast<FlowIndex>(amount_.size() - 1);
   }
 
-  // Makes a path of the links added since the last one.
+  // Makes a path of the links added since the last path.
   void close_way(double share = 1) {
     CHECK(ways_.links.size() < UINT32_MAX, "{} links in routes", ways_.links.size());
     ways_.first_link.push_back(static_cast<std::uint32_t>(ways_.links.size()));
     ways_.share.push_back(share);
   }
 
-  // In bursts of others' traffic.
+  // Capacities that links have during bursts of others' traffic.
   std::vector<double> least_capacity() const {
     std::vector<double> least = table_.capacity;
     for (size_t l = 0; l < table_.bursts.size(); ++l) {
@@ -86,7 +86,7 @@ class FlowTableBuilder {
     return least;
   }
 
-  // `wire_share`: of the bytes, that other links than the NICs carry.
+  // `wire_share`: the share of the bytes that crosses links other than the NICs.
   void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
     // Rounded up to a multiple of the parts of path shares.
     wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
@@ -129,7 +129,7 @@ class FlowTableBuilder {
     return dense = add_link(capacity, {load, number_of(name), background_[load].burst_load()});
   }
 
-  // FNV-1a (Fowler, Noll, Vo): the same for every job on the machine, whatever else its links are.
+  // FNV-1a (Fowler, Noll, Vo): the number of a name does not depend on which other links there are.
   static std::uint32_t number_of(std::string_view name) {
     std::uint32_t number = 2166136261u;
     for (const char letter : name) {

@@ -63,11 +63,12 @@ std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<C
   return represents;
 }
 
-// [flow] Its owner. On each link only the owner that lays most there counts. Empty: all flows are
-// simulated.
+// [flow] Its owner. On each link only the owner that puts the largest load there counts. Empty: all
+// flows are simulated.
 using Owners = std::vector<std::int64_t>;  // [flow]; empty: no flows are left out
 
-// Ranks in step own their messages, groups inside a replica their collectives; all else is of one.
+// A rank in step owns its messages, a group inside a replica its collectives; one common owner has
+// all other flows.
 Owners owners_of(const Plan& plan, const FlowTable& flows) {
   Owners owners(flows.flows(), -1);
   for (size_t c = 0; c < plan.classes.size(); ++c) {
@@ -94,7 +95,7 @@ struct OwnedLoad {
   auto place() const { return std::tuple(load.flow, load.link.link, owner); }
 };
 
-// For each flow and link the largest load that one owner lays there.
+// For each flow and link the largest load that one owner puts there.
 std::vector<FlowLoad> loads_of_one(std::vector<OwnedLoad> owned) {
   std::ranges::sort(owned, {}, &OwnedLoad::place);
   std::vector<FlowLoad> loads;

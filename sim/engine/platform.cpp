@@ -130,7 +130,7 @@ class RouteZone : public simgrid::kernel::routing::NetZoneImpl {
     links_[link]->set_bandwidth(bandwidth * repeats(link));
   }
 
-  // From a host to itself: the route of the flow with the host's number.
+  // The route from a host to itself is that of the flow with the host's number.
   void get_local_route(const simgrid::kernel::routing::NetPoint* from,
                        const simgrid::kernel::routing::NetPoint*,
                        simgrid::kernel::routing::Route* into, double*) override {

@@ -63,7 +63,8 @@ class Refinement {
  private:
   bool ignored(std::int32_t link) const { return ignore_chosen_ && flows_.chosen[link]; }
 
-  // Alike in all links: sharing does not know in which order a flow passes them.
+  // All links of a flow are treated alike, because sharing does not depend on the order in which a
+  // flow crosses them.
   void colour_flow(FlowIndex flow, Colour owner) {
     Colour route = 0;
     for (const WeightedLink& link : flows_.route(flow)) {
@@ -112,7 +113,7 @@ class Refinement {
     }
   }
 
-  // Equal for all members: a position on the ring is not a difference.
+  // Colours are equal for all members, because the position on a ring makes no difference.
   void colour_groups() {
     std::vector<Colour> content(group_.size(), 0);
     for (const RankClass& rank_class : plan_.classes) {
@@ -145,7 +146,7 @@ class Refinement {
     return flows;
   }
 
-  // From the old colours of the peers, so that the order of the ranks does not matter.
+  // Uses the old colours of the peers, so that the order of the ranks does not matter.
   void colour_ranks() {
     std::vector<Colour> next = rank_;
     for (size_t c = 0; c < plan_.classes.size(); ++c) {

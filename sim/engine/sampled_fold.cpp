@@ -99,7 +99,7 @@ class Sampler {
     }
   }
 
-  // [flow] -> its pipeline; -1: it is of a group of replicas.
+  // [flow] -> its pipeline; -1: it belongs to a group of replicas.
   void find_owners() {
     owner_.assign(flows_.flows(), -1);
     for_each_of_ranks([&](FlowIndex first, const RankClass& rank_class) {
@@ -275,7 +275,7 @@ class Sampler {
 
   // ---- links ----
 
-  // Every flow of replicas' groups is a part of the one that they are as one.
+  // Every flow of replicas' groups is a part of the flow that represents them all.
   bool takes_part(FlowIndex flow) const { return owner_[flow] < 0 || simulated(owner_[flow]); }
 
   std::int32_t add_link(double capacity, double largest_amount) {
@@ -321,7 +321,7 @@ class Sampler {
     Colour kind = 0;
   };
 
-  // [kept link] -> the folded flows that cross it themselves.
+  // [kept link] -> the folded flows that cross this very link.
   std::vector<std::vector<Passing>> passing_flows() const {
     std::vector<std::vector<Passing>> passing(folding_.capacity.size());
     for (FlowIndex flow = 0; flow < flows_.flows(); ++flow) {

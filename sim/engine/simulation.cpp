@@ -74,7 +74,7 @@ class Simulation {
     }
   }
 
-  // How much longer the kernels of the task take.
+  // By how much the kernels of the task take longer.
   double slowdown(std::int32_t r, TaskIndex t) const {
     const RankState& rank = ranks_[r];
     return slowdowns_[rank.first_slowdown + pace_.place(t, rank.tasks_of->tasks[t].iteration)];
@@ -154,7 +154,7 @@ class Simulation {
   void run_by_priority(std::int32_t r, std::size_t s) {
     for (std::size_t left = ranks_[r].tasks_of->streams[s].tasks.size(); left > 0; --left) {
       while (!board_.any_ready(r, s)) sleep_until_woken(r, s, kAnyTask);
-      // Whatever ends at this very time may make a more urgent task ready.
+      // Another task that ends at this very time may make a more urgent task ready.
       s4u::this_actor::yield();
       execute(r, *board_.take_ready(r, s));
     }
@@ -275,8 +275,8 @@ class Simulation {
     s4u::this_actor::sleep_for(seconds);
   }
 
-  // The bytes of a message (flow -1: none), the task's demands, and of a collective the edges that
-  // start here, all at once.
+  // Sends the bytes of a message (flow -1: none), the task's demands, and for a collective the
+  // edges that start here, all at once.
   void transfer(std::int32_t r, TaskIndex t, FlowIndex message, double bytes) {
     std::vector<RunningTransfer> running;
     s4u::Mailbox* mailbox = stream_of(r, ranks_[r].tasks_of->tasks[t].stream).mailbox;
@@ -335,7 +335,7 @@ class Simulation {
     const int iteration = ranks_[task.rank].tasks_of->tasks[task.task].iteration;
     recorder_.end(task.rank, task.task, iteration, s4u::Engine::get_clock());
   }
-  // If the task is what its stream waits for.
+  // Wakes the stream if it waits for this task.
   void wake(const TaskRef& task) {
     StreamState& stream = stream_of(task.rank, ranks_[task.rank].tasks_of->tasks[task.task].stream);
     if (stream.waiting_for != task.task && stream.waiting_for != kAnyTask) return;

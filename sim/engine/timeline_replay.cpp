@@ -27,7 +27,7 @@ struct Lanes {
   std::vector<std::int32_t> size;    // ranks
 };
 
-// A moment of a task, in the order in which they came in the steady timeline.
+// An event of a task; events are kept in the order of the steady timeline.
 struct Moment {
   double steady_s = 0;
   std::int32_t place = 0;  // the index of the task among those of all classes
@@ -118,7 +118,7 @@ class Replay {
           states_.size());
   }
 
-  // Once: what it is made of goes.
+  // Call it once: it moves its data into the result.
   Timeline timeline() {
     Timeline timeline;
     timeline.iteration_end_s.assign(plan_.iterations, 0);
@@ -155,7 +155,7 @@ class Replay {
     bool busy = false;    // by priority
     std::vector<TaskIndex> waiting;
   };
-  // A collective of all groups that lie alike.
+  // A collective that represents all groups with the same shape.
   struct Meeting {
     std::vector<std::pair<std::int32_t, TaskIndex>> tasks;  // with their classes
     std::size_t arrived = 0;
@@ -230,7 +230,8 @@ class Replay {
     }
   }
 
-  // At full speed: what others leave it on average, and at least what it has with all of its like.
+  // Time at full speed: with the bandwidth that others leave on average, and at least as fast as in
+  // the steady timeline.
   static double alone_s(double alone_s, double together_s, double busy) {
     return busy < 1 ? std::min(together_s, alone_s / (1 - busy)) : together_s;
   }
@@ -294,7 +295,7 @@ class Replay {
     if (!slowed_by_node(task.kind)) return steady_s;
     const double slowdown = drawn[place];
     if (plan_.classes[c].tasks[t].flows.empty()) return task.seconds(slowdown);
-    // The amounts of its flows grow like the kernels' time.
+    // The amounts of its flows grow with the kernels' time.
     return task.seconds(slowdown) + std::max(0.0, steady_s - task.seconds(1)) * slowdown;
   }
 
@@ -416,7 +417,7 @@ class Replay {
     }
   }
 
-  // When the last of a group has come.
+  // When the last member of a group has come.
   double last_of(std::int32_t group, const std::vector<TaskIndex>& task_of_class) {
     double last_s = 0;
     for (const RankId rank : plan_.groups[group].members) {
@@ -425,7 +426,7 @@ class Replay {
     }
     return last_s;
   }
-  // How long it takes from then on.
+  // How long the collective takes from then on.
   double seconds_of(const Timeline& timeline, std::int32_t group,
                     const std::vector<TaskIndex>& task_of_class) const {
     double last_s = 0, end_s = 0;

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The busiest stream of any rank, without its transfers.
+// The time that the busiest stream of any rank takes without its transfers.
 double busiest_stream_s(const Plan& plan) {
   double longest = 0;
   for (const RankClass& rank_class : plan.classes) {
@@ -29,7 +29,7 @@ struct SampledFlow {
   WayLoads::Way way;
 };
 
-// The mean way of theirs, by which part of its flows are here.
+// The mean path of these flows, weighted by the part of each that is simulated.
 SharedWay way_of(std::span<const SampledFlow> sampled) {
   SharedWay way{sampled.front().way.link, 0, {}};
   double in_truth = 0;

@@ -60,7 +60,8 @@ class RangeSearch {
     return end_of(best_s, longer, search_.most_s, kOutwards);
   }
 
-  // From the best past `known`, in this order, then by this factor to the limit.
+  // Searches from the best past the `known` intervals, in this order, then by this factor to the
+  // limit.
   double end_of(double best_s, const std::vector<double>& known, double limit_s, double factor) {
     double good_s = best_s;
     std::optional<double> bad_s;

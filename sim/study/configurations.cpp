@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-// Below it every GPU can hold its sequences whole.
+// Every GPU can hold shorter sequences whole.
 constexpr int kLeastCpSequence = 16384;
 constexpr int kMostCp = 16;
 constexpr int kMostMicro = 64;
@@ -39,7 +39,7 @@ void put(Overrides& set, const std::string& key, const std::string& value) {
   set.emplace_back(key, value);
 }
 
-// All axes: another layout may have ranks along those that the scenario leaves out.
+// Names all axes, because another layout may have ranks along axes that the scenario leaves out.
 std::string order_text(const Layout& layout) {
   std::vector<std::string_view> names;
   for (const RankAxis axis : all_axes(layout)) names.push_back(name_of(axis));
@@ -216,15 +216,15 @@ std::vector<Configuration> micro_batches_of(const Configuration& base, const All
     find_shares_again(next.job);
     configurations.push_back(std::move(next));
   }
-  // Too many replicas: let the caller say so.
+  // There are too many replicas: the caller says so.
   if (configurations.empty()) configurations.push_back(base);
   return configurations;
 }
 
 namespace {
 
-// The sets with a name; `modules`: also each module that the model has, alone, and those together
-// that are cheapest to compute again.
+// The sets with a name. `modules`: also each module of the model alone, and those together that are
+// cheapest to compute again.
 std::vector<Recompute> recompute_sets(const Job& job, bool modules) {
   using enum RecomputeModule;
   if (job.network) return {Recompute::none};
@@ -304,7 +304,7 @@ std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bo
   std::vector<ChosenSchedule> schedules;
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
-    // The job's own only, and where nothing else is asked.
+    // The job's own schedule alone, if no other is requested.
     if (all ? kind.asynchronous || !allows(allowed, kind.name) : !own) continue;
     for (const int v : chunks_of(job, kind, own, all || chunks)) {
       for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {

@@ -25,7 +25,7 @@ constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
 constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
 
-// The campaign's goodput with `other`'s settings of failures and recovery.
+// The goodput that the campaign has with `other`'s settings of failures and recovery.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
                   int threads) {
   const int trials = std::min(kTrialsBothWays, paired_trials(report));
@@ -53,14 +53,14 @@ std::string with_text(const std::string& value, std::optional<double> goodput) {
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
 }
 
-// A number, or a law that times are drawn from, at half and at twice.
+// Half and twice of a number, or of a law that times are drawn from.
 struct BothWays {
   std::string now, half, twice;
   std::optional<double> at_half = {}, at_twice = {};
 };
 
-// Recorded repairs have no single number: all of them take half as long, or twice. Empty: another
-// key.
+// Recorded repairs have no single number: all take half as long, or twice as long. Empty: this is
+// another key.
 std::optional<BothWays> drawn_repairs(const Job& job, const std::string& key,
                                       const CampaignInputs& inputs, const CampaignReport& report,
                                       int threads) {
@@ -101,7 +101,7 @@ std::vector<Note> reported_numbers(const Case& the_case, const CampaignInputs& i
       const std::optional<double> goodput =
           goodput_with(the_case, inputs, report, each.key, each.value, threads);
       notes.push_back({each.key,
-                       fmt::format("{} here, as {} is said to take, and {} as it was reported: {}",
+                       fmt::format("{} here, as the authors of {} claim; users reported {}: {}",
                                    own->value, scheme.name, each.value, each.source),
                        fmt::format("goodput {:.1f} %, {} as reported", 100 * report.goodput.mean,
                                    with_text(each.value, goodput))});

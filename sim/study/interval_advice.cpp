@@ -26,7 +26,7 @@ constexpr int kAdvicePoints = 9;
 constexpr int kWayPoints = 5;
 constexpr double kGridFactor = 4;  // the grid goes from the exact interval / 4 to 4 times it
 
-// The share of its failures whose notice is too short to save at the end of an iteration.
+// The share of failures whose notice is too short to save at the end of an iteration.
 double unsaved_share(const FailureClass& failure_class, const CampaignPlan& plan) {
   const std::vector<int> any_node = {0};
   const int tier = plan.saver_within(failure_class.notice_s, any_node);
@@ -88,7 +88,7 @@ struct Subject {
   double cost_s(double work_s) const { return stall_s + std::max(0.0, lag_s - work_s); }
 };
 
-// The least multiple of `unit_s` that takes `time_s`; one at least.
+// The least multiple of `unit_s` that is at least `time_s`; at least one unit.
 double whole_s(double time_s, double unit_s) {
   return std::max(1.0, std::ceil(time_s / unit_s - 1e-9)) * unit_s;
 }
@@ -167,10 +167,10 @@ PairedCampaign campaign_as_configured(const CampaignInputs& inputs, const Campai
   return paired_campaign(inputs, report, paired_trials(report), threads);
 }
 
-// By formula. Nothing where no failure goes back to the tier.
+// Goodput of an interval by formula. Empty if no failure goes back to the tier.
 using Expected = std::function<double(double work_s)>;
 
-// For a job that stops and goes back as a whole to this tier.
+// The formulas are for a job that stops and goes back as a whole to this tier.
 Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, const Subject& subject,
                       const Failures& failures) {
   const TierTiming& timing = inputs.table.tiers[subject.tier];
@@ -195,7 +195,7 @@ Expected set_formulas(IntervalReport& advice, const CampaignInputs& inputs, cons
   return expected;
 }
 
-// In iterations: around the exact formula's, or over all that is possible where there is none.
+// In iterations: around the exact formula's interval, or over all possible ones if there is none.
 std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subject) {
   std::set<int> intervals = {subject.iterations(advice.configured_s)};
   const bool by_formula = advice.mtbf_s > 0;
@@ -210,7 +210,7 @@ std::set<int> intervals_to_try(const IntervalReport& advice, const Subject& subj
   for (const double every_s : {advice.young_s, advice.daly_s, advice.exact_s}) {
     intervals.insert(subject.iterations(every_s));
   }
-  // The way from there to a configured interval that is far off.
+  // Intervals on the way from there to a configured interval that is far away.
   const double ratio = advice.configured_s / advice.exact_s;
   if (std::abs(std::log(ratio)) <= std::log(kGridFactor)) return intervals;
   for (int i = 1; i <= kWayPoints; ++i) {
@@ -298,8 +298,8 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
     advice.points.push_back({work_s, expected ? expected(work_s) : 0, campaign.goodput});
   }
   if (!expected) return advice;
-  // Both by the failures that the best was chosen by, among which it is the best: by others chance
-  // could make it lose to the formula's.
+  // Both are judged by the failures that chose the best interval. Under other failures it could
+  // lose to the formula's by chance.
   const auto chosen_by = [&](double every_s) {
     return tries.to_choose_by(subject.iterations(every_s)).goodput.mean;
   };
@@ -309,7 +309,7 @@ IntervalReport advice_of(const CampaignInputs& inputs, const CampaignReport& rep
   return advice;
 }
 
-// The formulas are of a job that stops and goes back as a whole.
+// The formulas are for a job that stops and goes back as a whole.
 bool has_advice(const CampaignInputs& inputs) {
   return inputs.recovery.elastic.groups == 0 && !inputs.table.islands.has_islands();
 }

@@ -26,7 +26,7 @@ namespace windtunnel {
 namespace {
 
 constexpr int kSearchPoints = 25;
-constexpr int kNearPoints = 5;         // of later rounds, around what was found
+constexpr int kNearPoints = 5;         // points of later rounds, around the best one found
 constexpr double kNearFactor = 4;      // up and down
 constexpr double kLeastFactor = 1.02;  // between neighbours: three digits tell them apart
 constexpr double kLeastGain = 1e-6;    // relative, of a round
@@ -34,7 +34,7 @@ constexpr int kMostRounds = 6;
 
 enum class Rounded { down, up };
 
-// To three digits.
+// Rounds to three digits.
 double rounded(double number, Rounded way) {
   const double digit = std::pow(10, std::floor(std::log10(number)) - 2);
   const double digits = number / digit;
@@ -51,7 +51,7 @@ std::string three_digits(double seconds, Rounded way) {
   return fmt::format("{:.3g}{}", rounded(number, way), end);
 }
 
-// Shares of the time become the intervals that they come to, which can be searched.
+// Shares of the time become the intervals that they lead to, which can be searched.
 void resolve_overheads(IterationTable& table) {
   const Pace pace(table, table.iteration_s.front(), std::vector<int>(table.tiers.size(), 1));
   for (int i = 0; i < pace.tiers(); ++i) {
@@ -93,7 +93,7 @@ class Search {
   }
 
  private:
-  // A given interval that takes more of the storage is none of those searched.
+  // Replaces a given interval that takes more of the storage than is allowed.
   void keep_to_storage() {
     for (size_t at = 0; at < tiers_.size(); ++at) {
       const double least_s = storage_allows_s(at);
@@ -107,7 +107,7 @@ class Search {
     return seconds_of(at, given_[at]) >= storage_allows_s(at);
   }
 
-  // In whole iterations.
+  // The shortest interval that the storage allows, in whole iterations.
   double storage_allows_s(size_t at) const {
     const double least_s = storage_interval_s(inputs_, tiers_[at]);
     return std::ceil(least_s / iteration_s() - 1e-9) * iteration_s();
@@ -123,7 +123,8 @@ class Search {
     return format_quantity(count < 1000 ? count : rounded(count, way), Dimension::iterations);
   }
 
-  // Not longer, for a save is due at the end of an iteration, unless that were too short.
+  // Rounds down, because a save is due at the end of an iteration, unless the result would be too
+  // short.
   std::string text_of(size_t at, double every_s) const {
     std::string text = text_of(at, every_s, Rounded::down);
     const bool too_short = seconds_of(at, text) < (1 - 1e-9) * shortest_s_[at];
@@ -139,12 +140,12 @@ class Search {
     return std::max(1.0, iterations) * iteration_s();
   }
 
-  // More is better.
+  // Larger is better.
   double value_of(const CampaignReport& report) const {
     return options_.aim == Aim::cost ? -report.job_cost_usd.mean : report.goodput.mean;
   }
 
-  // With this interval of one tier and what was chosen for the others.
+  // The value if this tier takes this interval and the others keep the chosen ones.
   double value_at(size_t at, double every_s) {
     std::vector<std::string> texts = chosen_;
     texts[at] = text_of(at, every_s);
@@ -200,8 +201,8 @@ class Search {
 
   std::string name_of(size_t at) const { return tier_name(tier(at)); }
 
-  // Whether a trial went back to the tier, as given or at the best. Without one, nothing is known
-  // of what its snapshots are worth.
+  // Whether a trial went back to the tier, with the given or the best interval. Otherwise nothing
+  // is known of the worth of its snapshots.
   bool is_needed(size_t at) const {
     return std::ranges::any_of(std::array{&given_campaign_, &best_campaign_},
                                [&](const auto* report) {
@@ -242,8 +243,8 @@ class Search {
     return gains ? given_ : best_;
   }
 
-  // Below it snapshots would be skipped or waited for, as the last copy is not complete yet, or
-  // take more of the storage than their share.
+  // At shorter intervals snapshots would be skipped or waited for, because the last copy is not
+  // complete yet, or would take more of the storage than their share.
   double shortest_s(size_t at) const {
     IterationTable table = inputs_.table;
     save_every_iterations(table.tiers[tiers_[at]].tier, 1);
@@ -357,7 +358,7 @@ class Search {
   std::vector<std::string> best_;    // the same, of best_value_
   std::vector<double> shortest_s_;   // the same: shortest_s()
   std::vector<bool> needed_;         // the same: is_needed()
-  // Under failures to choose by (to_choose_by()), as all campaigns below.
+  // Its failures are those to choose by (to_choose_by()), as in all campaigns below.
   CampaignReport given_campaign_;
   CampaignReport best_campaign_;
   double best_value_ = 0;

@@ -39,8 +39,8 @@
 namespace windtunnel {
 namespace {
 
-// Configurations that threads judge between two looks at the ranking: what is passed over does not
-// depend on how many threads there are.
+// Configurations that threads judge between two updates of the ranking: which ones are skipped does
+// not depend on the number of threads.
 constexpr size_t kBlock = 32;
 
 constexpr const char* kLayoutFault = "layout, model and cluster do not fit together";
@@ -67,7 +67,7 @@ bool is_below(std::string_view key, std::string_view above) {
   return key.size() > above.size() && key.starts_with(above) && key[above.size()] == '.';
 }
 
-// Null: none is named.
+// Null if the scenario names none.
 std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
   const Framework* framework = software_of(start);
   if (framework == nullptr) return nullptr;
@@ -114,14 +114,14 @@ double passes_s(const PreparedIteration& prepared) {
   return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).makespan_s;
 }
 
-// All tokens at this step time, on GPUs that are paid as campaign_inputs() says.
+// Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
 double undisturbed_usd(const Job& job, double step_s) {
   if (job.tokens == 0) return 0;  // tokens_per_step() would draw unequal sequences for nothing
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 
-// As `run` would read it: its software makes of each layout and schedule what it makes of that one.
-// Returns what it chose.
+// Applies what the named software chooses for each layout and schedule, as `run` would. Returns its
+// choices.
 std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides& set, Job& job) {
   if (software == nullptr || software->framework->defaults.empty()) return {};
   const auto stated = [&](std::string_view key) {
@@ -229,8 +229,8 @@ class Optimiser {
 
   bool keeps_frontier() const { return options_.recompute || options_.offload; }
 
-  // Whether a configuration that is no better than this is neither among the best nor on the
-  // frontier, as they were before its block.
+  // Whether a configuration that is no better than this one could appear neither among the best nor
+  // on the frontier, as they were before its block.
   bool cannot_show(const RankedConfiguration& at_best) const {
     if (!full() || value_of(at_best) <= value_of(result_.best.back())) return false;
     return !keeps_frontier() || std::ranges::any_of(result_.frontier, [&](const auto& known) {
@@ -238,7 +238,7 @@ class Optimiser {
     });
   }
 
-  // The example of what does not fit is the one that comes nearest.
+  // Keeps the nearest of the configurations that do not fit, as an example.
   void note(const Fault& fault) {
     Optimisation::Reason& at = result_.infeasible[fault.reason];
     if (at.count++ > 0 && !(fault.bytes < at.bytes)) return;
@@ -272,7 +272,7 @@ class Optimiser {
                         options_.allowed);
   }
 
-  // Throws Error where it cannot be under any schedule.
+  // Throws Error if the job is impossible under any schedule.
   void check_any_schedule(Job& job) const {
     if (!options_.layout && !options_.schedule) return check_conflicts(job);
     auto own = std::exchange(job.schedule, {});
@@ -299,7 +299,8 @@ class Optimiser {
     if (known.empty()) use(job);
   }
 
-  // Unless the layout is impossible, or the least that a GPU holds is too much.
+  // Adds the configuration unless its layout is impossible or even the least that a GPU must hold
+  // is too much.
   void add(Configuration configuration, const std::shared_ptr<const NamedSoftware>& software) {
     Job& job = configuration.job;
     const int chunks = job.layout.vpp;
@@ -387,8 +388,8 @@ class Optimiser {
       result_.passed_over += each.passed_over;
       for (const Fault& fault : each.faults) note(fault);
       for (RankedConfiguration& ranked : each.feasible) {
-        // Several overrides give the same configuration: without a pipeline every schedule is the
-        // same.
+        // Several overrides may give the same configuration: without a pipeline every schedule is
+        // the same.
         Overrides sorted = ranked.set;
         std::ranges::sort(sorted);
         if (!seen_.insert(std::move(sorted)).second) continue;
@@ -404,8 +405,8 @@ class Optimiser {
     keep_frontier(result_.frontier);
   }
 
-  // What the scenario leaves to the search, for this configuration: under the plain schedule where
-  // others are tried.
+  // Finds what the scenario leaves to the search for this configuration, under the plain schedule
+  // if others are tried.
   void find_memory(Job& job) const {
     if (!offload_of(job).searched.any()) return;
     Job open = with_memory_open(job);
@@ -448,7 +449,7 @@ double simulated_value(const RankedConfiguration& at, Aim aim) {
   }
 }
 
-// Adds the best intervals of this configuration to what makes it.
+// Adds the best intervals of this configuration to its overrides.
 void search_its_intervals(const ScenarioText& scenario, const OptimiseOptions& options,
                           Overrides& set) {
   if (options.intervals.empty()) return;
@@ -478,7 +479,7 @@ void simulate_best(const ScenarioText& scenario, const OptimiseOptions& options,
         });
       }
       best[i].record = record_of(the_case, std::move(measured), simulate_options);
-      // Thousands of tasks per rank that nobody asks for.
+      // The Plan has thousands of tasks per rank, and nothing uses it.
       best[i].record->plan = {};
       best[i].record->timeline.ranks.clear();
       best[i].record->critical_path.clear();
@@ -502,7 +503,7 @@ std::optional<Overrides> possible_layout(const ScenarioText& scenario, const Ove
         Overrides set = point;
         set.emplace_back("layout", fmt::format("{{tp: {}, pp: {}}}", tp, pp));
         const int dp = resolve_unprepared(scenario, set).job.layout.dp;
-        // What else the scenario says of its layout stays.
+        // Keeps everything else that the scenario says of its layout.
         set = point;
         const Layout tried{.tp = tp, .pp = pp, .dp = dp};
         for (const Axis& axis : kAxes) {
@@ -532,7 +533,7 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   }
 }
 
-// The closed form ranks configurations, and knows no steps that do not wait for all.
+// The closed form that ranks configurations does not model steps that go on without some workers.
 void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {
     if (!key.starts_with("redundancy") && !key.ends_with(".wait_for")) continue;

@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-// A step is one round of the job's schedule: of one without a flush several iterations.
+// A step is one round of the job's schedule; without a flush a round has several iterations.
 class CompanySteps {
  public:
   // Keeps references to the cases of the company.
@@ -40,7 +40,7 @@ class CompanySteps {
   std::size_t jobs() const { return company_.jobs.size(); }
   const Job& job(std::size_t j) const { return company_.jobs[j].job; }
 
-  // Without the others.
+  // When the job's steps end without the other jobs.
   std::vector<double> ends_alone(std::size_t j, int steps) const {
     Plan plan = plan_of(j, steps);
     const Timeline timeline = execute(plan, job(j).cluster, options());
@@ -62,7 +62,8 @@ class CompanySteps {
     return result;
   }
 
-  // `steps` of each job: within seconds, in some hundred MB, and in what Task::iteration counts.
+  // Whether `steps` of each job can be simulated within seconds, in some hundred MB, and counted by
+  // Task::iteration.
   bool can_simulate(const std::vector<double>& steps) const {
     constexpr double kMostTasks = 2e6;
     double tasks = 0;
@@ -131,7 +132,8 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
                                           const std::vector<double>& start_s) {
   constexpr int kTries = 5;
   const auto longest = std::ranges::max_element(alone_s) - alone_s.begin();
-  // The first step of the longest is not counted, nor what others do before it has ended.
+  // The first step of the longest job is not counted, nor is anything that others do before it has
+  // ended.
   double horizon_s = (kCompanySteps + 2) * alone_s[longest];
   std::vector<double> stretch(steps.jobs(), 1);
   for (int tried = 0; tried < kTries; ++tried) {
@@ -162,7 +164,7 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
   CHECK(false, "the jobs do not run beside one another for {} steps", kCompanySteps);
 }
 
-// [start] when each job begins: the first at once, the others so much of a step later.
+// [start] When each job begins: the first at once, the others a fraction of a step later.
 std::vector<double> start_of(int start, const std::vector<double>& alone_s) {
   constexpr double kGolden = 0.6180339887498949;  // jobs after the second: apart from it, too
   std::vector<double> start_s(alone_s.size(), 0);

@@ -77,7 +77,7 @@ SweepCase sweep_case(const Sweep& sweep, size_t index, SharedPreparation& shared
   return result;
 }
 
-// The points that share a table, and what the engine says about them once it has.
+// Points that share a table, and the engine's results for it once it has run.
 struct Group {
   std::vector<const SweepCase*> cases;
   std::shared_ptr<const Case> first;
@@ -105,7 +105,7 @@ std::vector<int> first_of_table(const std::vector<SweepCase>& cases) {
 void measure(Group& group) {
   try {
     group.measured = measure_iteration(*group.first, {.threads = 1});
-    // Thousands of tasks per rank that no point shows.
+    // A table has thousands of tasks per rank, which no point shows.
     group.measured.plain = {};
     group.measured.critical_path = {};
   } catch (const Error& error) {
@@ -165,7 +165,8 @@ class SweepRun {
     options_.finished(point);
   }
 
-  // What is no fault of a point (a full disk, a caller's function that throws) ends all of them.
+  // Errors that no point is to blame for (a full disk, a caller's function that throws) end all
+  // points.
   void or_fail(const std::function<void()>& work) {
     try {
       work();
@@ -260,7 +261,7 @@ void check_size(const Sweep& sweep) {
       points, static_cast<double>(std::numeric_limits<int>::max())));
 }
 
-// Equal neighbours in the grid end up far apart (Knuth's multiplicative hash).
+// Spreads equal neighbours in the grid far apart (Knuth's multiplicative hash).
 std::uint32_t dealt(int index) {
   return static_cast<std::uint32_t>(index) * 2654435769U;
 }

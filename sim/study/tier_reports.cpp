@@ -63,8 +63,7 @@ double survival(const TierProtection& protection, const CampaignInputs& inputs, 
   double beyond_per_s = 0;
   for (const FailureClass& failure_class : inputs.failures) {
     const double rate = mean_rate_per_s(failure_class, inputs.nodes, inputs.campaign.length_s);
-    // Snapshots before planned stops are taken for them (tier_for_planned_stop()); a bad copy ends
-    // nobody.
+    // A planned stop takes its own snapshot (tier_for_planned_stop()); a bad copy ends no trainer.
     if (!traits_of(failure_class.kind).unexpected) continue;
     if (!survives_end(protection, failure_class)) {
       beyond_per_s += rate;

@@ -39,7 +39,8 @@ class Draws {
     }
   }
 
-  // Whoever leaves is any of those that there are; joiners are of a kind as often as its count.
+  // A leaving peer is drawn from all present ones; a joining one belongs to a kind with a
+  // probability in proportion to its count.
   std::vector<AttendanceChange> by_trace() {
     std::vector<double> counts;
     double total = 0;

@@ -123,8 +123,8 @@ class Run {
     possible_ = possible_rate();
   }
 
-  // One peer from the stage with the most to spare to the slowest: the one that leaves the slower
-  // of the two fastest.
+  // Moves one peer from the stage with the most to spare to the slowest: the peer after which the
+  // slower of the two is fastest.
   void rebalance() {
     const int from = fastest();
     const int to = slowest();

@@ -98,6 +98,33 @@ std::vector<Breach> broken_links(const std::string& root, const SourceFile& page
 
 namespace {
 
+constexpr std::array<std::string_view, 5> kPhysicsSections = {
+    "## Formula", "## Source", "## Constants", "## Limits", "## What it misses"};
+
+}  // namespace
+
+std::vector<Breach> wrong_sections(const SourceFile& page) {
+  std::vector<Breach> breaches;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < page.lines.size(); ++i) {
+    const std::string& line = page.lines[i];
+    if (!line.starts_with("## ")) continue;
+    if (next < kPhysicsSections.size() && line == kPhysicsSections[next]) {
+      ++next;
+      continue;
+    }
+    breaches.push_back(
+        {page.path, static_cast<int>(i + 1), fmt::format("'{}' is no section here", line)});
+  }
+  if (next < kPhysicsSections.size()) {
+    breaches.push_back({page.path, static_cast<int>(page.lines.size()),
+                        fmt::format("'{}' is missing", kPhysicsSections[next])});
+  }
+  return breaches;
+}
+
+namespace {
+
 constexpr std::array<std::string_view, 4> kPageFolders = {"guide", "reference", "physics",
                                                           "results"};
 

@@ -92,6 +92,10 @@ std::vector<SourceFile> read_pages(const std::string& root);
 // Links of a page that lead to no file of the project, or to no heading of it.
 std::vector<Breach> broken_links(const std::string& root, const SourceFile& page);
 
+// A page of docs/physics has the sections Formula, Source, Constants, Limits and What it misses, in
+// this order and no others; what it models stands before them.
+std::vector<Breach> wrong_sections(const SourceFile& page);
+
 // Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
 

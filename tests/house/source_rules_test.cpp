@@ -183,6 +183,18 @@ TEST(House, LinksOfPagesLeadSomewhere) {
   EXPECT_EQ(list(all), "");
 }
 
+TEST(House, PagesOfPhysicsHaveOneForm) {
+  std::vector<Breach> all;
+  int pages = 0;
+  for (const SourceFile& page : read_pages(WINDTUNNEL_SOURCE_DIR)) {
+    if (!page.path.starts_with("docs/physics/")) continue;
+    ++pages;
+    for (Breach& breach : wrong_sections(page)) all.push_back(std::move(breach));
+  }
+  EXPECT_GE(pages, 18);
+  EXPECT_EQ(list(all), "");
+}
+
 TEST(House, PagesThatFilesNameAreThere) {
   std::vector<SourceFile> files = read_pages(WINDTUNNEL_SOURCE_DIR);
   for (SourceFile& file : read_sources(WINDTUNNEL_SOURCE_DIR, {".md", ".yaml", ".txt", ".form"})) {
@@ -223,6 +235,16 @@ TEST(Rules, LinksNeedAFileAndAHeading) {
   EXPECT_EQ(texts(broken_links(WINDTUNNEL_SOURCE_DIR, page)),
             (Lines{"docs/README.md:3: 'nowhere.md' leads to no file",
                    "docs/README.md:4: '#j' leads to no heading"}));
+}
+
+TEST(Rules, APageOfPhysicsHasItsSectionsInOrder) {
+  const SourceFile page = {
+      "docs/physics/a.md",
+      {"# A", "## Formula", "### Any", "## Constants", "## Source", "## Limits"}};
+  EXPECT_EQ(texts(wrong_sections(page)),
+            (Lines{"docs/physics/a.md:4: '## Constants' is no section here",
+                   "docs/physics/a.md:6: '## Limits' is no section here",
+                   "docs/physics/a.md:6: '## Constants' is missing"}));
 }
 
 TEST(Rules, NamedPagesHaveToBeThere) {

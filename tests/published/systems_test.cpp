@@ -55,7 +55,7 @@ void check_row(const DocumentNode& row) {
   CHECK(!has(row, "scenario") || !has(row, "job"), "{}: scenario and job", system);
   for (const DocumentNode& entry : row.value_of("here")->items) {
     CHECK(!has(entry, "over") || !has(entry, "amount"), "{}: over and amount", system);
-    CHECK(has(entry, "value") != has(entry, "ours"), "{}: ours or value is due", system);
+    CHECK(has(entry, "value") != has(entry, "ours"), "{}: expected ours or value", system);
     const bool read = has(entry, "ours");
     CHECK(read || !(has(entry, "against") || has(entry, "over") || has(entry, "amount")),
           "{}: a value is of a test, and not computed with", system);

@@ -85,7 +85,7 @@ class JsonReader {
     } catch (const Json::out_of_range&) {
       throw Error(top_, "a number in the JSON is too large");
     }
-    if (!document_.is_object()) throw Error(top_, "an object is due");
+    if (!document_.is_object()) throw Error(top_, "expected an object");
   }
 
   const Json& list(const Json& in, const char* key) const {

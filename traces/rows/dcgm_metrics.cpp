@@ -61,7 +61,7 @@ class MetricsReader {
       return;
     }
     const std::optional<double> value = take_number(rest);
-    if (!value) fail(rest, "a value is due");
+    if (!value) fail(rest, "expected a value");
     rest = trimmed(rest);
     if (rest.empty()) {
       if (read.name != kLast && read.name != kCount) {
@@ -117,11 +117,11 @@ class MetricsReader {
     const std::optional<double> value = take_number(rest);
     rest = trimmed(rest);
     if (!value || !take_text(rest, "@[")) {
-      fail(text, "a line 'NAME{LABELS} =>', 'NAME{LABELS} VALUE TIME' or 'VALUE @[TIME]' is due");
+      fail(text, "expected a line 'NAME{LABELS} =>', 'NAME{LABELS} VALUE TIME' or 'VALUE @[TIME]'");
     }
     const std::size_t close = rest.find(']');
-    if (close == std::string_view::npos) fail(text, "']' is due behind the time");
-    if (!current_) fail(text, "a line 'NAME{LABELS} =>' is due before samples");
+    if (close == std::string_view::npos) fail(text, "expected ']' behind the time");
+    if (!current_) fail(text, "expected a line 'NAME{LABELS} =>' before samples");
     std::string_view time = rest.substr(0, close);
     series_[*current_].samples.emplace_back(take_time(time), *value);
   }
@@ -130,7 +130,7 @@ class MetricsReader {
     std::string_view rest = trimmed(text);
     const std::optional<double> at = take_number(rest);
     if (!at || !(*at >= 0 && *at < 1e16) || !trimmed(rest).empty()) {
-      fail(text, "a time in seconds or milliseconds since 1970 is due");
+      fail(text, "expected a time in seconds or milliseconds since 1970");
     }
     return *at > kLatest_s ? *at / 1000 : *at;
   }
@@ -145,7 +145,7 @@ class MetricsReader {
     rest.remove_prefix(open + 1);
     while (!take_text(rest, "}")) {
       const std::size_t equals = rest.find("=\"");
-      if (equals == std::string_view::npos) fail(rest, "a label NAME=\"VALUE\" or '}' is due");
+      if (equals == std::string_view::npos) fail(rest, "expected a label NAME=\"VALUE\" or '}'");
       const std::string key(trimmed(rest.substr(0, equals)));
       rest.remove_prefix(equals + 2);
       std::string value;
@@ -193,7 +193,7 @@ class MetricsReader {
     }
     if (!node.empty()) records_.nodes.insert(node);
     if (node.empty() && (each.name == kLast || each.name == kCount)) {
-      throw Error(each.where, "a label Hostname, node or instance is due, which names the node");
+      throw Error(each.where, "expected a label Hostname, node or instance, which names the node");
     }
     return node;
   }
@@ -233,7 +233,7 @@ class MetricsReader {
         each.labels.contains("xid") ? each.labels.find("xid")->second : std::string_view();
     int xid = 0;
     if (!take_whole(text, 1, 6, xid) || !text.empty()) {
-      throw Error(each.where, "a label xid is due, the number of an Xid");
+      throw Error(each.where, "expected a label xid, the number of an Xid");
     }
     const std::string stated = each.label("window_size_in_ms");
     std::string_view window_ms = stated;

@@ -225,7 +225,7 @@ class KernelLogReader {
     if (!whole) {
       throw Error(
           {file_, line, static_cast<int>(digits.data() - text.data()) + 1},
-          fmt::format("the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not '{}'",
+          fmt::format("expected the number of an Xid, as in '(PCI:0000:3b:00): 79,', not '{}'",
                       excerpt(digits.substr(0, 20))));
     }
     return rest;

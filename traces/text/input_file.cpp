@@ -64,7 +64,8 @@ InputFile::InputFile(const std::string& path, std::uint64_t usual_bytes)
     : path_(path),
       descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)),
       most_bytes_(usual_bytes == kStreamed ? kStreamed : read_limit(usual_bytes)) {
-  if (descriptor_ < 0 && errno == ENXIO) throw Error(Location{path}, "is a socket; a file is due");
+  if (descriptor_ < 0 && errno == ENXIO)
+    throw Error(Location{path}, "is a socket; expected a file");
   if (descriptor_ < 0) fail_system(path, errno);
   const auto refuse = [&](const std::string& what) {
     close(std::exchange(descriptor_, -1));
@@ -74,10 +75,10 @@ InputFile::InputFile(const std::string& path, std::uint64_t usual_bytes)
   if (fstat(descriptor_, &status) != 0) {
     refuse(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
   }
-  if (S_ISDIR(status.st_mode)) refuse("is a folder; a file is due");
+  if (S_ISDIR(status.st_mode)) refuse("is a folder; expected a file");
   const bool pipe = handed_over(path) && S_ISFIFO(status.st_mode);
   if (!S_ISREG(status.st_mode) && !pipe) {
-    refuse(fmt::format("is {}; a file is due", kind_of(status.st_mode)));
+    refuse(fmt::format("is {}; expected a file", kind_of(status.st_mode)));
   }
   fcntl(descriptor_, F_SETFL, fcntl(descriptor_, F_GETFL) & ~O_NONBLOCK);
   size_ = pipe ? 0 : static_cast<std::uint64_t>(status.st_size);

@@ -61,7 +61,7 @@ class ActionScanner {
     size_t length = 0;
     while (length < rest_.size() && is_letter(rest_[length])) ++length;
     const std::string_view letters = rest_.substr(0, length);
-    if (letters.empty()) fail("an action is due after the stage, as F in 3F1");
+    if (letters.empty()) fail("expected an action after the stage, as F in 3F1");
     std::vector<std::string> known = {std::string(kOldFull)};
     for (const ActionKind kind : kKinds) {
       if (letters_of(kind) == letters) {
@@ -89,7 +89,7 @@ class ActionScanner {
     while (digits < rest_.size() && is_digit(rest_[digits]) && digits <= kMostDigits) {
       value = 10 * value + (rest_[digits++] - '0');
     }
-    if (digits == 0) fail(fmt::format("{} is due, {}", what, example));
+    if (digits == 0) fail(fmt::format("expected {}, {}", what, example));
     if (digits > kMostDigits) fail(fmt::format("{} of more than {} digits", what, kMostDigits));
     if (digits > 1 && rest_.front() == '0') fail(fmt::format("{} starts with 0", what));
     rest_.remove_prefix(digits);
@@ -112,14 +112,14 @@ std::vector<TorchAction> parse_overlap(std::string_view cell) {
   const size_t end = cell.find(')');
   if (end == std::string_view::npos) fail("the bracket is not closed");
   if (cell.substr(end + 1) != kOverlap) {
-    fail(fmt::format("{} is due after the bracket, not '{}'", kOverlap,
+    fail(fmt::format("expected {} after the bracket, not '{}'", kOverlap,
                      excerpt(cell.substr(end + 1))));
   }
   const std::string_view pair = cell.substr(1, end - 1);
   const size_t semicolon = pair.find(';');
   if (semicolon == std::string_view::npos ||
       pair.find(';', semicolon + 1) != std::string_view::npos) {
-    fail("two actions are due in the brackets, as in (0F7;7B3)OVERLAP_F_B");
+    fail("expected two actions in the brackets, as in (0F7;7B3)OVERLAP_F_B");
   }
   std::vector<TorchAction> actions = {ActionScanner(trimmed(pair.substr(0, semicolon))).scan(),
                                       ActionScanner(trimmed(pair.substr(semicolon + 1))).scan()};

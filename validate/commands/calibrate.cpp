@@ -262,7 +262,7 @@ ExitCode calibrate(const CalibrateOptions& options) {
   }
   if (says_of_logs(options)) {
     throw Error(
-        "--machine, --network and --collective are of timings of collectives, which the file "
+        "--machine, --network and --collective apply to timings of collectives, which the file "
         "lacks");
   }
   const FitInput input = read_fit_rows(options.from.front(), options.where, options.gpu);

@@ -95,8 +95,8 @@ ChosenRows chosen_rows(const std::vector<CollectiveRows>& files,
     }
     if (options.machines.empty() && machines.size() > 1) {
       throw Error(Location{file.path},
-                  fmt::format("has rows of {} machines, a calibration is of one; choose with "
-                              "--machine, which may be repeated: {}",
+                  fmt::format("has rows of {} machines, and a calibration describes one; choose "
+                              "with --machine, which may be repeated: {}",
                               machines.size(), fmt::join(machines, ", ")));
     }
   }

@@ -241,7 +241,7 @@ void check_out(const std::string& path, bool force) {
   std::error_code error;
   if (out.extension() != ".yaml") {
     throw Error(Location{path},
-                "--out: a name that ends in .yaml is due: scenarios tell "
+                "--out: expected a name that ends in .yaml: scenarios tell "
                 "files from the library's calibrations by that");
   }
   if (std::filesystem::is_directory(out, error)) throw Error(Location{path}, "--out: is a folder");

@@ -43,7 +43,9 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   const LoadedScenario scenario = load_scenario(path, parse_overrides(set));
   if (has_jobs(scenario.text)) {
     if (ranks_per_node > 0) {
-      throw Error("--ranks-per-node is of one job; several have their nodes in the scenario");
+      throw Error(
+          "--ranks-per-node applies to one job; several jobs have their nodes in the "
+          "scenario");
     }
     return executed_plan(resolve_company(scenario.text));
   }

@@ -84,7 +84,8 @@ class FilledForm {
            layout_[end] == '\n';
   }
 
-  // The first tag from `from` on; begin at the end of the text: none.
+  // The first tag at or behind `from`; a tag that begins at the end of the text means that there is
+  // none.
   Tag next(std::size_t from) const {
     Tag tag;
     tag.begin = layout_.find("{{", from);

@@ -66,7 +66,8 @@ struct LinearModel {
     return sum;
   }
 
-  // To the maximum of the plane's posterior at this scale; `damping` in units of the precision.
+  // Moves to the maximum of the plane's posterior at this scale; `damping` is in units of the
+  // precision.
   VectorXd step(double scale, const VectorXd& damping) const {
     constexpr int kMostSweeps = 100;
     VectorXd step = VectorXd::Zero(precision.size());
@@ -191,7 +192,8 @@ class Search {
     return false;
   }
 
-  // Takes derivatives again of the rows that they mispredicted, with respect to what reaches them.
+  // Takes derivatives again in rows that they mispredicted, with respect to the parameters that
+  // these rows depend on.
   void refresh_derivatives() {
     if (!any_stale()) return;
     std::vector<Rows> wanted = reached_;

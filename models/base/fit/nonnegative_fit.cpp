@@ -9,7 +9,7 @@ namespace {
 
 using Eigen::Index;
 
-// Unconstrained, of the columns in `used`; others are 0.
+// The unconstrained solution for the columns in `used`; the others are 0.
 Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b,
                               const std::vector<Index>& used) {
   Eigen::MatrixXd part(a.rows(), static_cast<Index>(used.size()));
@@ -20,7 +20,7 @@ Eigen::VectorXd least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b
   return all;
 }
 
-// The column that would reduce the sum most if used; -1: none would.
+// The column whose use would reduce the sum most; -1 if none would.
 Index steepest(const Eigen::VectorXd& gradient, const std::vector<Index>& used, double tolerance) {
   Index best = -1;
   double most = tolerance;
@@ -33,7 +33,7 @@ Index steepest(const Eigen::VectorXd& gradient, const std::vector<Index>& used, 
   return best;
 }
 
-// Moves towards `target` as far as nothing becomes negative; drops columns that reach 0 from
+// Moves towards `target` until some column would become negative; drops columns that reach 0 from
 // `used`.
 void step_towards(const Eigen::VectorXd& target, Eigen::VectorXd& x, std::vector<Index>& used) {
   double share = 1;

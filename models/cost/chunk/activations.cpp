@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Rows of the GEMMs on one GPU, and of what sequence parallelism divides.
+// Rows of the GEMMs on one GPU, and rows of tensors that sequence parallelism divides.
 struct Rows {
   double full = 0;
   double divided = 0;
@@ -157,7 +157,7 @@ Experts expert_bytes(const Job& job, const Rows& rows) {
   experts.inputs = kept_input_bytes(job) * sent * job.model.expert_width();
   experts.outputs = bytes_of(job.precision) * sent * job.model.expert_width();
   if (job.software.kept_expert_outputs) experts.kept_outputs = experts.outputs;
-  // The copies made for them, and their sum.
+  // The copies of rows made for the experts, and the sum of their outputs.
   experts.inputs += bytes_of(job.precision) * own * moe.latent_width;
   const double summed = kept_input_bytes(job) * own * moe.latent_width;
   experts.outputs += summed;
@@ -334,7 +334,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   return bytes;
 }
 
-// From I to W: inputs and output gradients of the four GEMMs, in the precision of these.
+// Bytes kept from I to W: inputs and output gradients of the four GEMMs, in the precision of these.
 double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
   const double scale = kept_input_bytes(job) / bytes_of(job.precision);
   const double context = scale * at.context;

@@ -188,7 +188,7 @@ void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
   for (const InnerRound& round : cost.rounds.forward) ++met[round.category];
   std::map<Category, int> count = met;
   for (InnerRound round : cost.rounds.forward) {
-    // The later ones are of the half with the MLP.
+    // The later exchanges belong to the half with the MLP.
     const int left = met[round.category]--;
     const double share = repeated_share(job_.recompute, block, round.category);
     if (left > share * count[round.category]) continue;

@@ -48,8 +48,8 @@ Job at_part(const Job& job, int part) {
   return at_part(job, part_training(job.training.get(), part, job.model.layers));
 }
 
-// A dense layer, or one with experts, and how it is trained: any such layer, or if layers have
-// different loads, this one.
+// A dense layer, or one with experts, with the way it is trained. If loads differ between layers, a
+// form is one single layer.
 struct LayerForm {
   Block block = Block::layer;
   int layer = kAny;  // of those with experts
@@ -270,8 +270,8 @@ const LayerForm& form_of(const Job& job, const std::vector<SharedKind>& kinds, i
   return kinds[kind_of(job, kinds, layer)].keeping;
 }
 
-// [layer of a stage] What it keeps until its backward pass and nothing else reads: of each kind the
-// first ones recompute.
+// [layer of a stage] Bytes that it keeps until its backward pass and that nothing else reads. The
+// first layers of each kind recompute.
 std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>& kinds,
                                   const StageLayers& of, double recompute_share) {
   std::vector<double> kept;
@@ -329,7 +329,7 @@ void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, Chunk
   }
 }
 
-// With the weights moved along a random direction, and in the opposite one.
+// Runs the pass twice: with the weights moved along a random direction, and in the opposite one.
 void run_twice(ChunkCost& chunk) {
   for (CostPart& part : chunk.forward) part.seconds *= 2;
   chunk.hardware_flops *= 2;

@@ -20,7 +20,7 @@ void add(std::vector<CostPart>& parts, Category category, const OpCost& cost) {
   add_cost(parts, category, cost.origin, cost.seconds);
 }
 
-// The host launches the kernels of a direction without waiting for any: they are one row.
+// The host launches all kernels of a direction without waiting for any, so they are one sequence.
 void add_host(const Job& job, const std::vector<LayerCost>& layers, ChunkCost& chunk) {
   if (job.software.cuda_graphs) return;
   std::vector<Launched> forward;

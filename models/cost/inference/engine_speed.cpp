@@ -43,7 +43,7 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   job.layout.dp = std::max(1, gpus / engine.tp);
   if (job.model.moe.experts > 0) job.layout.ep = engine.tp;
   if (serves_adapters(learner)) {
-    // The adapters alone: how the learner trains them is nothing to an engine.
+    // Only the adapters matter here; how the learner trains them makes no difference to an engine.
     Training served{.frozen_layers = learner.training->frozen_layers,
                     .adapter = learner.training->adapter};
     served.adapter.dropout = false;
@@ -52,7 +52,7 @@ Job engine_job(const Job& learner, const EngineSpec& engine) {
   return job;
 }
 
-// On a GPU of an engine, adapters included; those in 4 bits by their bytes.
+// Parameters on a GPU of an engine, including adapters; weights in 4 bits count by their bytes.
 double held_parameters(const Job& job, double element) {
   if (job.training == nullptr) return stage_parameters(job.model, job.layout).front();
   const TrainedParameters of =

@@ -34,7 +34,7 @@ std::vector<double> changed_parameters(const Job& job) {
   return changed;
 }
 
-// What the learner's ranks hold, by pipeline rank as a share of the model, and which of them send.
+// Which shares of the model the learner's ranks hold, by pipeline rank, and which of them send.
 class Holders {
  public:
   explicit Holders(const Job& job) : layout_(job.layout) {
@@ -56,7 +56,8 @@ class Holders {
     return at.dp * layout_.cp + at.cp;
   }
 
-  // Calls add(pp, tp, share of the model) for all that slice `part` of `parts` has in common.
+  // Calls add(pp, tp, share of the model) for every part of the model that slice `part` of `parts`
+  // contains.
   template <class Add>
   void each(int part, int parts, const Add& add) const {
     const double begin = static_cast<double>(part) / parts;
@@ -95,7 +96,7 @@ class FlowBuilder {
     std::iota(flows_.gpus.begin(), flows_.gpus.end(), 0);
   }
 
-  // From all of the learner to a GPU of an engine: its slice, or a share of it.
+  // Adds a transfer from all of the learner to a GPU of an engine: of its slice, or a share of it.
   void from_learner(int gpu, int part, double share, const std::vector<int>& replicas) {
     holders_.each(part, tp_, [&](int pp, int tp, double of_model) {
       for (const int replica : replicas) {
@@ -211,7 +212,7 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
     throw Error::about(
         {"rollout.pool", "rollout"},
         "rollout.pool: {}; nodes of engines are as those of one of cluster.pools: {}",
-        rollout.pool.empty() ? "is to say on which nodes the engines stand"
+        rollout.pool.empty() ? "must name the pool on whose nodes the engines stand"
                              : fmt::format("there is no '{}'", rollout.pool),
         names);
   }
@@ -280,7 +281,7 @@ WeightTransfer gathered(const Job& learner, const RolloutSpec& rollout,
 double weight_tensors(const TransformerSpec& model) {
   double tensors = 0;
   for (const TensorRule& rule : tensor_rules(model)) {
-    // A rule has all vectors of a Mamba layer, the norm among them.
+    // The rule covers all vectors of a Mamba layer, including its norm.
     const bool vectors = rule.tensor == "mamba.heads";
     tensors += rule.count * (vectors ? model.mamba.form().head_vectors + 1 : 1);
   }

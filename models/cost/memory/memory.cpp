@@ -48,7 +48,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   }
 }
 
-// For a rank that holds `factor` times the mean of what is divided.
+// Shards of a rank that holds `factor` times the mean of the divided state.
 StateShards of_share(StateShards shards, double factor) {
   for (double* ranks : {&shards.weights, &shards.gradients, &shards.optimizer}) {
     if (*ranks > 1) *ranks /= factor;
@@ -56,8 +56,8 @@ StateShards of_share(StateShards shards, double factor) {
   return shards;
 }
 
-// ZeRO-3: weights and gradients that are whole at a time, and their network form if that has fewer
-// bits: arriving weights, leaving and arriving gradients.
+// ZeRO-3: weights and gradients that are whole at one time. If their network form has fewer bits,
+// it counts too: arriving weights, leaving and arriving gradients.
 double whole_bytes(const Job& job, const WholeParameters& whole) {
   const Layout& layout = job.layout;
   const ShardRanks shards = shard_ranks(layout);

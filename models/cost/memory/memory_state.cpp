@@ -69,7 +69,7 @@ double optimizer_bytes_per_parameter(const Job& job) {
   if (is_zeroth_order(job.training.get())) return 0;
   const double copy = has_fp32_copy(job) ? 4 : 0;
   double vectors = moments(job.software.optimizer);
-  // Adam's second one of what is no matrix.
+  // With Muon, parameters that are no matrices keep the second moment of Adam.
   if (job.software.optimizer == Optimizer::muon) vectors += 1 - muon_share(job.model);
   return copy + moment_bytes_per_parameter(job) * vectors;
 }
@@ -103,7 +103,7 @@ double bucket_bytes(const Job& job) {
 
 double weight_share(const Job& job) {
   const SnapshotParameter of = snapshot_parameter(job);
-  // The weights are the fp32 copy then, which counts as optimizer state elsewhere.
+  // The weights are the fp32 copy in this case; elsewhere that copy counts as optimizer state.
   return (of.weights == 0 ? 4 : of.weights) / of.bytes();
 }
 
@@ -125,7 +125,7 @@ double gathered_parameters(const Job& job) {
   const double whole = gathered_parameters(job.model, job.layout, 2.0 / offload_of(job).tiles);
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!in_4_bits) return whole;
-  // Layers are gathered as they are kept.
+  // Layers are gathered in the form in which they are kept.
   const int tp = job.layout.tp;
   const double vocabulary =
       static_cast<double>(padded_vocabulary(job.model.vocabulary, tp)) / tp * job.model.hidden;

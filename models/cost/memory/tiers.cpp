@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// nullptr: it stays on the GPU.
+// nullptr: the part stays on the GPU.
 TierMemory GpuMemory::*part_of(MemoryTier tier) {
   switch (tier) {
     case MemoryTier::host:
@@ -84,7 +84,7 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
   const Offload& offload = offload_of(job);
   if (offload.in_chunks()) return move_chunks(job, state, at);
   const double pieces = std::min(sections_parameters(job), parameters);
-  // Under ZeRO-3 those that are gathered and summed are counted already.
+  // Under ZeRO-3 weights that are gathered and gradients that are summed are counted already.
   const bool gathered = state_shards(job, false).weights > 1;
   if (TierMemory* tier = tier_of(offload.optimizer, at)) {
     const double moved = offload.optimizer_share * state.optimizer;
@@ -105,7 +105,7 @@ void move_to_tiers(const Job& job, const TierMemory& state, double parameters, G
   if (TierMemory* tier = tier_of(offload.weights, at)) {
     at.weights -= state.weights;
     tier->weights += state.weights;
-    // Shards that are ahead of the gathers.
+    // Shards that are fetched ahead of the gathers.
     const double ahead =
         gathered ? pieces - std::min(gathered_parameters(job), parameters) : pieces;
     const double shares = state_shards(job, false).weights;

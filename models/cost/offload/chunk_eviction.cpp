@@ -12,7 +12,7 @@ bool uses_chunk(const ChunkUse& use, int chunk) {
   return use.first <= chunk && chunk < use.end;
 }
 
-// [chunk] The moments that use it, in order.
+// [chunk] The moments at which it is used, in order.
 std::vector<std::vector<int>> moments_of_chunks(const std::vector<ChunkUse>& uses) {
   int chunks = 0;
   for (const ChunkUse& use : uses) chunks = std::max(chunks, use.end);

@@ -3,7 +3,7 @@
 namespace windtunnel {
 namespace {
 
-// Part of what a module does: what the host takes for the module has it.
+// Marks a kernel that is part of a module: the host's time for the module includes it.
 Op part_of_module(Op op) {
   op.launches = 0;
   return op;
@@ -78,7 +78,7 @@ Op rotary_op(double elements, const Shard& s) {
   if (s.rotary_bytes == 0) {
     return memory_op("rotary", 2 * s.e * elements);
   }
-  // A kernel moves 8 bytes or so of an element of its tensor.
+  // A kernel moves about 8 bytes per element of its tensor.
   return in_kernels(memory_op("rotary", s.rotary_bytes * elements), 2 * s.rotary_bytes / 8);
 }
 

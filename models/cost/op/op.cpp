@@ -182,7 +182,7 @@ std::vector<Op> block_ops(const Job& job, Block block, Pass pass, const Sequence
 
 namespace {
 
-// Up to what backward reads of a layer: see Software::early_stop.
+// Keeps only the ops whose results the backward pass of a layer reads: see Software::early_stop.
 void stop_early(const Job& job, Block block, std::vector<Op>& ops) {
   if (!job.software.early_stop || !has_mlp(block)) return;
   ops.erase(std::ranges::find(ops, OpRole::down, &Op::role), ops.end());

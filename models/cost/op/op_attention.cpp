@@ -280,7 +280,7 @@ void append_unfused_forward(const TransformerSpec& model, const Shard& s, std::v
   ops.push_back(memory_op("softmax", 2 * s.e * scores));
   if (model.dropout) ops.push_back(memory_op("score dropout", (2 * s.e + 1) * scores));
   ops.push_back(attention_gemm_op("context", s.queries, s.value_dim, s.keys, s));
-  // From heads first to tokens first; backward also q, k and v go into one tensor.
+  // Transposes from heads first to tokens first; backward q, k and v also go into one tensor.
   ops.push_back(memory_op("transpose", 2 * s.e * s.tokens * s.context));
   launch_with_first(ops, first);
 }

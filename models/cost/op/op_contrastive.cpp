@@ -17,7 +17,7 @@ struct Similarities {
   double width = 0;
 };
 
-// Both directions at once. Tiles never leave the chip.
+// Computes both directions at once. Tiles never leave the chip.
 Op similarity_op(std::string_view name, double m, double n, double k, double result_bytes,
                  const Shard& s) {
   Op op;

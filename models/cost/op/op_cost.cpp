@@ -60,7 +60,7 @@ Origin with_correction(Origin origin, const Parameter& parameter, double share) 
   return share < kNegligible ? origin : weakest(origin, parameter.origin);
 }
 
-// Kernels that an op is on the GPU, by the software that the calibration is of.
+// Number of kernels that an op is on the GPU in the calibration's software.
 double starts_of(const Op& op, const Calibration& c) {
   const Parameter* further = kernel_starts(c, op.compressing);
   return op.starts + (further == nullptr ? 0 : op.launches * further->value);
@@ -144,7 +144,8 @@ double kernel_width(double width) {
   return width;
 }
 
-// By the kernel that the job names: its benchmarked speed times the share that a step sustains.
+// Time of the kernel that the job names, from its benchmarked speed and the share of it that a step
+// sustains.
 OpCost named_attention(const Op& op, const Parameter& peak, const Calibration& c, bool alone) {
   const double width = kernel_width(op.k);
   const AttentionShare share =
@@ -225,7 +226,7 @@ double calls_time(const Op& op, const KernelLaw& law, double bytes) {
          shape_factor(law, op.m, op.n, op.k);
 }
 
-// By a kernel that does a part of the op's work, with its own bytes.
+// Time of a kernel that does a part of the op's work, with its own bytes.
 double product_time(const Op& op, const KernelLaw& law, std::string_view kernel) {
   KernelWork work;
   work.m = op.m;

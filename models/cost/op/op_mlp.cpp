@@ -39,7 +39,7 @@ Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
                        job.model.moe.ffn_hidden, s);
 }
 
-// Up projection, activation, down projection: forward, or back.
+// Appends up projection, activation and down projection, forward, or the way back.
 void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, const Shard& s,
                      std::vector<Op>& ops) {
   const bool forward = pass == Pass::forward;
@@ -95,7 +95,7 @@ void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<O
   ops.push_back(op);
 }
 
-// To the width of the experts, or back, of the rows that this GPU sends.
+// Projects the rows that this GPU sends to the width of the experts, or back.
 void append_width(const Job& job, bool to_experts, Pass pass, const Shard& s,
                   std::vector<Op>& ops) {
   const double width = job.model.moe.latent_width;
@@ -119,8 +119,8 @@ void append_expert_matrices(const Job& job, const Linear& up, const Op& activati
   ops.erase(std::remove_if(behind, ops.end(), std::not_fn(is_gemm)), ops.end());
 }
 
-// By source rank as they arrive, by expert as the GEMM wants them. With one expert, or one source,
-// they are so already.
+// Sorts rows that arrive by source rank into the order of experts that the GEMM needs. With one
+// expert, or one source, they are in order already.
 void append_sort(std::string_view name, const Job& job, const Shard& s, std::vector<Op>& ops) {
   if (job.layout.ep == 1 || (s.local_experts == 1 && !job.software.ep_merged)) return;
   ops.push_back(memory_op(name, 2 * s.e * s.expert_rows * job.model.expert_width()));

@@ -32,7 +32,8 @@ std::vector<Stream> streams_of(const Job& job, Block block, const Shard& s) {
   return streams;
 }
 
-// From the first norm to what attention reads, forward, and back.
+// Appends the ops that lead from the first norm to the inputs of attention, forward, or those that
+// lead back.
 void append_before(const Job& job, const Stream& stream, Pass pass, std::vector<Op>& ops) {
   const Shard& s = stream.shard;
   if (pass == Pass::forward) ops.push_back(norm_op("norm 1", pass, s));
@@ -131,7 +132,8 @@ void append_modulation(const Job& job, Block block, const Shard& s, Pass pass,
                       vectors * s.hidden / job.layout.tp};
   ops.push_back(plain_linear_op(linear, pass, s.e, job, s));
   if (s.fusion != Fusion::none || pass == Pass::backward_weight) return;
-  // A read and a write for each vector; backward the gradient of what it scales, and its own sum.
+  // Reads and writes each vector; the backward pass makes the gradient of what it scales and its
+  // own sum.
   const double per_stream = vectors / (has_two_streams(block) ? 2 : 1);
   const double passes = pass == Pass::forward ? 2 : 3;
   ops.push_back(memory_op("modulated rows", passes * per_stream * s.e * s.norm_tokens * s.hidden));

@@ -36,7 +36,7 @@ namespace {
 
 // Time of the ops that the ring may overlap.
 double beside_ring_s(const BlockSetting& setting, const std::vector<Op>& pass) {
-  // Rings of scores are waited for, and so are sums of keys.
+  // Ranks wait for rings of scores, and for sums of keys.
   if (setting.job.layout.context == ContextForm::rsa) return 0;
   if (setting.job.model.projected_keys > 0) return 0;
   double attention_s = 0;

@@ -67,7 +67,7 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
   };
   const bool local = job.model.moe.locality && shape.nodes > 1;
   const bool uneven = local || !load.by_rank.empty();
-  // Where no rank is known to get more, any may be the busiest.
+  // If no rank is known to get more than others, any rank may be the busiest.
   const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
   const double mean = own * sending.bytes * on_wire;
   InnerCollective sent;
@@ -193,7 +193,7 @@ double hot_weight_bytes(const Job& job) {
          job.model.expert_parameters();
 }
 
-// Behind all of the layer but its experts, less what all-to-alls take of that compute.
+// Hides behind the compute of the layer except its experts, less the part that all-to-alls use.
 void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
                      const Beside& taken, BlockCost& cost) {
   const double bytes = hot_weight_bytes(setting.job);

@@ -12,7 +12,7 @@ namespace {
 
 using MakeOps = std::function<std::vector<Op>(const Job&)>;
 
-// Ops of the whole block, as no tp would run them, on one rank of a mesh of side q.
+// Returns the ops of one rank of a mesh of side q. `ops` are those of the whole block without tp.
 std::vector<Op> mesh_ops(const std::vector<Op>& whole, double q) {
   std::vector<Op> ops;
   for (Op op : whole) {

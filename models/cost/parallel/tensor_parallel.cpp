@@ -199,8 +199,8 @@ class TensorParallel {
     return change(from, to, bytes, gemm_bytes_of(job_.precision));
   }
 
-  // Megatron-LM's, of overlaps: partial results are summed over tp, to every rank or to each its
-  // part of the sequence, and operands gathered.
+  // The sum of partial results over tp, and the gather of operands, in Megatron-LM's signatures:
+  // each rank gets all of the sum, or its part of the sequence.
   Sent sum(double bytes) const { return change(kPartial, between(), bytes); }
   Sent gather_operands(double bytes) const { return change_operands(between(), kBroadcast, bytes); }
 
@@ -222,7 +222,8 @@ class TensorParallel {
     return op_s(pass, role) * (job_.layout.tp - 1) / job_.layout.tp;
   }
 
-  // fused: of a reduction what runs within `gemm_s` of the GEMM that writes what is reduced.
+  // fused: the part of a reduction that runs within `gemm_s`, the time of the GEMM that writes its
+  // input.
   double fused_s(double width, double gemm_s) const {
     if (overlap_ != TensorOverlap::fused) return 0;
     const Sent scatter = change(kPartial, split_along(0), setting_.activation_bytes(width),

@@ -13,7 +13,7 @@ namespace {
 // Times of the paths that the state of the fullest GPU, or of the job, can take.
 class Ways {
  public:
-  // `share` of the state crosses them.
+  // `share`: the part of the state that crosses these paths.
   Ways(double share, const SnapshotTier& tier, const SavedState& state, const Layout& layout,
        const Cluster& cluster, const Calibration& calibration)
       : tier_(tier),
@@ -67,7 +67,7 @@ class Ways {
     const double all_Bps = cluster_.storage.left_of(cluster_.storage.read_Bps) * efficiency;
     const double node_Bps = cluster_.node.storage_nic_Bps.value * efficiency;
     const double of_all = (copy ? of_job_ : 0) + cluster_.nodes * startup_bytes;
-    // As if all nodes had equally much; the fullest may take longer on its own link.
+    // All nodes are taken to hold equally much; the fullest may take longer on its own link.
     const double mean = of_all / cluster_.nodes;
     const double fullest_s = ((copy ? of_node_ : 0) + startup_bytes) / node_Bps;
     const auto rate = [&](double nodes) { return std::min(all_Bps / nodes, node_Bps); };

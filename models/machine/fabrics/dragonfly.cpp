@@ -258,7 +258,7 @@ class DragonflyLinks final : public FabricLinks {
         [this](int router, std::vector<Step>& steps) { append_steps(router, steps); },
         [used](int router) { return router < used; });
     if (from < 0) return;
-    throw Error(fmt::format("what failed leaves no way from node {} to node {}",
+    throw Error(fmt::format("the failed links leave no path from node {} to node {}",
                             from * nodes_per_router_, to * nodes_per_router_));
   }
 

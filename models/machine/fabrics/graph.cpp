@@ -306,7 +306,7 @@ class GraphLinks final : public FabricLinks {
     const int from = from_nic / nics_;
     const int to = to_nic / nics_;
     if (faults_.any_failed()) {
-      throw Error(fmt::format("what failed leaves no way from node {} to node {}", from, to));
+      throw Error(fmt::format("the failed links leave no path from node {} to node {}", from, to));
     }
     const auto end = [this](int nic) {
       return fmt::format("NIC {} of node {}", nic % nics_, nic / nics_);

@@ -101,7 +101,7 @@ class SitesLinks final : public FabricLinks {
       const int node = link < 2 ? 0 : ends_[link / 2 - 1];
       const int other = link < 2 ? ends_[0] : 0;
       const bool up = link % 2 == 0;
-      throw Error(fmt::format("what failed leaves no way from node {} to node {}",
+      throw Error(fmt::format("the failed links leave no path from node {} to node {}",
                               up ? node : other, up ? other : node));
     }
   }

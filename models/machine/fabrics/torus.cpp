@@ -19,7 +19,7 @@ int factorial(int n) {
   return n <= 1 ? 1 : n * factorial(n - 1);
 }
 
-// In an array, because routes are computed millions of times.
+// An array, because routes are computed millions of times.
 struct Dimensions {
   std::array<int, kMostDimensions> items{};
   int count = 0;
@@ -90,7 +90,7 @@ class TorusLinks final : public FabricLinks {
     route.insert(route.end(), way.begin(), way.end());
   }
 
-  // Every node on the path is a switch: as many as there are cables.
+  // Every node on the path is a switch, so there are as many switches as cables.
   int switch_hops(int src_nic, int dst_nic) const override {
     if (faults_.any_failed()) {
       std::vector<int> route;
@@ -175,7 +175,7 @@ class TorusLinks final : public FabricLinks {
         nodes_, [this](int node, std::vector<Step>& steps) { append_steps(node, steps); },
         [](int) { return true; });
     if (from < 0) return;
-    throw Error(fmt::format("what failed leaves no way from node {} to node {}", from, to));
+    throw Error(fmt::format("the failed links leave no path from node {} to node {}", from, to));
   }
 
   int links_per_node() const { return first_[sizes_.size()]; }

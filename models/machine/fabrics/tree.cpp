@@ -198,7 +198,7 @@ class Tree final : public TreeLinks {
     return top;
   }
 
-  // Failed ones included.
+  // Number of paths, including failed ones.
   int ways(int top, int src_nic, int dst_nic) const {
     if (spray_ || top < 0) return 1;
     const Level& level = levels_[top];

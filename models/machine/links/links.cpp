@@ -350,7 +350,7 @@ void LinkTable::append_route(int src_gpu, int dst_gpu, std::vector<LinkId>& rout
   const int exit = exit_gpu(src_gpu, dst_gpu);
   const int src_nic = nic_of(*cluster_, exit);
   const int dst_nic = nic_of(*cluster_, dst_gpu);
-  // The NIC's link stays the first: what shares a NIC is then known by it (FlowTable).
+  // The NIC's link stays first, because FlowTable tells by it which flows share a NIC.
   route.push_back(link(Kind::nic_out, src_nic));
   if (exit != src_gpu) append_inside(src_gpu, exit, route);
   if (behind_pcie(exit)) append_pcie(Kind::pcie_out, exit, route);

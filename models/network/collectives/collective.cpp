@@ -150,7 +150,7 @@ Transfer transfer_of(const CollectiveSteps& steps, const GroupShape& shape, cons
   return transfer;
 }
 
-// Sites, or pools at most: of unlike networks.
+// Number of networks that are joined: sites, or at most one for each pool.
 std::size_t islands(const Cluster& cluster) {
   return std::max(cluster.fabric.sites.size(), cluster.pools.size());
 }
@@ -204,7 +204,8 @@ CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, co
   return cost;
 }
 
-// `hops_share`: of the time. Below a tenth it is no evidence for or against the time.
+// `hops_share`: share of the time that hops take. Below a tenth they are no evidence for or against
+// it.
 Origin origin_of(const CollectiveSteps& steps, const GroupShape& shape, double hops_share,
                  const LawTerms& law, const Cluster& cluster, const Calibration& calibration) {
   const NodeSpec& node = cluster.node_of_pool(shape.pool);

@@ -68,7 +68,8 @@ double node_step_s(const NcclLatencies& row, std::size_t p, const Cluster& clust
   return 1e-6 * (pcie ? row.pci_us : row.nvlink_us)[p] * used(terms.node_origin, law.node_step);
 }
 
-// Where every member talks to every other: no algorithm of NCCL's table.
+// Constants of collectives in which every member talks to every other, which NCCL's table does not
+// contain.
 LawTerms pair_terms(CollectiveKind kind, const GroupShape& shape, const NcclLatencies& row,
                     const Cluster& cluster, const InterconnectLaw& law) {
   LawTerms terms;
@@ -317,7 +318,7 @@ LawTerms CollectiveLaw::terms(CollectiveChoice running, double bytes) const {
     used(terms.net_origin, law.slow_share);
     used(terms.net_origin, law.slow_log);
   }
-  // More than the wire carries is no share.
+  // Shares above 1 would be more than the wire carries.
   terms.net_efficiency = std::min(1.0, terms.net_efficiency);
   terms.node_efficiency = std::min(1.0, terms.node_efficiency);
   terms.wire_efficiency = terms.net_efficiency;

@@ -21,12 +21,12 @@ bool is_power_of_two(int n) {
   return std::has_single_bit(static_cast<unsigned>(n));
 }
 
-// Where n is no power of two: a step into the pairs' second nodes, and one back.
+// Extra steps if n is no power of two: one into the pairs' second nodes, and one back.
 int folds(int n) {
   return is_power_of_two(n) ? 0 : 2;
 }
 
-// A group as the byte counts want it.
+// A collective with the numbers from which bytes are counted.
 struct Call {
   CollectiveKind kind;
   const GroupShape& shape;
@@ -158,7 +158,7 @@ CollectiveSteps in_two_phases(const Call& c) {
   return steps;
 }
 
-// To the first member's rail inside the node, then along it.
+// Data goes to the first member's rail inside the node, then along that rail.
 CollectiveSteps gather(const Call& c) {
   const double share = c.bytes / c.n;
   CollectiveSteps steps =

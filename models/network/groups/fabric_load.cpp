@@ -353,7 +353,8 @@ std::vector<int> sampled_distances(int n, int most) {
   std::vector<int> distances;
   const int count = std::min(n - 1, most);
   for (int i = 0; i < count; ++i) {
-    // Shifted a little, by the golden section: even spacing would meet a torus in step.
+    // Moves positions a little, by the golden section, because evenly spaced ones would stay in
+    // step with a torus.
     const double shift = 0.6180339887498949 * i;
     const double at = i + shift - static_cast<int>(shift);
     distances.push_back(count == n - 1 ? i + 1 : 1 + static_cast<int>(at * (n - 1) / count));

@@ -60,7 +60,8 @@ std::vector<double> exchange_bytes(const UnevenExchange& exchange, bool returns,
   for (std::size_t from = 0; from < n; ++from) {
     const double near = in_node.at(cluster.node_of(gpus[from]));
     const double far = all - near;
-    // If no member elsewhere receives anything, all stays; without locality, the share by chance.
+    // If no member elsewhere receives anything, all data stays; without locality the share is that
+    // of chance.
     const double stays = far <= 0 ? 1 : near <= 0 ? 0 : exchange.locality.value_or(near / all);
     const double near_share = near > 0 ? stays / near : 0;
     const double far_share = far > 0 ? (1 - stays) / far : 0;

@@ -65,7 +65,7 @@ constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
      .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9, .9},
 }};
 
-// All that the model of a pair needs.
+// All numbers that the model of a pair of algorithm and protocol needs.
 struct Tuner {
   Tuner(CollectiveKind kind, const GroupShape& shape, const TunerSettings& settings,
         const Silicon& silicon)
@@ -258,7 +258,7 @@ int Tuner::corrected_below(CollectiveAlgorithm algorithm) const {
   return corrected ? 24 : 0;
 }
 
-// In place: a table is made of little but these.
+// Written in place, because making a table consists of little else.
 void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const {
   const CollectiveAlgorithm algorithm = row.algorithm;
   entry = {};

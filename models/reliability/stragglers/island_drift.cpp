@@ -110,7 +110,7 @@ void wait_until(double ready, std::span<double> clocks, ExchangeSums& sums) {
   }
 }
 
-// Each of the groups waits for those that it gets weights from.
+// Each group waits for the groups whose weights it gets.
 void gossip(std::span<double> clocks, const std::vector<double>& arrivals, const DriftLevel& level,
             double slack, RandomStream& random, ExchangeSums& sums) {
   const GossipSenders& own = level.gossip;

@@ -9,7 +9,7 @@ namespace {
 
 std::string why_not_sequential(const Redundancy& own, int workers) {
   if (own.tolerance <= 0) {
-    return "says nothing of tolerance: how much longer than the fastest a worker may take, e.g. 1";
+    return "needs a tolerance: how much longer than the fastest a worker may take, e.g. 1";
   }
   if (own.distinct > workers) {
     return fmt::format("lambda {} is more than the {} workers", own.distinct, workers);

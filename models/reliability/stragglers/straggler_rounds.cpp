@@ -41,7 +41,7 @@ double RoundEnds::waited(double end, double tolerated) {
   return end;
 }
 
-// The first of those that compute the same, of every part of the batch.
+// For every part of the batch, the first worker of those that compute it.
 double RoundEnds::of_copies(std::span<double> times) const {
   double last = 0;
   for (std::size_t first = 0; first < times.size(); first += own_.copies) {

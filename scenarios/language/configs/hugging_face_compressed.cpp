@@ -108,7 +108,7 @@ void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
   const int window = config.whole_or("sliding_window", 128);
   if (rotary >= part.head || model.heads <= 0 || model.layers <= 0) {
     throw Error(config.where("head_dim"),
-                "layers, heads, and a head_dim above qk_rope_head_dim are due");
+                "expected layers, heads, and a head_dim above qk_rope_head_dim");
   }
   model.head_width = static_cast<int>(part.head) - rotary;
   model.latent = {

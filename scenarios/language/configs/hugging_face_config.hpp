@@ -59,7 +59,7 @@ class HuggingFaceConfig {
   const std::vector<DocumentNode>& list(const std::string& key) const {
     const DocumentNode& node = at(key);
     if (node.kind != DocumentNode::Kind::list)
-      throw Error(node.where, fmt::format("{}: a list is due", key));
+      throw Error(node.where, fmt::format("{}: expected a list", key));
     return node.items;
   }
   Location where(std::string_view key) const {

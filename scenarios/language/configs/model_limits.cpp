@@ -36,8 +36,8 @@ void check_limits(const TransformerSpec& model, const Location& where) {
   }
   if (model.head_width == 0 && model.hidden % model.heads != 0) {
     throw Error(where,
-                fmt::format("a hidden width of {} does not divide by {} heads, and none of a "
-                            "head is stated",
+                fmt::format("the hidden width {} is not a multiple of {} heads, and the width of "
+                            "a head is not stated",
                             model.hidden, model.heads));
   }
   try {

@@ -60,7 +60,8 @@ Rows code_rows() {
                "of each node that encode"),
       name_row("snapshots.*.code.placement", sets<&ErasureCode::spread>,
                names({"adjacent", "spread"}), true_name("spread"), example("spread"),
-               "members are neighbours, or as far apart as the job is wide"),
+               "members of a code are neighbouring nodes (adjacent), or spread over the whole "
+               "job (spread)"),
   };
 }
 
@@ -206,7 +207,7 @@ Rows group_rows() {
                    "time until the lost group is back, once it has all its nodes"),
       duration_row("recovery.elastic.rejoin_stall",
                    sets<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_stall_s>, example("10 s"),
-                   "of all groups, to take the lost one in"),
+                   "how long all groups stop to take the lost one in"),
   };
 }
 

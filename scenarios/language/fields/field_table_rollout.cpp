@@ -24,7 +24,7 @@ Rows loop_rows() {
                "generation, updates and transfer of weights one after the other; or the next batch "
                "is generated during the updates of this one; or engines generate without waiting"),
       whole_row("rollout.staleness", sets<&RolloutSpec::staleness>, range(0, 1000), example("4"),
-                "asynchronous: versions of the weights that a sample may be old, at most"),
+                "asynchronous: the most versions of the weights by which a sample may be old"),
       flag_row("rollout.keep_cache", sets<&RolloutSpec::keeps_cache>, example("true"),
                "asynchronous: under new weights keys and values of the old ones stay in use; "
                "false: they are computed again"),

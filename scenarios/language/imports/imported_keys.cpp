@@ -131,8 +131,8 @@ const ConfigurationTable& ImportedKeys::table_for(const ConfigurationFile& file)
   std::vector<std::string> known;
   for (const ConfigurationTable& table : configuration_tables()) known.push_back(table.name);
   throw Error(Location{file.path, 1, 1},
-              fmt::format("is the configuration of no program that is known by its settings; say "
-                          "with --kind which one it is: {}",
+              fmt::format("has settings of no known program; say with --kind which program it "
+                          "configures: {}",
                           fmt::join(known, ", ")));
 }
 

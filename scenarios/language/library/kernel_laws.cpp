@@ -35,14 +35,14 @@ double number_at(const DocumentNode& node, const std::string& key) {
   const double value = quantity(node, Dimension::number, key);
   const QuantityRange& range = range_of_number(key);
   if (range.holds(value)) return value;
-  throw Error(node.where, fmt::format("{}: 0, or {:g} to {:g} is due, not {}", key, range.smallest,
-                                      range.largest, node.text));
+  throw Error(node.where, fmt::format("{}: expected 0, or {:g} to {:g}, not {}", key,
+                                      range.smallest, range.largest, node.text));
 }
 
 double number(const DocumentNode& map, const std::string& key) {
   const double value = number_at(require(map, key), key);
   if (value >= 0) return value;
-  throw Error(require(map, key).where, fmt::format("{}: a number of at least 0 is due", key));
+  throw Error(require(map, key).where, fmt::format("{}: expected a number of at least 0", key));
 }
 
 std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
@@ -51,10 +51,11 @@ std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
   for (const DocumentNode& item : list.items) {
     numbers.push_back(number_at(item, key));
     if (!(numbers.back() >= 0) || (numbers.size() > 1 && numbers.back() < numbers.end()[-2])) {
-      throw Error(item.where, fmt::format("{}: numbers that do not fall are due", key));
+      throw Error(item.where, fmt::format("{}: expected numbers that do not fall", key));
     }
   }
-  if (numbers.size() < 2) throw Error(list.where, fmt::format("{}: two or more are due", key));
+  if (numbers.size() < 2)
+    throw Error(list.where, fmt::format("{}: expected two or more numbers", key));
   return numbers;
 }
 
@@ -83,7 +84,7 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
     if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
       throw Error(item.where,
-                  "shapes: [m, n, k, log of measured over the line, weight of 0 to 1] is due");
+                  "shapes: expected [m, n, k, log of measured over the line, weight of 0 to 1]");
     }
     shapes.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
   }
@@ -131,7 +132,9 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
     throw Error(require(map, "sizes_bytes").items[i].where, "sizes_bytes: stands twice");
   }
   if (law.curve.sizes.size() != law.curve.seconds.size()) {
-    throw Error(require(map, "seconds").where, "seconds: as many as sizes_bytes are due");
+    throw Error(require(map, "seconds").where,
+                "seconds: expected as many numbers as sizes_bytes "
+                "has");
   }
   return law;
 }

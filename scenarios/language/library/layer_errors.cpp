@@ -65,7 +65,7 @@ class Reader {
   double whole(std::size_t row, Column column) const {
     const double value = table_.number(row, columns_[column]);
     if (!(value >= 1 && value <= 1e9) || value != std::floor(value)) {
-      fail(row, column, "a whole number from 1 to 1e9 is due");
+      fail(row, column, "expected a whole number from 1 to 1e9");
     }
     return value;
   }
@@ -86,7 +86,7 @@ class Reader {
 
   void add(std::size_t row) {
     const std::string& name = table_.text(row, columns_[kLayer]);
-    if (name.empty()) fail(row, kLayer, "a name is due");
+    if (name.empty()) fail(row, kLayer, "expected a name");
     const double rows = whole(row, kRows);
     const double columns = whole(row, kColumns);
     const double error = table_.number(row, columns_[kError]);

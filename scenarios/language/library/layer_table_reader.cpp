@@ -30,7 +30,7 @@ Window window_of(const DocumentNode& map) {
 
 const DocumentNode& require_list(const DocumentNode& node, const std::string& what) {
   if (node.kind != DocumentNode::Kind::list) {
-    throw Error(node.where, fmt::format("{}: a list is due", what));
+    throw Error(node.where, fmt::format("{}: expected a list", what));
   }
   return node;
 }
@@ -168,7 +168,7 @@ LayerTable read_network(const std::string& name, const DocumentNode& map) {
   NetworkBuilder builder(read_input(map));
   LayerReader reader(builder);
   const DocumentNode& layers = require_list(require(map, "layers"), "layers");
-  if (layers.items.empty()) throw Error(layers.where, "layers: a list is due");
+  if (layers.items.empty()) throw Error(layers.where, "layers: expected a list");
   reader.add_all(layers);
   return {name, builder.take(), require_text(map, "source")};
 }

@@ -96,8 +96,8 @@ void check_stacks(const TransformerSpec& model) {
     return;
   }
   throw Error::about({key, "model.hybrid_override_pattern"},
-                     "{}: is of a model whose layers are those of an encoder and of a decoder; "
-                     "list these alone in model.hybrid_override_pattern (B and C)",
+                     "{}: needs a model with layers of an encoder and a decoder only; list only "
+                     "these in model.hybrid_override_pattern (B and C)",
                      key);
 }
 

@@ -143,7 +143,7 @@ Counts read_counts(const std::string& name, std::string_view column, int most, N
       fail(time, "time_s: is before the row above, or below 0; times ascend");
     }
     if (there < 0 || there > most) {
-      fail(count, fmt::format("{}: a number from 0 to {} is due", column, most));
+      fail(count, fmt::format("{}: expected a number from 0 to {}", column, most));
     }
     all.seconds.push_back(at_s);
     all.counts.push_back(there);

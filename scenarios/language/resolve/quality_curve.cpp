@@ -123,7 +123,7 @@ class Curve {
     const std::optional<double> batch = positive(row, "global_batch");
     const Location where{table_.file(), table_.line(row), static_cast<int>(steps_column_) + 1};
     constexpr double kMost = 1e12;  // the limit of job.steps
-    if (!steps || *steps > kMost) throw Error(where, "steps: a number up to 1e12 is due");
+    if (!steps || *steps > kMost) throw Error(where, "steps: expected a number up to 1e12");
     if (!is_mine(row)) return;
     const bool twice = batch ? !by_batch_.try_emplace(*batch, *steps).second : any_batch_ > 0;
     if (twice || (any_batch_ > 0 && batch) || (!batch && !by_batch_.empty())) {

@@ -134,7 +134,7 @@ void resolve_rates(const Values& values, const std::string& path, const NodeSpec
                                                 example_of(Dimension::per_node_s)));
   }
   if (values.stated(path + ".growth") && !of_nodes) {
-    values.fail(path + ".growth", "it is the rate of the nodes that grows; add 'rate'");
+    values.fail(path + ".growth", "only a rate per node can grow; add 'rate'");
   }
 }
 
@@ -394,8 +394,8 @@ void resolve_relayouts(const Values& values, Job& job) {
     values.fill(path, size);
     const double ranks = double(size.tp) * size.pp * size.dp * job.layout.cp;
     if (std::ceil(ranks / gpus) >= job.cluster.nodes) {
-      values.fail(path, fmt::format("needs {:g} GPUs, which are no fewer nodes than the {} of the "
-                                    "job; take a smaller layout",
+      values.fail(path, fmt::format("needs {:g} GPUs, which is not fewer nodes than the job's "
+                                    "{}; take a smaller layout",
                                     ranks, job.cluster.nodes));
     }
     job.recovery.relayouts.push_back(size);

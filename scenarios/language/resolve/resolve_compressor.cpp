@@ -149,7 +149,9 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
       values.fail(place + ".axis", fmt::format("{} has a compressor already; take one out", axis));
     }
     if (axis == "dp" && values.stated("communication.compressor")) {
-      values.fail(place + ".axis", "communication.compressor is of dp, too; leave one of them out");
+      values.fail(place + ".axis",
+                  "communication.compressor compresses dp, too; leave one of "
+                  "them out");
     }
     const CompressorChoice choice = resolve_compressor(values, place, files, own);
     if (axis != "dp") check_activations(values, place, axis, choice);

@@ -63,7 +63,7 @@ void resolve_wait(const Values& values, const std::string& key, SyncLevel& level
     return;
   }
   values.fail(key,
-              fmt::format("is '{}'; all, all-but-K (K a whole number) or dynamic is due", text));
+              fmt::format("is '{}'; expected all, all-but-K (K a whole number) or dynamic", text));
 }
 
 // Checks that each island is on exactly one place (node or site, as `over` says) and shares it with
@@ -253,7 +253,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
                             own.fragments, own.every_steps));
   }
   if (own.delay_steps != std::floor(own.delay_steps)) {
-    values.fail(key_of(entry, ".delay"), "a whole number of steps is due");
+    values.fail(key_of(entry, ".delay"), "expected a whole number of steps");
   }
   if (own.delay_steps > own.every_steps) {
     values.fail(key_of(entry, ".delay"),

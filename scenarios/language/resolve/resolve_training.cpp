@@ -130,8 +130,8 @@ void resolve_method(const Values& values, Job& job, Training& training) {
     const std::string_view key = refusal->conflict->is.key;
     if (!values.stated("train.method")) {
       values.fail("communication.compressor",
-                  fmt::format("one-byte is of steps without a backward pass, so that train.method "
-                              "is zeroth-order, which does not go with {}: {}",
+                  fmt::format("one-byte goes with steps without a backward pass, so that "
+                              "train.method is zeroth-order, which does not go with {}: {}",
                               key, refusal->reason()));
     }
     // A key that was not stated follows from the method.

@@ -54,7 +54,7 @@ std::string example_text(const Field& field, const std::string& path) {
                 fmt::format("a scenario is a map of keys and values, not {}", kind_text(node)));
   }
   fail(node.where, path,
-       fmt::format("{} is due, not {}; e.g. '{}'", type_text(field), kind_text(node),
+       fmt::format("expected {}, not {}; e.g. '{}'", type_text(field), kind_text(node),
                    example_text(field, path)));
 }
 
@@ -317,7 +317,7 @@ class Checker {
     if (!iterations) return;
     if (value.number != std::floor(value.number)) {
       fail(node.where, path,
-           fmt::format("a whole number of iterations is due, not '{}'", node.text));
+           fmt::format("expected a whole number of iterations, not '{}'", node.text));
     }
     if (value.number > 1e9) {
       fail(node.where, path,

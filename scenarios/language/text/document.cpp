@@ -221,13 +221,13 @@ const DocumentNode& require(const DocumentNode& map, const std::string& key) {
 }
 
 void require_map(const DocumentNode& node, const std::string& what) {
-  if (node.kind != Kind::map) throw Error(node.where, fmt::format("{}: a map is due", what));
+  if (node.kind != Kind::map) throw Error(node.where, fmt::format("{}: expected a map", what));
 }
 
 const std::string& require_text(const DocumentNode& map, const std::string& key) {
   const DocumentNode& value = require(map, key);
   if (value.kind != Kind::scalar || value.text.empty()) {
-    throw Error(value.where, fmt::format("{}: a text is due", key));
+    throw Error(value.where, fmt::format("{}: expected a text", key));
   }
   return value.text;
 }
@@ -244,7 +244,7 @@ std::vector<std::string> texts_of(const DocumentNode& list) {
 
 double quantity(const DocumentNode& node, Dimension dimension, const std::string& key) {
   if (node.kind != Kind::scalar) {
-    throw Error(node.where, fmt::format("{}: {} is due", key, noun_of(dimension)));
+    throw Error(node.where, fmt::format("{}: expected {}", key, noun_of(dimension)));
   }
   try {
     // Plain numbers in the library may also be seconds per byte or logarithms; their readers check
@@ -267,7 +267,7 @@ int whole(const DocumentNode& node, const std::string& key) {
 bool flag(const DocumentNode& map, const std::string& key) {
   const std::string& text = require_text(map, key);
   if (text != "true" && text != "false") {
-    throw Error(require(map, key).where, fmt::format("{}: true or false is due", key));
+    throw Error(require(map, key).where, fmt::format("{}: expected true or false", key));
   }
   return text == "true";
 }

@@ -69,7 +69,7 @@ std::string filled_in(std::string text, double strength, const LogShape& shape,
   return text;
 }
 
-// One campaign is all that a cause may ask for; the job's own would only take time.
+// A cause may ask for a campaign, and then has one; the job's own campaign would only take time.
 const Overrides kStepAlone = {{"campaign", "null"}, {"failures", "null"}, {"recovery", "null"}};
 
 class Trials {
@@ -126,7 +126,7 @@ PredictedLog between(const PredictedLog& a, const PredictedLog& b, double share)
   return log;
 }
 
-// Deviations by which a timer is off, as a share of the step.
+// By how many deviations a timer is off, as a share of the step.
 double share_off(double measured, double predicted) {
   return (measured - predicted) / (kShareFloor + kShareError * std::max(measured, predicted));
 }
@@ -180,7 +180,7 @@ class Ranking {
     return {shape_.reserved_bytes, log.reserved_bytes};
   }
 
-  // How many times as long the steps of a run take on average, which a few long ones bring.
+  // Ratio of the mean step to the typical one, which a few long steps raise.
   double mean_ratio(const PredictedLog& log) const {
     const double saving = log.stall_s / (std::max(1.0, shape_.longer.period) * healthy_.step_s);
     return log.step_s / healthy_.step_s + saving;
@@ -206,7 +206,7 @@ class Ranking {
     double sum = else_time_likelihood() - 0.5 * kElseOff * kElseOff * timers;
     const auto [measured, predicted] = memory(healthy_);
     if (measured > 0 && predicted > 0) {
-      // It changes the memory, or does not.
+      // The cause changes the memory, or leaves it.
       const double ratio = measured / predicted;
       sum += std::log(0.5 * std::exp(memory_.log_density(ratio)) + 0.5 / std::log(kElseUpTo));
     }
@@ -257,7 +257,8 @@ bool has_effect(const PredictedLog& log, const Ranking& ranking) {
          std::abs(log.allocated_bytes / healthy.allocated_bytes - 1) > 0.02;
 }
 
-// A strength of a cause with what was simulated; nothing: it was refused, or changes nothing.
+// A strength of a cause and its simulation; empty if the simulation was refused or the strength
+// changes nothing.
 struct TriedStrength {
   double strength;
   std::optional<PredictedLog> log;
@@ -271,13 +272,13 @@ struct Tried {
   bool has_logs() const {
     return std::ranges::any_of(all, [](const TriedStrength& each) { return each.log.has_value(); });
   }
-  // The one of just this strength, or all.end().
+  // The entry of exactly this strength, or all.end().
   std::vector<TriedStrength>::const_iterator find(double strength) const {
     return std::ranges::find(all, strength, &TriedStrength::strength);
   }
 };
 
-// Simulates a strength and puts it at its place; a refusal leaves a gap there.
+// Simulates a strength and inserts it in order; a refusal leaves a gap there.
 void try_strength(const Cause& cause, double strength, const Trials& trials, const Ranking& ranking,
                   Tried& tried) {
   TriedStrength at{strength, {}};
@@ -346,7 +347,7 @@ Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
           j == 0 ? at.strength : at.strength * std::exp(width * share));
     }
   }
-  // A cause that does something at a part of its strengths alone is not the likelier for it.
+  // A cause that has an effect at only some of its strengths is not more likely for it.
   double sum = 0;
   for (const auto& [value, width] : values) sum += std::exp(value - most) * width / whole;
   best.log_likelihood = most + std::log(sum);

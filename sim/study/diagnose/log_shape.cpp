@@ -63,7 +63,8 @@ bool is_known(LogQuantity from, const StepAmounts& amounts) {
   }
 }
 
-// The quantity that most steps have, of those from which a time follows; the surest first.
+// The quantity that most steps have, among those from which a time follows; if several do, the most
+// reliable one.
 LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
   using enum LogQuantity;
   bool rate = false;
@@ -81,7 +82,7 @@ LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
                    : "its lines give no quantity that half of them have");
 }
 
-// Differences of a clock.
+// Makes steps of the differences of a clock.
 std::vector<LoggedStep> by_clock(const TrainingLog& log) {
   std::vector<LoggedStep> steps;
   const LoggedStep* last = nullptr;
@@ -102,7 +103,7 @@ std::vector<LoggedStep> by_clock(const TrainingLog& log) {
   return steps;
 }
 
-// The steps that count, in order; notes restarts, gaps and what was left out.
+// Returns the steps that count, in order; notes restarts, gaps and omitted steps.
 std::vector<PacedStep> samples_of(const TrainingLog& log, const StepAmounts& amounts,
                                   LogShape& shape) {
   std::vector<LoggedStep> steps = log.steps;
@@ -164,7 +165,7 @@ double log_spread(std::span<const double> logs) {
   return normal_spread(away);
 }
 
-// What two neighbours differ by tells the noise, whatever changes slowly.
+// Differences of neighbours measure the noise, even if something changes slowly.
 double noise_of(const std::vector<double>& seconds) {
   std::vector<double> apart;
   for (std::size_t i = 1; i < seconds.size(); ++i) {
@@ -206,7 +207,7 @@ Fit about_line(std::span<const double> values) {
   return fit;
 }
 
-// The split into two levels that leaves least, by sums from the front.
+// The split into two levels with the smallest residual, from prefix sums.
 std::size_t best_split(std::span<const double> values, std::size_t fewest, Fit& left, Fit& right) {
   double all = 0;
   for (const double value : values) all += value;
@@ -258,7 +259,7 @@ void find_change(const std::vector<PacedStep>& calm, LogShape& shape) {
   }
 }
 
-// Places of the long ones among the samples.
+// Returns the positions of the long steps among the samples.
 LongSteps long_steps(const std::vector<std::size_t>& at, const std::vector<PacedStep>& samples,
                      double usual_s) {
   LongSteps longer{.count = static_cast<int>(at.size())};
@@ -323,7 +324,7 @@ LogShape shape_of(const TrainingLog& log, const StepAmounts& amounts) {
   shape.spread = noise_of(seconds);
   note_parts(log, shape);
 
-  // Long against the level around it, which may change during the run.
+  // A step is long compared with the level around it, which may change during the run.
   const auto split = [&](double before, double after, int from) {
     std::vector<std::size_t> at;
     std::vector<PacedStep> calm;

@@ -47,7 +47,7 @@ class Scatter {
     factor_.compute(covariance);
   }
 
-  // The logarithm of the likelihood but for what is the same of every curve.
+  // The logarithm of the likelihood, without terms that are the same for every curve.
   double log_likelihood(const Eigen::VectorXd& residuals) const {
     return -0.5 * residuals.dot(factor_.solve(residuals));
   }
@@ -56,7 +56,7 @@ class Scatter {
   Eigen::LLT<Eigen::MatrixXd> factor_;
 };
 
-// log(mean(exp(logs))), where the exponentials themselves may be beyond any number.
+// log(mean(exp(logs))), also where the exponentials overflow.
 double log_of_mean(const std::vector<double>& logs) {
   const double most = *std::ranges::max_element(logs);
   double sum = 0;
@@ -68,7 +68,7 @@ double rms(const Eigen::VectorXd& values) {
   return std::sqrt(values.squaredNorm() / static_cast<double>(values.size()));
 }
 
-// Median speed-up of the healthy curve from large sizes on, or over all sizes if all are small.
+// Median speed-up over the healthy curve at large sizes, or at all sizes if all are small.
 double times_as_fast(const ExpectedCurve& healthy, const ExpectedCurve& other) {
   std::vector<double> all, large;
   for (std::size_t i = 0; i < healthy.sizes.size(); ++i) {

@@ -35,12 +35,12 @@ namespace {
 // lose one later, so that as many replicas train as there are enough nodes for.
 class ShrunkIterations {
  public:
-  // Asks for nothing where the job does not shrink.
+  // Requests no simulation if the job does not shrink.
   ShrunkIterations(const Job& job, const PreparedIteration& prepared, OtherIterations others,
                    Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
-    // Any other layout may be the own one with fewer replicas.
+    // Any other layout may turn out to be the job's own with fewer replicas.
     const bool any = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
     if (recovery.when_no_spare != WhenNoSpare::shrink && !any) return;
     if (recovery.elastic.groups > 0) return;
@@ -90,14 +90,15 @@ class ShrunkIterations {
  private:
   const Job& job_;
   const PreparedIteration& prepared_;
-  std::vector<int> sizes_;            // missing replicas
-  std::map<int, std::size_t> place_;  // by missing replicas, of those that are simulated
+  std::vector<int> sizes_;  // missing replicas
+  // [missing replicas] index of the simulation, for sizes that are simulated
+  std::map<int, std::size_t> place_;
 };
 
-// With one node out, two, ...: of the layouts that the nodes left are enough for, the fastest.
+// With one node out, two, ...: the fastest layout that the remaining nodes suffice for.
 class RelaidIterations {
  public:
-  // Asks for nothing where the job keeps its layout.
+  // Requests no simulation if the job keeps its layout.
   RelaidIterations(const Job& job, Simulations& simulations) : nodes_(job.cluster.nodes) {
     const RecoveryPolicy& recovery = job.recovery;
     if (recovery.when_no_spare != WhenNoSpare::relayout || recovery.elastic.groups > 0) return;
@@ -110,7 +111,7 @@ class RelaidIterations {
     }
   }
 
-  // Returns each once, with the nodes that it takes.
+  // Returns each layout once, with the nodes that it takes.
   std::vector<SmallerStep> sizes(const Simulations& simulations) const {
     std::vector<SmallerStep> sizes;
     for (const Size& size : sizes_) {
@@ -121,7 +122,7 @@ class RelaidIterations {
     return sizes;
   }
 
-  // Returns the fastest with one node out, two, ...
+  // Returns the fastest layout with one node out, two, ...
   std::vector<SmallerStep> steps(const Simulations& simulations) const {
     std::vector<SmallerStep> steps;
     for (int left = nodes_ - 1; left > 0; --left) {
@@ -159,7 +160,7 @@ SmallerSetting smaller_setting(const Job& job, const IterationTable& table) {
   return setting;
 }
 
-// Sets this as the way to continue without a spare.
+// Makes this the way to continue without a spare.
 void take(const std::vector<SmallerChoice>& choice, const Job& job, IterationTable& table) {
   table.shrunk_iteration_s.clear();
   table.shrunk_progress.clear();
@@ -228,7 +229,7 @@ void add_rerouted(const Job& job, const Execution& plain, IterationTable& table)
   }
 }
 
-// With one group of replicas out, two, ...: the others continue unchanged.
+// With one group of replicas out, two, ...: the remaining groups continue unchanged.
 void add_groups_out(const Job& job, IterationTable& table) {
   const int groups = job.recovery.elastic.groups;
   for (int out = 1; out <= groups / 2; ++out) {
@@ -280,7 +281,7 @@ class SlowIterations {
   std::map<double, std::size_t> place_;  // by slowdown
 };
 
-// Those tiers of the set that move something.
+// Tiers of the set that move any bytes.
 std::vector<int> moving_tiers(const Job& job, std::size_t set) {
   std::vector<int> due;
   for (std::size_t i = 0; i < job.snapshots.size(); ++i) {
@@ -303,7 +304,7 @@ class SnapshotIterations {
     }
   }
 
-  // Where they are not simulated, with TierTiming::restore_s of all tiers.
+  // Fills in sets that are not simulated, and TierTiming::restore_s of all tiers.
   void fill_closed(const PreparedIteration& prepared, IterationTable& table) const {
     const std::vector<PoolState> by_pool = states_by_pool(job_, prepared);
     const PoolState of_all = state_of_all(job_, prepared);
@@ -352,7 +353,7 @@ class SnapshotIterations {
   std::vector<std::size_t> place_;  // [set]; kNone: some of its tiers move nothing
 };
 
-// TierTiming::storage_s; `bytes` per GPU, by pipeline rank.
+// Computes TierTiming::storage_s; `bytes` are per GPU, by pipeline rank.
 double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<double>& bytes) {
   const StorageSpec* storage = traits_of(tier).storage(job.cluster);
   if (storage == nullptr) return 0;
@@ -365,7 +366,7 @@ double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<dou
          (storage->left_of(storage->write_Bps) * job.calibration.storage_efficiency.value);
 }
 
-// `job`: of those that restart together.
+// `job`: the part of the job that restarts together.
 void set_restores(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
   const PoolState of_all = state_of_all(job, prepared);
@@ -383,7 +384,7 @@ void set_restores(const Job& job, const PreparedIteration& prepared, IterationTa
   table.anew = startup(nullptr);
 }
 
-// The intervals of the job, which is not the one that the table was made for where they differ.
+// Sets the job's intervals, since the table may have been made for a job with other intervals.
 void set_intervals(const Job& job, IterationTable& table) {
   CHECK(job.snapshots.size() == table.tiers.size(), "a table of {} tiers for {}",
         table.tiers.size(), job.snapshots.size());
@@ -417,7 +418,7 @@ CampaignIterations campaign_iterations(const Job& job, const PreparedIteration& 
   check_snapshot_tiers(job.snapshots, job.layout, job.cluster);
   CampaignIterations iterations;
   auto& [plain, sync, table] = iterations;
-  // For an average GPU, since storage receives what all write.
+  // Bytes of an average GPU, since storage receives the bytes of all.
   auto bytes = snapshot_bytes_per_gpu(job, prepared.chunks, held_stages(prepared.schedule));
   for (int pp = 0; pp < job.layout.pp; ++pp) bytes[pp] /= largest_state_factor(job, pp);
   for (const SnapshotTier& tier : job.snapshots) {

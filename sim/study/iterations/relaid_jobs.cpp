@@ -18,7 +18,7 @@
 namespace windtunnel {
 namespace {
 
-// Up to `most`, what divides `whole`, and the number times powers of two.
+// Numbers up to `most` that divide `whole` or are `number` times a power of two.
 std::vector<int> choices(int whole, int number, int most) {
   std::vector<int> result;
   while (number % 2 == 0) number /= 2;
@@ -36,7 +36,7 @@ int nodes_of(const Job& job, const RelayoutSize& size) {
   return (ranks + job.cluster.node.gpus - 1) / job.cluster.node.gpus;
 }
 
-// Throws Error when the job cannot have that layout.
+// Throws Error if the job cannot have that layout.
 RelaidJob prepared(const Job& job, const RelayoutSize& size) {
   RelaidJob result;
   result.job = relaid(job, size);

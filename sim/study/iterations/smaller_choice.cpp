@@ -20,7 +20,7 @@ double pace(const SmallerSetting& setting, const SmallerChoice& each) {
   return each.step.rate() * setting.iteration_s;
 }
 
-// Returns what passes between `out` nodes and one more cost, per second.
+// Returns the loss per second of passing between `out` nodes out and one more.
 double lost_between(const SmallerSetting& setting, std::size_t out, const SmallerChoice& from,
                     const SmallerChoice& to) {
   if (from.relaid && to.relaid && from.step.layout == to.step.layout) return 0;
@@ -34,7 +34,7 @@ SmallerChoice whole(const SmallerSetting& setting) {
   return {{.iteration_s = setting.iteration_s}, false};
 }
 
-// [nodes out - 1] What the job can be, the fastest first.
+// [nodes out - 1] The possible jobs, the fastest first.
 std::vector<std::vector<SmallerChoice>> candidates(const SmallerSetting& setting,
                                                    const std::vector<SmallerStep>& own,
                                                    const std::vector<SmallerStep>& others) {
@@ -63,7 +63,7 @@ std::vector<SmallerChoice> best_smaller(const SmallerSetting& setting,
     std::size_t at = 0;
     double trained = -std::numeric_limits<double>::infinity();
   };
-  // What is trained with more than `out` nodes out, if `from` is what the job is with `out`.
+  // Progress with more than `out` nodes out, if the job is `from` with `out`.
   std::vector<double> trained;  // [candidate of one more]
   const auto best_next = [&](std::size_t out, const SmallerChoice& from) {
     Next best;

@@ -25,8 +25,8 @@
 namespace windtunnel {
 namespace {
 
-// Cables, sites or faults name nodes or count them: such a fabric stays whole, with nodes that
-// idle.
+// Whether cables, sites or faults name or count nodes: such a fabric stays whole, and some of its
+// nodes idle.
 bool has_fixed_nodes(const FabricSpec& fabric) {
   return fabric.topology == Topology::torus || fabric.topology == Topology::sites ||
          fabric.topology == Topology::graph || !fabric.faults.empty() || !fabric.background.empty();
@@ -50,7 +50,7 @@ void keep_within(int nodes, Cluster& cluster) {
     while (place > 0 && taken.contains(place)) --place;
     taken.insert(place);
   }
-  // More of them than places: the slowest counts.
+  // If several slow nodes come to share a place, the slowest counts.
   std::map<int, double> slowdown;
   for (const SlowNode& slow : cluster.slow_nodes) {
     double& at = slowdown[place_of[slow.node]];
@@ -138,7 +138,7 @@ std::vector<int> kept_replicas(const Job& job, int missing) {
   std::iota(kept.begin(), kept.end(), 0);
   const std::vector<ReplicaKind> kinds = replica_kinds(job);
   if (kinds.size() == 1) return kept;
-  // Replicas that share a node go together.
+  // Replicas that share a node leave together.
   const int unit = ranks_of_node(job).replicas;
   std::vector<std::size_t> order(kinds.size());
   std::iota(order.begin(), order.end(), 0);
@@ -195,7 +195,7 @@ bool groups_are_whole(const Layout& layout) {
          divides(layout.expert_shard_ranks, layout.tp * replicas / layout.ep);
 }
 
-// Whether groups of its ranks are still wide enough for the longest sequence.
+// Whether its groups of ranks are still wide enough for the longest sequence.
 bool takes_lengths(const Job& job) {
   try {
     check_sequences(job);
@@ -205,7 +205,7 @@ bool takes_lengths(const Job& job) {
   return true;
 }
 
-// Places among that many sizes: the first, the second, the fourth, ... and the last.
+// Positions among that many sizes: the first, second, fourth, ... and the last.
 std::vector<size_t> doubling_places(size_t sizes) {
   if (sizes == 0) return {};
   std::vector<size_t> places = {0};
@@ -213,7 +213,7 @@ std::vector<size_t> doubling_places(size_t sizes) {
   return places;
 }
 
-// Whether shrunk() leaves pods of the very size that they have in proportion.
+// Whether shrunk() leaves pods of exactly the size that is in proportion.
 bool keeps_pods(const Job& job, int missing) {
   const std::int64_t pod = job.cluster.fabric.nodes_per_pod;
   if (!job.cluster.is_whole() || has_fixed_nodes(job.cluster.fabric) || pod >= job.cluster.nodes) {
@@ -228,7 +228,7 @@ struct Correction {
   double factor = 1;
 };
 
-// Linear between those that are known, ascending; the last one's beyond.
+// Linear between the known sizes, ascending; constant beyond the last one.
 double correction_at(int missing, const std::vector<Correction>& known) {
   const auto next = std::ranges::upper_bound(known, missing, {},
                                              [](const Correction& one) { return one.missing; });
@@ -238,8 +238,8 @@ double correction_at(int missing, const std::vector<Correction>& known) {
                    double(missing - before->missing) / (next->missing - before->missing));
 }
 
-// How far corrected closed forms may be off: what each known correction but the whole job's would
-// have been off without itself.
+// How far corrected closed forms may be off: by how much each known size except the whole job would
+// have been off without its own simulation.
 double correction_error(const std::vector<Correction>& known) {
   double error = 0;
   for (size_t i = 1; i < known.size(); ++i) {

@@ -98,7 +98,7 @@ std::vector<std::vector<WorkerUnit>> workers_of(const Job& job, const WorkShares
   return workers;
 }
 
-// [island] Its rounds; where all nodes are alike, those of one stand for all.
+// [island] Its rounds; if all nodes are alike, one island represents all.
 std::vector<StragglerRounds> island_rounds(const Job& job, const WorkShares& shares,
                                            const Redundancy& redundancy) {
   const bool alike = job.cluster.pools.empty() && job.cluster.slow_nodes.empty();
@@ -216,8 +216,8 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 
 namespace {
 
-// [island] Its steps, in seconds of a step that takes `step_s` until all have ended it. Empty: all
-// take `step_s`.
+// [island] Its steps, in units of a step that takes `step_s` until all islands have ended it.
+// Empty: all take `step_s`.
 std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Timeline& timeline,
                                      double step_s) {
   const bool lengths = job.lengths.has_value();
@@ -241,8 +241,8 @@ std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Tim
   return std::vector(steps.size(), any);
 }
 
-// [island] The same where an island's replicas code their gradients, and nothing is drawn: the
-// longest of its rounds are those of a step that takes `step_s`.
+// [island] As unlike_steps(), for an island whose replicas code their gradients without random
+// draws. A step that takes `step_s` has the rounds of the slowest island.
 std::vector<IslandStep> coded_steps(const Job& job, const Plan& plan, double work_s,
                                     double step_s) {
   if (job.cluster.slow_nodes.empty() || waits_for_all(job.sync.front())) return {};
@@ -274,14 +274,14 @@ std::vector<DriftLevel> drift_levels(const Job& job) {
   return drifts;
 }
 
-// Islands that never wait run at their own pace: the mean is over their steps per second.
+// Islands that never wait run at their own pace, so the mean is taken over their steps per second.
 double mean_apart_s(const std::vector<IslandStep>& steps) {
   double per_s = 0;
   for (const IslandStep& own : steps) per_s += 1 / own.mean;
   return static_cast<double>(steps.size()) / per_s;
 }
 
-// The shortest time per step that counts, by the number of islands left out.
+// The shortest time per step that counts, over all numbers of islands left out.
 template <class With>
 std::vector<SyncSeconds> least_step(const Job& job, int groups, double step_s, const With& with) {
   std::vector<SyncSeconds> best;
@@ -333,7 +333,7 @@ void add_drift(const Job& job, const Plan& plan, const Timeline& timeline, doubl
       own[level].saved_s = unit_s * drift.saved[level];
       own[level].late = drift.late[level];
     }
-    // An island's own step is shorter than that of the last one.
+    // An island's own step is shorter than the last island's.
     if (!drawn) own.front().saved_s += (step_s - drift.step) * job.sync.front().cycle_steps();
     return own;
   };

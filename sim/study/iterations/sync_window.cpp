@@ -20,7 +20,7 @@ struct Window {
 Window window_of(const SyncLevel& level, double exchange_s, double step_s) {
   const int hiding = level.hiding_steps();
   if (hiding <= kMostSteps) return {hiding, 1};
-  // It ends long before they do, and would if links gave it half of what it asks.
+  // The exchange ends long before the steps do, even if links gave it half of what it asks.
   if (2 * exchange_s < kMostSteps * step_s) return {kMostSteps, 1};
   return {kMostSteps, double(kMostSteps) / hiding};
 }
@@ -31,10 +31,10 @@ double end_s(const Job& job, const PreparedIteration& prepared,
   return foreground_end_s(run.plan, run.timeline, options.iterations - 1);
 }
 
-// When step `last` ends beside no exchange. `job`: as it is simulated.
+// When step `last` ends with no exchange beside it. `job`: as simulated.
 double end_without_s(const Job& job, const PreparedIteration& prepared, const DrawnIteration& plain,
                      int last) {
-  // The mean of steps that are drawn is that of no step beside an exchange.
+  // The mean of drawn steps is not that of any single step beside an exchange.
   if (job.cluster.is_drawn() || plain.stragglers) {
     return end_s(job, prepared, {.iterations = last + 1});
   }
@@ -45,7 +45,7 @@ double end_without_s(const Job& job, const PreparedIteration& prepared, const Dr
 
 }  // namespace
 
-// Of the same draw as what is simulated beside an exchange.
+// Uses the draw of the steps that are simulated beside an exchange.
 std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIteration& prepared,
                                       const DrawnIteration& plain) {
   const Job job = without_stragglers(disturbed);
@@ -67,7 +67,7 @@ std::vector<SyncSeconds> measure_sync(const Job& disturbed, const PreparedIterat
                                 {.iterations = window.steps + 1,
                                  .outer = OuterWindow{.level = level, .share = window.share}});
     const double longer_s = with_s - end_without_s(job, prepared, plain, window.steps);
-    // What is less than the engine's clock tells is none.
+    // Differences below the resolution of the engine's clock count as none.
     levels[level].exposed_s = longer_s > 1e-9 * with_s ? longer_s / window.share : 0;
   }
   fit_on_links(job.sync, levels, step_s);

@@ -22,7 +22,7 @@ constexpr double kFew = 30;
 constexpr double kEnough = 100;
 constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
 
-// Expected of all trials together.
+// Expected number of failures in all trials together.
 double failures_of(const CampaignInputs& inputs) {
   const double length_s = inputs.campaign.length_s;
   double per_s = 0;
@@ -85,13 +85,13 @@ struct KeptCopies {
   double least_age_s = 0;
   double most_age_s = 0;
 
-  // The share of the failures that go back so far which spoil all copies.
+  // The share of failures that go back so far that all copies are spoilt.
   double spoilt_share(double rollback_s) const {
     return std::clamp((rollback_s - least_age_s) / (most_age_s - least_age_s), 0.0, 1.0);
   }
 };
 
-// Replicas on the GPUs keep none.
+// Replicas on the GPUs keep no copies.
 std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierReport>& tiers) {
   std::vector<KeptCopies> all;
   for (std::size_t i = 0; i < tiers.size(); ++i) {
@@ -104,7 +104,7 @@ std::vector<KeptCopies> kept_by_tier(const Job& job, const std::vector<TierRepor
   return all;
 }
 
-// As text that is not below it, however it is rounded.
+// A text whose value is at least `seconds` after rounding.
 std::string at_least_text(double seconds) {
   constexpr double kLastDigit = 1.001;
   std::string text = format_seconds(seconds);
@@ -144,7 +144,7 @@ std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& t
   for (std::size_t i = 0; i < job.failures.size(); ++i) {
     const FailureClass& failure = job.failures[i];
     if (failure.kind != FailureKind::loss_spike) continue;
-    // The tier whose copies outlive most of these failures.
+    // The tier whose copies outlive most of these spikes.
     const auto copies = std::ranges::min_element(kept, {}, [&](const KeptCopies& one) {
       return std::pair(one.spoilt_share(failure.rollback_s), -one.most_age_s);
     });

@@ -24,7 +24,7 @@ Figures figures_of(const Job& job, const PreparedIteration& prepared) {
   return {estimate_iteration(job, prepared).step_s, fullest_bytes(prepared.memory)};
 }
 
-// None where the job cannot be so.
+// Empty if the job cannot have this choice.
 std::optional<Figures> figures_of(const Job& job) {
   try {
     return figures_of(job, prepare_iteration(job));
@@ -33,7 +33,7 @@ std::optional<Figures> figures_of(const Job& job) {
   }
 }
 
-// What makes bucketed reductions dear, if it is that they slow the kernels beside them.
+// Says why bucketed reductions cost time, if the cause is that they slow the kernels beside them.
 std::string why_buckets_cost(Job job) {
   const double slowdown = job.calibration.overlap_slowdown.value;
   job.calibration.overlap_slowdown.value = 0;

@@ -54,7 +54,7 @@ constexpr double kNoteworthyShare = 0.1;
 
 std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iteration) {
   if (job.software.cuda_graphs) return {};
-  // What is waited for between steps is stated, and launches nothing.
+  // Waits between steps are stated by the scenario and launch nothing.
   const double host_s = iteration.critical_path_s[static_cast<int>(Category::host)];
   const double share = std::max(0.0, host_s - job.software.host_step_s) / iteration.time_s;
   const double slower_s = iteration.time_s * std::exp(iteration.host_spread.longer);
@@ -63,8 +63,8 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
   const double faster_s = iteration.time_s * std::exp(-iteration.host_spread.shorter);
   return {{"software.cuda_graphs",
            std::string(waits ? "GPUs wait for the host that launches their kernels"
-                             : "GPUs would wait for the host that launches their kernels, were it "
-                               "as slow as it may be") +
+                             : "GPUs would wait for the host that launches their kernels, if it "
+                               "were as slow as the range allows") +
                ": each does too little work",
            fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
                        "and host.kernel",
@@ -75,7 +75,7 @@ namespace {
 
 constexpr double kMessagesMatter = 1.03;  // times as long
 
-// None where ranks would wait for each other forever.
+// Empty if ranks would wait for each other forever.
 std::optional<double> one_at_a_time_s(Job job) {
   job.software.sends = Sends::synchronous;
   try {
@@ -92,15 +92,15 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
   const double waiting_s = iteration.critical_path_s[static_cast<int>(Category::pp)];
   const bool asks = job.layout.pp > 1 && job.software.sends == Sends::asynchronous &&
                     waiting_s > kNoteworthyShare * iteration.time_s;
-  // The closed form has a rank's messages leave one after the other, and meet nowhere else.
+  // In closed form a rank's messages leave one after the other, and meet no other traffic.
   if (!asks || iteration.time_s < kMessagesMatter * iteration_step_s(job, prepared)) return {};
   const std::optional<double> other_s = one_at_a_time_s(job);
   if (!other_s || iteration.time_s < kMessagesMatter * *other_s) return {};
   return {{"software.sends",
-           "messages of both directions meet at the ports of stages and share them, so that those "
-           "that are awaited come later, and a faster GPU may make the step longer; one at a time "
-           "(synchronous) they do not meet, nor in an order of passes that `windtunnel schedule "
-           "search --scenario FILE` looks for (docs/physics/schedules.md)",
+           "messages of both directions share the ports of stages, so that the awaited ones come "
+           "later, and a faster GPU may make the step longer; they do not meet if sent one at a "
+           "time (synchronous), or in an order of passes that `windtunnel schedule search "
+           "--scenario FILE` finds (docs/physics/schedules.md)",
            fmt::format("{} instead of {} a step with synchronous, simulated",
                        format_seconds(iteration.time_s), format_seconds(*other_s))}};
 }
@@ -114,7 +114,7 @@ double microbatch_s(const ChunkCost& chunk) {
          total_seconds(chunk.backward_weight) + total_seconds(chunk.recompute);
 }
 
-// [pipeline rank] of a micro-batch, through all stages that it holds.
+// [pipeline rank] The time that a micro-batch takes through all its stages.
 std::vector<double> rank_seconds(const PreparedIteration& prepared) {
   const HeldStages held = held_stages(prepared.schedule);
   std::vector<double> seconds;
@@ -128,7 +128,7 @@ std::vector<double> rank_seconds(const PreparedIteration& prepared) {
 }  // namespace
 
 std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& prepared) {
-  // Unlike nodes are given unlike shares.
+  // Unlike nodes have unlike shares on purpose.
   if (job.layout.pp < 2 || !prepared.kinds.empty() || prepared.balanced) return {};
   const std::vector<double> seconds = rank_seconds(prepared);
   const auto busiest = std::ranges::max_element(seconds);
@@ -176,7 +176,7 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
                      level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
          fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});
   }
-  // fit_on_links() has left no more of them than a step takes.
+  // fit_on_links() has left at most as many exchanges as fit into a step.
   constexpr double kAll = 1 - 1e-6;
   if (notes.empty() && report.sync.size() > 1 && exchanges_s > kAll * report.inner_step_s) {
     notes.push_back(
@@ -232,7 +232,7 @@ void add_approximations(const Job& job, std::vector<Note>& notes) {
   }
 }
 
-// What a step's gradient lacks, and when it is complete.
+// Says what a step's gradient lacks, and when it is complete.
 void add_redundancy(const StragglerReport& report, std::vector<Note>& notes) {
   if (report.gradient_share < 1) {
     notes.push_back({"redundancy",

@@ -117,7 +117,7 @@ Steps graphs(const Job& job) {
   return job.software.cuda_graphs ? Steps{} : one_of("software.cuda_graphs", {"true"});
 }
 
-// Tries both ends, without asking which pipeline rank is the busiest.
+// Tries fewer layers at both ends, without asking which pipeline rank is the busiest.
 Steps lighter_ends(const Job& job) {
   const bool even = job.layout.first_stage_layers == 0 && job.layout.last_stage_layers == 0;
   return even ? one_of("layout.stages",
@@ -167,7 +167,7 @@ class TriedCase {
     if (the_case.prepared) own_s_ = token_s(the_case.job, *the_case.prepared);
   }
 
-  // None where the scenario does not admit it, or the software that it names does not.
+  // Empty if the scenario, or the software that it names, does not allow the change.
   std::optional<TriedChange> at(const Overrides& set, const char* also) const {
     try {
       const Case changed = resolve_case(text_, with_dp(set));
@@ -185,8 +185,7 @@ class TriedCase {
   }
 
  private:
-  // Where the scenario states dp, it takes what the other degrees leave, as it does where it
-  // follows from them.
+  // If the scenario states dp, sets it to the number of replicas that the changed degrees leave.
   Overrides with_dp(Overrides set) const {
     if (!states_dp_) return set;
     int ranks = job_.layout.tp * job_.layout.cp * job_.layout.pp;
@@ -233,7 +232,8 @@ std::string joined(const std::vector<TriedChange>& tried) {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-// Step by step whatever leaves the least too much, until the job fits; none: it does not.
+// Adds one change at a time, each time the one that leaves the smallest excess, until the job fits.
+// Empty if it never does.
 std::optional<TriedChange> together(const Case& the_case) {
   const TriedCase trial(the_case);
   std::optional<TriedChange> best;

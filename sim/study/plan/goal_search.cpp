@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Without what stands below it, in a line.
+// The error's text on one line, without the list below it.
 std::string in_a_line(const Error& error) {
   std::string why(error.text());
   why.resize(std::min(why.find(", as: "), why.size()));
@@ -58,7 +58,7 @@ std::optional<double> GoalSearch::estimated(const Goal& goal, int nodes) {
   PlanOption option = plan_.best;
   option.days *= here / there;
   const double of_all = goal.of(plan_.basis, option);
-  // Money goes with the nodes, too.
+  // The money grows with the nodes, too.
   return goal.towards > 0 ? of_all : of_all * nodes / planned;
 }
 

@@ -33,8 +33,8 @@ constexpr int kFurtherShare = 32;  // one further node is tried for this many th
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Numbers of training nodes whose estimate is below this share of the best are not simulated.
 constexpr double kNear = 0.85;
-// Progress a node, as a share of that elsewhere, from which on no other number of nodes is searched
-// that divides better with more spares.
+// Progress per node, relative to other numbers of nodes, from which on no number with more spares
+// is searched that divides better.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
 // Typical values; longer ones lose too much when a loss spike has to be undone.
@@ -45,7 +45,7 @@ constexpr std::array<double, 9> kIntervals_s = {
 // Loss of goodput against the shortest interval from which on longer intervals are not tried.
 constexpr double kHopeless = 0.02;
 
-// The same stack, with its tier on storage as often as that.
+// The same stack, with this interval of its tier on storage.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
   DocumentNode tiers = parse_document(stack.text, kPlanFile);
   for (DocumentNode& tier : tiers.items) {
@@ -153,13 +153,13 @@ class Planner {
     return {framework.schedules, framework.sharding, framework.sharding_in_pipelines};
   }
 
-  // As long as the training, in whole days.
+  // The campaign lasts as long as the training, in whole days.
   double campaign_of(double tokens_per_s) const {
     const double days = std::ceil(request().tokens / tokens_per_s / kDay_s);
     return std::clamp(days * kDay_s, kShortest_s, kLongest_s);
   }
 
-  // Where nothing fits: of twice, four times, ... the nodes the fewest on which something does.
+  // If nothing fits: the smallest of twice, four times, ... the nodes on which something does.
   std::string enough_nodes_text() {
     for (int nodes = 2 * request().nodes; nodes <= kMostPlanNodes; nodes *= 2) {
       tell(fmt::format("searching layouts on {} nodes", nodes));
@@ -228,8 +228,8 @@ class Planner {
     });
   }
 
-  // Sets interval and goodput of the option: the interval is chosen by other failures than those
-  // that the goodput is of.
+  // Sets interval and goodput of the option. The interval is chosen under other failures than those
+  // that give the goodput.
   void save_best(Tried& tried, CampaignInputs inputs) const {
     std::vector<double> intervals_s;
     std::vector<double> goodput;              // [interval], mean over the trials
@@ -275,7 +275,7 @@ class Planner {
     if (tried.chosen_by > best_.chosen_by) best_ = std::move(tried);
   }
 
-  // What is too slow by its estimate is not simulated.
+  // Options that are too slow by their estimate are not simulated.
   static PlanOption only_estimated(const Estimated& estimated, double tokens) {
     return {.point = estimated.point,
             .step_s = tokens / estimated.tokens_per_s,
@@ -307,8 +307,8 @@ class Planner {
     std::ranges::sort(report_.spares, {}, [](const PlanOption& at) { return at.point.spares; });
   }
 
-  // The next layouts of this number of nodes, each in its best form: the closed form may have
-  // ranked wrongly.
+  // Simulates the next layouts of this number of nodes, each in its best form, because the closed
+  // form may have ranked wrongly.
   void choose_layout() {
     constexpr size_t kLayouts = 3;
     report_.layouts = {best_.option};
@@ -353,12 +353,12 @@ class Planner {
       report_.snapshots.push_back(each.option);
       most = std::max(most, each.chosen_by);
     }
-    // The first that is as good.
+    // Takes the first option that is as good as the best.
     best_ = *std::ranges::find_if(
         all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; });
   }
 
-  // Without smaller jobs the same iterations are met.
+  // If no smaller job occurs, the campaign has the same iterations.
   void choose_without_spare() {
     Tried waiting = best_;
     PlanPoint& point = waiting.option.point;
@@ -370,7 +370,8 @@ class Planner {
     best_ = std::move(waiting);
   }
 
-  // Some more nodes than were asked for, kept as spares: iterations and intervals are the same.
+  // Tries some more nodes than were asked for, kept as spares, with the same iterations and
+  // intervals.
   void try_more_nodes() {
     Tried more = best_;
     PlanPoint& point = more.option.point;
@@ -392,7 +393,7 @@ class Planner {
     option.days = record.campaign->job_days.mean;
   }
 
-  // What it would be for `windtunnel run`.
+  // Completes the plan with the figures that `windtunnel run` gives.
   void finish() {
     tell("simulating the plan");
     best_.option.point.trials = runner_up_.option.point.trials = trials_;
@@ -431,7 +432,7 @@ class Planner {
     return record;
   }
 
-  // With the nodes and the snapshots of the best.
+  // Finds the best layout like measured runs, with the nodes and snapshots of the plan.
   void find_like_measured() {
     const PlanPoint& best = report_.best.point;
     const LayoutReach reach = layout_reach(measured_runs(), report_.basis.model.moe_layers() > 0);

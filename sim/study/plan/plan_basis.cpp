@@ -71,8 +71,8 @@ Precision other_precision(const GpuSpec& gpu) {
   return has_both ? Precision::fp16 : Precision::fp32;
 }
 
-// The scenario on all nodes without a layout, which is only read. Its sequence has any length: a
-// model from a file may name none.
+// The scenario on all nodes without a layout, which is only read. Its sequence has any length,
+// because a model from a file may state none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
   return fmt::format(
@@ -98,7 +98,8 @@ Case first_case(const PlanRequest& request, const NodeSpec& node,
   }
 }
 
-// "node 3.24, process 0.55 per 1000 node-days": without the classes that `set` changes; empty: all.
+// "node 3.24, process 0.55 per 1000 node-days": the classes that `set` does not change; empty if it
+// changes all.
 std::string failures_text(const std::string& failures, const Overrides& set) {
   const std::string unit = " per 1000 node-days";
   const std::vector<DocumentNode> items = parse_document(failures, kPlanFile).items;
@@ -117,7 +118,7 @@ std::string failures_text(const std::string& failures, const Overrides& set) {
   return text.empty() ? "" : text + unit;
 }
 
-// With how much more or less often nodes of another cluster fail.
+// Says by which factor the rates of other clusters differ.
 TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
   std::string value = failures_text(basis.failures.text, set);
   if (basis.node.gpus != 8) {
@@ -140,7 +141,8 @@ void add_default(PlanBasis& basis, bool open, TakenDefault taken) {
   if (open) basis.defaults.push_back(std::move(taken));
 }
 
-// The part of a map in flow style that the user sets by no key below `key`; empty: none is left.
+// The part of a map in flow style whose keys the user does not set below `key`; empty if nothing is
+// left.
 std::string left_open(const Overrides& set, const std::string& key, const std::string& part) {
   const auto is_set = [&](const std::string& path) {
     return std::ranges::any_of(
@@ -182,7 +184,7 @@ DocumentNode scenario_tree(const PlanBasis& basis, const PlanPoint& point) {
   }
   DocumentNode tree = parse_document(text, kPlanFile);
   for (const auto& [key, value] : point.found) {
-    // It follows from the others, so that users who vary one of them need not change two.
+    // dp follows from the other degrees, so that users who vary one of them need not change two.
     if (key != "layout.dp") apply_override(tree, key, value);
   }
   apply_override(tree, "software", basis.framework.name);
@@ -221,7 +223,7 @@ std::vector<ResolvedValue> chosen_values(const Framework& framework, const Case&
   return chosen;
 }
 
-// What the framework chooses; empty: it does not choose the key.
+// The value that the framework chooses for the key; empty if it chooses none.
 std::string chosen_value(const std::vector<ResolvedValue>& chosen, std::string_view key) {
   const auto found = std::ranges::find(chosen, key, &ResolvedValue::key);
   return found == chosen.end() ? "" : found->value;
@@ -307,7 +309,7 @@ void take_parts(PlanBasis& basis) {
                "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
   add_default(
       basis, !own_failures,
-      {"repair", "of a node as long as those of InfiniteHBD's trace were out",
+      {"repair", "of a node: as long as the nodes of InfiniteHBD's trace were out",
        "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace", "--set failures=..."});
   add_default(basis, true,
               {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",

@@ -42,7 +42,7 @@ class Splitter {
     for (const int size : engine_sizes(given.job.cluster.node.gpus, nodes_)) learn_speed(size);
   }
 
-  // Nodes of the learner that are tried.
+  // Numbers of learner nodes that are tried.
   std::vector<int> learners() const {
     std::vector<int> all;
     if (engines_.colocated) return {nodes_};
@@ -87,7 +87,7 @@ class Splitter {
     return static_cast<int>(std::max(1.0, std::round(batch.global / whole)) * whole);
   }
 
-  // The same in every split, unless the learner leaves its state on the GPUs.
+  // The speed is the same in every split, unless the learner leaves its state on the GPUs.
   void learn_speed(int size) {
     RolloutSpec spec = engines_;
     spec.engine.tp = size;
@@ -194,7 +194,8 @@ SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& opti
   simulate_best(scenario, options, search.best);
   if (search.even && options.simulated > 0) {
     simulate_split(scenario, options, *search.even);
-    // Where the estimates were wrong about it.
+    // The even split comes first if its simulation is better, because then the estimates were wrong
+    // about it.
     const bool first = search.even->record && is_better(*search.even, search.best.front());
     if (first) search.best.insert(search.best.begin(), *search.even);
   }

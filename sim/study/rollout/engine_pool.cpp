@@ -82,7 +82,7 @@ void EnginePool::advance(Engine& engine, double steps) {
   totals_.written += steps * count;
 }
 
-// To the end of the step that it is in then, no further than to its next event.
+// Advances the engine to the end of its current step, but not past its next event.
 void EnginePool::advance_to(Engine& engine, double now_s) {
   if (engine.running.empty()) {
     engine.now_s = std::max(engine.now_s, now_s);  // of one that is away no earlier than its end

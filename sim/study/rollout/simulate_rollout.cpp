@@ -37,7 +37,7 @@ double price_usd_per_s(const Job& job, const Cluster& of_both) {
   return windtunnel::price_usd_per_s(both);
 }
 
-// As engines on nodes of one pool see it.
+// The job as engines on nodes of one pool see it.
 Job on_pool_alone(const Job& job, int pool) {
   Job own = on_pool(job, pool);
   own.cluster.pools.clear();
@@ -81,7 +81,7 @@ RolloutReport rollout_of_islands(const Job& job, const RolloutSpec& spec, const 
   RolloutSpec own = spec;
   own.prompts /= islands;
   own.nodes /= islands;
-  // Its engines stand on its own site.
+  // The island's engines stand on its own site.
   std::vector<SiteSpec>& sites = island.cluster.fabric.sites;
   if (!sites.empty()) sites.front().nodes += own.nodes;
   RolloutReport report = simulate_rollout(island, own, pace, speeds, availability);
@@ -175,7 +175,7 @@ RolloutReport simulate_rollout(const Job& job, const RolloutSpec& spec, const Le
       .token_s = report.spec.update_factor * pace.step_s / tokens_per_step(job) *
                  (spec.epochs + spec.passes * pace.forward_share),
       .transfer_s = report.transfer.seconds,
-      // Without a drain engines write on while tensors are collected.
+      // If they need not drain, engines continue to write while tensors are collected.
       .stop_s = spec.keeps_cache ? report.transfer.transfer_s : report.transfer.seconds,
       .switch_s = switch_s(job, spec, pace)};
   const LoopTimes times = run_loop(inputs);

@@ -33,7 +33,7 @@ struct PairedTrial {
   SwarmTrial unmoved;  // the same peers come and go, and none is moved
 };
 
-// Trials of a swarm, put together.
+// Adds up the trials of a swarm.
 void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, double tokens,
                 VolunteerReport& report) {
   const auto over = [&](double (*value)(const PairedTrial&, const Swarm&), double factor,
@@ -59,7 +59,7 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
       [](const auto& trial, const Swarm& of) { return trial.own.empty_s / of.length_s; }, 1, 1);
 }
 
-// Roles among the peers of a stage when those of the kinds whose bit is set compute.
+// Roles among the peers of a stage if the kinds whose bit is set compute.
 struct Averaging {
   AveragingRoles roles;
   double averaging_s = 0;

@@ -130,7 +130,7 @@ TEST(ScheduleCommand, NumbersThatCannotBeAreRefused) {
       {"seq1f1b --slices -1", "not 4, 8, 1, -1"},
       {"zb-h1 --jitter nan", "not in range"},
       {"zb-h1 --slow nan", "not in range"},
-      {"zb-h1 --dialect old", "--dialect is of a torch CSV"},
+      {"zb-h1 --dialect old", "--dialect describes a torch CSV"},
       {"zb-h1 --message '1 ms'", "--times and --message"}};
   for (const auto& [arguments, message] : cases) {
     const ProgramResult result = run_program("schedule show " + arguments);

@@ -64,36 +64,36 @@ TEST(Units, EqualQuantitiesAreTheSameNumber) {
 
 TEST(Units, EveryErrorSaysWhatIsWrongAndGivesAnExample) {
   EXPECT_EQ(message_of("fast", Dimension::bytes_per_s),
-            "'fast' is not a number; a data rate is due, e.g. '2 TB/s'");
-  EXPECT_EQ(message_of("", Dimension::seconds), "'' is not a number; a time is due, e.g. '30 s'");
+            "'fast' is not a number; expected a data rate, e.g. '2 TB/s'");
+  EXPECT_EQ(message_of("", Dimension::seconds), "'' is not a number; expected a time, e.g. '30 s'");
   EXPECT_EQ(message_of("nan", Dimension::number),
-            "'nan' is not a number; a plain number is due, e.g. '0.5'");
+            "'nan' is not a number; expected a plain number, e.g. '0.5'");
   EXPECT_EQ(message_of("inf s", Dimension::seconds),
-            "'inf s' is not a number; a time is due, e.g. '30 s'");
+            "'inf s' is not a number; expected a time, e.g. '30 s'");
   EXPECT_EQ(message_of("+3 s", Dimension::seconds),
-            "'+3 s' is not a number; a time is due, e.g. '30 s'");
+            "'+3 s' is not a number; expected a time, e.g. '30 s'");
   EXPECT_EQ(message_of("1e999", Dimension::number),
-            "'1e999' is beyond the range of a number; a plain number is due, e.g. '0.5'");
+            "'1e999' is beyond the range of a number; expected a plain number, e.g. '0.5'");
   EXPECT_EQ(message_of("1e308 TB", Dimension::bytes),
-            "'1e308 TB' is beyond the range of a number; a size in bytes is due, e.g. '25 MB'");
+            "'1e308 TB' is beyond the range of a number; expected a size in bytes, e.g. '25 MB'");
   EXPECT_EQ(message_of("25", Dimension::bytes),
-            "'25' has no unit; a size in bytes is due, e.g. '25 MB'");
+            "'25' has no unit; expected a size in bytes, e.g. '25 MB'");
   EXPECT_EQ(message_of("25 s", Dimension::bytes),
-            "'25 s' is a time; a size in bytes is due, e.g. '25 MB'");
+            "'25 s' is a time; expected a size in bytes, e.g. '25 MB'");
   EXPECT_EQ(message_of("2 TB", Dimension::bytes_per_s),
-            "'2 TB' is a size in bytes; a data rate is due, e.g. '2 TB/s'");
+            "'2 TB' is a size in bytes; expected a data rate, e.g. '2 TB/s'");
   EXPECT_EQ(message_of("60 s", Dimension::iterations),
-            "'60 s' is a time; a number of iterations is due, e.g. '10 iterations'");
+            "'60 s' is a time; expected a number of iterations, e.g. '10 iterations'");
   EXPECT_EQ(message_of("30 sec", Dimension::seconds),
-            "'30 sec': unknown unit 'sec'; did you mean 's'? (a time is due, e.g. '30 s')");
+            "'30 sec': unknown unit 'sec'; did you mean 's'? (expected a time, e.g. '30 s')");
   EXPECT_EQ(message_of("3 per 1000 node-dayz", Dimension::per_node_s),
             "'3 per 1000 node-dayz': unknown unit 'per 1000 node-dayz'; did you mean 'per 1000 "
-            "node-days'? (a failure rate is due, e.g. '3.24 per 1000 node-days')");
+            "node-days'? (expected a failure rate, e.g. '3.24 per 1000 node-days')");
   EXPECT_EQ(message_of("3 per node-day", Dimension::per_s),
-            "'3 per node-day' is a failure rate; a rate of the whole job is due, e.g. '0.5 per "
+            "'3 per node-day' is a failure rate; expected a rate of the whole job, e.g. '0.5 per "
             "day'");
   EXPECT_EQ(message_of("3 parsecs", Dimension::number),
-            "'3 parsecs' is not a plain number; a plain number is due, e.g. '0.5'");
+            "'3 parsecs' is not a plain number; expected a plain number, e.g. '0.5'");
 }
 
 TEST(Units, ExamplesAreReadable) {

@@ -77,7 +77,7 @@ TEST(PassMatch, NumbersThatCountSomethingElseLeaveTheOrder) {
 
 TEST(PassMatch, AnotherScheduleIsSaid) {
   EXPECT_THAT(match({{forward, 1, 0}, {backward, 1, 0}}, gpipe()).none,
-              HasSubstr("no range of it is the scenario's F0"));
+              HasSubstr("none of its ranges is the scenario's F0"));
   EXPECT_THAT(match({{forward, 2, 0}, {forward, 2, 0}, {backward, 2, 0}}, gpipe()).none,
               HasSubstr("it runs F2.0 twice"));
   EXPECT_THAT(match({{forward, -1, -1}, {backward, -1, -1}}, gpipe()).none,

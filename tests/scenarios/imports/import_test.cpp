@@ -405,11 +405,9 @@ TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {
 }
 
 TEST_F(ImportFolder, NamesTheKindsThatItKnows) {
-  EXPECT_THAT(
-      refusal("run.yaml", "colour: blue\n"),
-      testing::StartsWith("run.yaml:1:1: is the configuration of no program that is known by "
-                          "its settings; say with --kind which one it is: launcher, "
-                          "megatron-lm, "));
+  EXPECT_THAT(refusal("run.yaml", "colour: blue\n"),
+              testing::StartsWith("run.yaml:1:1: has settings of no known program; say with --kind "
+                                  "which program it configures: launcher, megatron-lm, "));
   EXPECT_THAT(refusal("run.sh", kScript, {{"cluster.node", "dgx-h100"}}, "megatron-ml"),
               testing::HasSubstr("did you mean 'megatron-lm'"));
   EXPECT_THAT(refusal("run.sh", kScript, {{"layout.tq", "8"}}),

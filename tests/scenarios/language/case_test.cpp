@@ -259,7 +259,7 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
                         folder));
   write("three.csv", "0F0,0F1,0F2,0B0,0B1,0B2\r\n1F0,1F1,1F2,1B0,1B1,1B2\r\n");
   EXPECT_EQ(message("{file: three.csv}"),
-            "--set schedule={file: three.csv}: schedule.file: three.csv is of 3 micro-batches, "
+            "--set schedule={file: three.csv}: schedule.file: three.csv has 3 micro-batches, but "
             "batch.global / (batch.micro x dp) is 2");
   EXPECT_EQ(message("{file: good.csv, name: zb-v}"),
             "--set schedule={file: good.csv, name: zb-v}: schedule.file: a schedule has a file or "

@@ -127,7 +127,7 @@ TEST_F(CompanyText, PoolsThatAreTooSmall) {
   write("b.yaml", job("b", "nodes: 2, ", ""));
   EXPECT_EQ(
       message(company()),
-      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8' with those that the job takes");
+      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
 }
 
 // Groups of several kinds have one law on one fabric.
@@ -263,7 +263,7 @@ TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
                   .starts_with("c.yaml:2:46: unknown cluster.fabric key 'nodes_per_pdo'"));
   EXPECT_EQ(message(company(), {{"batch.global", "8"}}),
             "--set batch.global=8: a scenario of several jobs has name, cluster, jobs, placement; "
-            "what is of one job is set in its own file");
+            "keys of one job are set in its own file");
   write("b.yaml", job("b", "global: 16", "global: 15"));
   EXPECT_TRUE(message(company()).starts_with("b.yaml:5:")) << message(company());
   write("b.yaml", job("b", "batch:", "calibration: generic\nbatch:"));

@@ -90,7 +90,7 @@ TEST(ComposedCases, OpenMemoryOfUnlikeNodesIsRefusedBeforeItIsPriced) {
       "recompute: auto\n";
   const std::string why = refusal(text);
   EXPECT_TRUE(why.starts_with("composed.yaml:4:")) << why;
-  EXPECT_NE(why.find("auto weighs what ranks hold"), std::string::npos) << why;
+  EXPECT_NE(why.find("auto needs the memory of each rank"), std::string::npos) << why;
 }
 
 // What the tightest pool needs is what all recompute.

@@ -155,7 +155,7 @@ TEST(NsightErrors, HostileFilesAreRefusedInWords) {
   }
   EXPECT_THAT(error_of([] { read_nsight("/nowhere.sqlite"); }), HasSubstr("cannot be read"));
   EXPECT_THAT(error_of([] { read_nsight(::testing::TempDir()); }),
-              HasSubstr("is a folder; a file is due"));
+              HasSubstr("is a folder; expected a file"));
 }
 
 TEST(NsightErrors, HostileTablesAreRefusedInWords) {

@@ -326,15 +326,15 @@ TEST(DcgmMetrics, FaultsOfTheLinesNameTheirPlace) {
   const std::string series = "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n1\"}";
   const std::pair<std::string, std::string> cases[] = {
       {series + " 79\n", "f:1:49: the sample has no time, as an exporter says how things are now"},
-      {series + " 79 then\n", "f:1:50: a time in seconds or milliseconds since 1970 is due"},
-      {series + " x 1\n", "f:1:47: a value is due, not 'x 1'"},
+      {series + " 79 then\n", "f:1:50: expected a time in seconds or milliseconds since 1970"},
+      {series + " x 1\n", "f:1:47: expected a value, not 'x 1'"},
       {series + " 7.5 1\n", "f:1:1: a sample is 7.5, which is no Xid"},
       {series + " =>\n79 at 5\n", "f:2:1: a line 'NAME{LABELS} =>'"},
-      {series + " =>\n79 @[5\n", "f:2:1: ']' is due behind the time"},
+      {series + " =>\n79 @[5\n", "f:2:1: expected ']' behind the time"},
       {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0} 79 1\n", "f:1:36: the label 'gpu' is not closed"},
-      {"DCGM_FI_DEV_XID_ERRORS{gpu} 79 1\n", "f:1:24: a label NAME=\"VALUE\" or '}' is due"},
+      {"DCGM_FI_DEV_XID_ERRORS{gpu} 79 1\n", "f:1:24: expected a label NAME=\"VALUE\" or '}'"},
       {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0\"} 79 1\n", "f:1:1: a label Hostname, node or instance"},
-      {"DCGM_EXP_XID_ERRORS_COUNT{Hostname=\"n\"} 1 1\n", "f:1:1: a label xid is due"},
+      {"DCGM_EXP_XID_ERRORS_COUNT{Hostname=\"n\"} 1 1\n", "f:1:1: expected a label xid"},
       {series + " 0 1\n" + series + " 63 9\n", "f: has no record of a fault"},
   };
   for (const auto& [text, what] : cases) {
@@ -461,9 +461,9 @@ TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {first + "NVRM: Xid (PCI:0000:3b:00): 79, x\n", "f:2:1: no time that is known stands before"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): x, y\n",
-       "f:2:33: the number of an Xid is due, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
-      {first + "[2.0] NVRM: Xid (PCI:0000:3b\n", "f:2:7: the number of an Xid is due"},
-      {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): 79x\n", "f:2:33: the number of an Xid is due"},
+       "f:2:33: expected the number of an Xid, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
+      {first + "[2.0] NVRM: Xid (PCI:0000:3b\n", "f:2:7: expected the number of an Xid"},
+      {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): 79x\n", "f:2:33: expected the number of an Xid"},
       {first + "Aug 28 11:11:22 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, x\n",
        "f:2:1: has a time of another form than line 1"},
       {"[9.0] boot\n[1.0] boot\n", "f:2:1: counts seconds since another boot"},

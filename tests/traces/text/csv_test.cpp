@@ -94,7 +94,7 @@ TEST(Csv, HostileBytes) {
 TEST(Csv, UnreadableFiles) {
   EXPECT_EQ(error_of([] { CsvTable::read("no/such.csv"); }),
             "no/such.csv: cannot be read: No such file or directory");
-  EXPECT_EQ(error_of([] { CsvTable::read("/"); }), "/: is a folder; a file is due");
+  EXPECT_EQ(error_of([] { CsvTable::read("/"); }), "/: is a folder; expected a file");
 }
 
 }  // namespace

@@ -46,9 +46,9 @@ TEST_F(InputFiles, OfAnotherKindAreRefused) {
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
   fs::create_symlink("loop", path("loop"));
   std::ofstream(path("large")) << std::string(1001, 'x');
-  EXPECT_EQ(refusal(path("pipe")), path("pipe") + ": is a named pipe; a file is due");
-  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero: is a device; a file is due");
-  EXPECT_EQ(refusal(path("")), path("") + ": is a folder; a file is due");
+  EXPECT_EQ(refusal(path("pipe")), path("pipe") + ": is a named pipe; expected a file");
+  EXPECT_EQ(refusal("/dev/zero"), "/dev/zero: is a device; expected a file");
+  EXPECT_EQ(refusal(path("")), path("") + ": is a folder; expected a file");
   EXPECT_EQ(refusal(path("loop")),
             path("loop") + ": cannot be read: Too many levels of symbolic links");
   EXPECT_EQ(refusal(path("none")), path("none") + ": cannot be read: No such file or directory");

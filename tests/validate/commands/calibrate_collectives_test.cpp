@@ -189,8 +189,8 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   const std::string command = fmt::format("calibrate --from {} --out {}/o.yaml", path, folder);
   const ProgramResult result = run_program(command);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("has rows of 2 machines, a calibration is of one; choose with "
-                            "--machine, which may be repeated: M, N"),
+  EXPECT_NE(result.err.find("has rows of 2 machines, and a calibration describes one; "
+                            "choose with --machine, which may be repeated: M, N"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(run_program(command + " --machine N").exit_code, 0);

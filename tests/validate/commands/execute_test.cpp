@@ -26,8 +26,9 @@ TEST(Execute, RefusesWhatItCannotRun) {
       "make it smaller, for one with --set cluster.nodes and layout.dp");
   expect_not_executed("scenarios/small.yaml --ranks-per-node 5",
                       "--ranks-per-node 5: does not divide the scenario's 16 ranks");
-  expect_not_executed("scenarios/execution/company.yaml --ranks-per-node 2",
-                      "--ranks-per-node is of one job; several have their nodes in the scenario");
+  expect_not_executed(
+      "scenarios/execution/company.yaml --ranks-per-node 2",
+      "--ranks-per-node applies to one job; several jobs have their nodes in the scenario");
   expect_not_executed("scenarios/small.yaml --budget 0s",
                       "--budget: '0s' leaves no time; say '3 min'");
 }

@@ -114,10 +114,8 @@ PairSpread validate_pairs(const CollectiveRows& rows) {
   }
   if (spread.machines.empty() && !spread.skipped.empty()) {
     const SkippedRow& first = spread.skipped.front();
-    throw Error(
-        fmt::format("{}: {}; none of the {} rows that were left out is a pair of nodes, and "
-                    "no other row is",
-                    first.id, first.reason, spread.skipped.size()));
+    throw Error(fmt::format("{}: {}; {} rows were left out, and no other row is of a pair of nodes",
+                            first.id, first.reason, spread.skipped.size()));
   }
   if (spread.machines.empty()) {
     throw Error(rows.path +

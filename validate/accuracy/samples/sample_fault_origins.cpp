@@ -138,7 +138,7 @@ Blames wrong_device(const SampleEvidence& evidence) {
     found = sample->device;
   }
   if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} rows of '{}' where '{}' is due", blame.rows.size(), found,
+  blame.what = fmt::format("{} rows of '{}' where '{}' was expected", blame.rows.size(), found,
                            known.device.empty() ? known.spec->name : known.device);
   return {blame};
 }
@@ -201,8 +201,8 @@ Blames too_few_points(const SampleEvidence& evidence) {
     // Rows that are only to be judged are not fitted on.
     if (sizes.empty() || (sizes.size() >= kLeastSizes && most >= kLeastRange * least)) continue;
     blame.what = fmt::format(
-        "{}: {} sizes, the largest {:.3g} times the smallest; {} over a range "
-        "of {:g} are due",
+        "{}: {} sizes, the largest {:.3g} times the smallest; expected {} over "
+        "a range of {:g}",
         series.key, sizes.size(), most / least, kLeastSizes, kLeastRange);
     blames.push_back(std::move(blame));
   }

@@ -28,9 +28,10 @@ constexpr double kNoSlip = 5;
 constexpr double kUnitsTolerance = 3;
 constexpr double kRateStrays = 3;
 constexpr double kLessStrays = 2;
-// Around eight, relative to the median: neighbours vary by two.
+// Ratios around eight, the usual mistake, compared with the median: neighbours vary by a factor of
+// two.
 constexpr double kBitsTolerance = 1.7;
-// Relative to most of them, or to streams, whose caches differ.
+// The same compared with most rows, or with streams, whose caches differ.
 constexpr double kBitsNear = 2.5;
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;

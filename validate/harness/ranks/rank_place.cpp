@@ -56,7 +56,7 @@ class Variables {
     const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (fault != std::errc() || end != value.data() + value.size() || number < low ||
         number > high) {
-      throw Error(fmt::format("{} is '{}' in the environment; a whole number of {} to {} is due",
+      throw Error(fmt::format("{} is '{}' in the environment; expected a whole number of {} to {}",
                               name, value, low, high));
     }
     return number;
@@ -110,7 +110,7 @@ Address parsed_address(const std::string& text, const char* what) {
             address.port <= kLastPort;
   }
   if (!valid) {
-    throw Error(fmt::format("{}: '{}' is no address; HOST or HOST:PORT is due, as in node1:29500",
+    throw Error(fmt::format("{}: '{}' is no address; expected HOST or HOST:PORT, as in node1:29500",
                             what, text));
   }
   return address;

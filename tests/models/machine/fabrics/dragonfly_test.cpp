@@ -214,7 +214,7 @@ TEST(Dragonfly, AdaptiveRoutesAvoidWhatFailed) {
 TEST(Dragonfly, WhatIsNoDragonfly) {
   Cluster cluster = dragonfly(4, 1, 2);
   cluster.fabric.faults = {{"global 0 to 1", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 0 to node 2");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 0 to node 2");
   cluster.fabric.faults = {{"globl 0 to 1", 0.5}};
   EXPECT_EQ(fabric_message(cluster), "unknown link 'globl 0 to 1'; did you mean 'global 0 to 1'?");
   cluster.fabric.faults = {};

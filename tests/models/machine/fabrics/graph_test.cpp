@@ -113,7 +113,7 @@ TEST(GraphFabric, AFailedCableIsAvoided) {
   EXPECT_EQ(links->paths(15, 0), 4);
   expect_well_formed(*links, 16);
   cluster.fabric.faults = {{"edge 0.0 to node 0", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 1 to node 0");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 1 to node 0");
   cluster.fabric.faults = {{"edge 0.0 to nod 0", 0}};
   EXPECT_EQ(fabric_message(cluster),
             "unknown link 'edge 0.0 to nod 0'; did you mean 'edge 0.0 to node 0'?");

@@ -51,9 +51,9 @@ TEST(Sites, WhatIsNotAListOfSites) {
   EXPECT_EQ(fabric_message(cluster), "the sites have 6 nodes together, the cluster has 7");
   cluster = three_sites();
   cluster.fabric.faults = {{"site-up south", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 3 to node 0");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 3 to node 0");
   cluster.fabric.faults = {{"site-down north", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 3 to node 0");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 3 to node 0");
   cluster.fabric.faults = {{"site-down nort", 0}};
   EXPECT_EQ(fabric_message(cluster),
             "unknown link 'site-down nort'; did you mean 'site-down north'?");

@@ -153,7 +153,7 @@ TEST(Torus, AFailedCableIsAvoided) {
 TEST(Torus, WhatIsNoTorusOfTheCluster) {
   Cluster cluster = torus({2, 1});
   cluster.fabric.faults = {{"torus 0 +x", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 0 to node 1");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 0 to node 1");
   cluster.fabric.faults = {{"torus 0 +y", 0}};
   EXPECT_EQ(fabric_message(cluster), "unknown link 'torus 0 +y'; did you mean 'torus 0 +x'?");
   cluster = torus({4, 3});

@@ -471,8 +471,8 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
             "config.json:2:71: hidden_size: '6.5' is not a whole number");
   EXPECT_EQ(
       refusal(llama + "\"hidden_size\": 6}"),
-      "config.json:1:1: a hidden width of 6 does not divide by 4 heads, and none of a head is "
-      "stated");
+      "config.json:1:1: the hidden width 6 is not a multiple of 4 heads, and the width of a head "
+      "is not stated");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 8, \"num_key_value_heads\": 3}"),
             "config.json:1:1: 4 heads do not share 3 key and value heads evenly");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 0}"),

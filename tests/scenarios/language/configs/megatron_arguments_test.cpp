@@ -133,8 +133,8 @@ TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
             "a.args:1:14: --num-layers: '1.5' is not a whole number");
   const std::string start = "--num-layers 2 --hidden-size 64 --vocab-size 9 ";
   EXPECT_EQ(arguments_refusal(start + "--num-attention-heads 5"),
-            "a.args:1:14: a hidden width of 64 does not divide by 5 heads, and none of a head is "
-            "stated");
+            "a.args:1:14: the hidden width 64 is not a multiple of 5 heads, and the width of a "
+            "head is not stated");
   EXPECT_EQ(arguments_refusal(start + "--num-attention-heads 4 --normalization BatchNorm"),
             "a.args:1:88: --normalization: 'BatchNorm' is neither LayerNorm nor RMSNorm");
 }

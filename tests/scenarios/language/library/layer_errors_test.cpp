@@ -70,11 +70,11 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,4,0.6\n"),
             kWhere + "errors.csv:3:4: number: 'qkv.0' has it twice");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1.5,0.6\n"),
-            kWhere + "errors.csv:3:4: number: a whole number from 1 to 1e9 is due");
+            kWhere + "errors.csv:3:4: number: expected a whole number from 1 to 1e9");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1,-0.6\n"),
             kWhere + "errors.csv:3:5: error: must be from 0 to 1e6");
   EXPECT_EQ(fault(kHead + good + ",2304,768,1,0.6\n"),
-            kWhere + "errors.csv:3:1: layer: a name is due");
+            kWhere + "errors.csv:3:1: layer: expected a name");
   EXPECT_EQ(fault(kHead + "qkv.0,2304,768,1,0.6\n"),
             kWhere +
                 "errors.csv:2:1: layer: 'qkv.0' has no line with number 4, the usual rank of "

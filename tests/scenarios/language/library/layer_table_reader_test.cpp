@@ -88,13 +88,13 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(message("    - {pool: max, kernel: 3, stride: 0}\n"),
             "n.yaml:5:7: pool1: a kernel of 3 with stride 0 does not fit 32 pixels, padding "
             "included");
-  EXPECT_EQ(message("    []\n"), "n.yaml:5:5: layers: a list is due");
+  EXPECT_EQ(message("    []\n"), "n.yaml:5:5: layers: expected a list");
   EXPECT_EQ(
       message("    - {conv: 8, kernel: 1, groups: 3}\n    - {conv: 8, kernel: 1, groups: 3}\n"),
       "n.yaml:5:7: conv1: 3 groups do not divide 3 input and 8 output channels");
   EXPECT_EQ(message("    - {branches: []}\n"), "n.yaml:5:18: branches: none is given");
   EXPECT_EQ(message("    - {branches: [[], {conv: 8, kernel: 1}]}\n"),
-            "n.yaml:5:23: a branch: a list is due");
+            "n.yaml:5:23: a branch: expected a list");
   EXPECT_EQ(message("    - branches:\n        - [{conv: 8, kernl: 3}]\n"),
             "n.yaml:6:22: unknown key 'kernl'; did you mean 'kernel'?");
   EXPECT_EQ(message("    - {branches: [[], [{conv: 8, kernel: 3}]]}\n"),

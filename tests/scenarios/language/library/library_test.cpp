@@ -435,7 +435,7 @@ TEST(Library, BadCalibrationsAreRefused) {
   EXPECT_NE(changed("origin: ", "origin: x").find("unknown origin 'x"), std::string::npos);
   EXPECT_NE(message("name: a\ngpu: ''\nparameters: {}\n").find("'gemm.efficiency' is missing"),
             std::string::npos);
-  EXPECT_EQ(message("[]"), "c.yaml:1:1: a calibration: a map is due");
+  EXPECT_EQ(message("[]"), "c.yaml:1:1: a calibration: expected a map");
 }
 
 TEST(Library, ACalibrationTakesTheRestOfItsBase) {

@@ -76,7 +76,7 @@ TEST_F(QualityCurve, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(fault(key, "steps\n-5\n"),
             "s.yaml:6:16: job.quality: curve.csv:2:1: steps: must be above 0");
   EXPECT_EQ(fault(key, "steps\n1e300\n"),
-            "s.yaml:6:16: job.quality: curve.csv:2:1: steps: a number up to 1e12 is due");
+            "s.yaml:6:16: job.quality: curve.csv:2:1: steps: expected a number up to 1e12");
   EXPECT_EQ(fault(key, "global_batch,steps\n256,5\n256,6\n"),
             "s.yaml:6:16: job.quality: curve.csv:3:2: a second row for the same compressor and "
             "batch");

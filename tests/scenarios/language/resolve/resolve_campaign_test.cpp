@@ -288,8 +288,8 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
             "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: is before the row "
             "above, or below 0; times ascend");
   EXPECT_EQ(message("time_s,nodes\n60,-8\n", capacity),
-            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:2:2: nodes: a number from 0 to "
-            "10000000 is due");
+            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:2:2: nodes: expected a number "
+            "from 0 to 10000000");
   EXPECT_EQ(message("time_s,nodes\n", capacity),
             "a.yaml:7:47: failures.0.arrivals.capacity: own.csv: has no rows");
   EXPECT_EQ(message("time_s,nodes\n0,8\n", capacity + ", rate: 1 per node-day"),

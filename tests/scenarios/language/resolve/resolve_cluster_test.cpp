@@ -149,7 +149,7 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
       {"{sigma: -0.1}", "s.yaml:6:19: cluster.jitter.sigma: must be at least 0, not -0.1"},
       {"{sigma: 3}", "s.yaml:6:19: cluster.jitter.sigma: must be at most 2, not 3"},
       {"{sigma: wide}",
-       "s.yaml:6:19: cluster.jitter.sigma: 'wide' is not a number; a plain number is due, e.g. "
+       "s.yaml:6:19: cluster.jitter.sigma: 'wide' is not a number; expected a plain number, e.g. "
        "'0.5'"},
       {"{sigma: 0.1, share: 0.1, slowdown: 2}",
        "s.yaml:6:31: cluster.jitter.share: cluster.jitter.sigma is another law of the same "
@@ -184,14 +184,14 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
       {"{sigma: 0.1, of: rack}", "s.yaml:6:28: unknown of 'rack'; known: gpu, node"},
       {"{sigma: 0.1, draws: 1}", "s.yaml:6:31: cluster.jitter.draws: must be at least 2, not 1"},
       {"{sigma: 0.1, draws: 2.5}",
-       "s.yaml:6:31: cluster.jitter.draws: a whole number is due, not '2.5'; e.g. 'draws: 32'"},
+       "s.yaml:6:31: cluster.jitter.draws: expected a whole number, not '2.5'; e.g. 'draws: 32'"},
       {"{sigma: 0.1, draws: 1001}",
        "s.yaml:6:31: cluster.jitter.draws: must be at most 1000, not 1001"},
       {"{sigma: 0.1, seed: -1}", "s.yaml:6:30: cluster.jitter.seed: must be at least 0, not -1"},
       {"0.03",
-       "s.yaml:6:11: cluster.jitter: a map is due, not '0.03'; e.g. 'jitter: {sigma: 0.03}'"},
+       "s.yaml:6:11: cluster.jitter: expected a map, not '0.03'; e.g. 'jitter: {sigma: 0.03}'"},
       {"[0.03]",
-       "s.yaml:6:11: cluster.jitter: a map is due, not a list; e.g. 'jitter: {sigma: 0.03}'"}};
+       "s.yaml:6:11: cluster.jitter: expected a map, not a list; e.g. 'jitter: {sigma: 0.03}'"}};
   for (const auto& [jitter, expected] : faults) {
     EXPECT_EQ(jitter_fault(jitter), expected) << jitter;
   }

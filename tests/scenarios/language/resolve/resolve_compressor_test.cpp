@@ -163,9 +163,9 @@ TEST(Compress, OfDpIsTheCompressorOfGradients) {
 TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"{axis: tp, name: powersgd}",
-       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, which are summed and forgive "
-       "what is left out; activations take what quantises each element: qsgd, int8, int6, int4, "
-       "fp8"},
+       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, whose sums tolerate "
+       "omitted elements; activations need a compressor that quantises every element: qsgd, int8, "
+       "int6, int4, fp8"},
       {"{axis: tp, name: int8}, {axis: tp, name: fp8}",
        "s.yaml:7:43: compress.1.axis: tp has a compressor already; take one out"},
       {"{axis: pp, name: fp8, hop: across}", "s.yaml:7:39: compress.0.hop: a message"},
@@ -181,8 +181,8 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
     EXPECT_EQ(compressor_refusal(list).substr(0, start.size()), start);
   }
   EXPECT_EQ(compressor_refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
-            "s.yaml:7:19: compress.0.axis: communication.compressor is of dp, too; leave one of "
-            "them out");
+            "s.yaml:7:19: compress.0.axis: communication.compressor compresses dp, too; leave "
+            "one of them out");
   EXPECT_NE(compressor_refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}")
                 .find("leave one of them out"),
             std::string::npos);

@@ -59,8 +59,8 @@ TEST(BadModels, StacksAreAnEncoderAndThenItsDecoder) {
             "model.source_tokens: layers of an encoder and a decoder (B, C) share a sequence; say "
             "how many of its tokens the encoder reads");
   const std::string alone =
-      "model.source_tokens: is of a model whose layers are those of an encoder and of a decoder; "
-      "list these alone in model.hybrid_override_pattern (B and C)";
+      "model.source_tokens: needs a model with layers of an encoder and a decoder only; "
+      "list only these in model.hybrid_override_pattern (B and C)";
   EXPECT_EQ(fault("BB", 8), alone);
   EXPECT_EQ(fault("CC", 8), alone);
   EXPECT_EQ(fault("", 8), alone);

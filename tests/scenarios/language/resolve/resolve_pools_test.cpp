@@ -153,7 +153,7 @@ TEST(ResolvePools, ABatchThatDoesNotDivideIsRefused) {
   EXPECT_NE(fault.find("asks for more nodes"), std::string::npos) << fault;
   EXPECT_NE(fault_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
                       .batch = "global: 1, shares: auto"})
-                .find("gives all replicas of a pool as many"),
+                .find("all replicas of a pool get equally many"),
             std::string::npos);
 }
 

@@ -110,7 +110,7 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
               HasSubstr("recovery.when_no_spare: the other islands do not take the work"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: relayout, relayout: [{dp: 2}]}"),
-              HasSubstr("recovery.relayout: lists layouts of a job that is one"));
+              HasSubstr("recovery.relayout: lists layouts of the whole job"));
   EXPECT_EQ(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                      "recovery: {when_no_spare: relayout}"),
             "no error");

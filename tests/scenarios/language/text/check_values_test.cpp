@@ -20,7 +20,7 @@ TEST(CheckValues, AllFaultsOfATextAtOnce) {
   EXPECT_EQ(faults_of("{layers: 3, hiden: 4, vocab: 5, heads: many}", "model"),
             "a.yaml:1:13: unknown model key 'hiden'; did you mean 'hidden'?\n"
             "a.yaml:1:23: unknown model key 'vocab'; did you mean 'vocabulary'?\n"
-            "a.yaml:1:40: model.heads: a whole number is due, not 'many'; e.g. 'heads: 128'");
+            "a.yaml:1:40: model.heads: expected a whole number, not 'many'; e.g. 'heads: 128'");
 }
 
 // A key that is there under another name is not missing as well.
@@ -36,9 +36,9 @@ TEST(CheckValues, AutoLeavesAKeyOpen) {
   const Values values = check_values(parse_document("{tp: 2, dp: auto}", "a.yaml"), "layout");
   EXPECT_EQ(values.integer("layout.tp"), 2);
   EXPECT_FALSE(values.has("layout.dp"));
-  EXPECT_THAT(faults_of("{tp: auto}", "layout"), testing::HasSubstr("a whole number is due"));
+  EXPECT_THAT(faults_of("{tp: auto}", "layout"), testing::HasSubstr("expected a whole number"));
   EXPECT_THAT(faults_of("{dp: all}", "layout"),
-              testing::HasSubstr("a whole number or 'auto' is due, not 'all'"));
+              testing::HasSubstr("expected a whole number or 'auto', not 'all'"));
 }
 
 }  // namespace

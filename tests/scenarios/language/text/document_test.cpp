@@ -109,7 +109,7 @@ TEST(BadFiles, FilesThatCannotBeRead) {
   EXPECT_EQ(error_of([] { load_case("no/such/file.yaml"); }),
             "no/such/file.yaml: cannot be read: No such file or directory");
   const std::string folder = source_path("scenarios");
-  EXPECT_EQ(error_of([&] { load_case(folder); }), folder + ": is a folder; a file is due");
+  EXPECT_EQ(error_of([&] { load_case(folder); }), folder + ": is a folder; expected a file");
 }
 
 TEST(BadFiles, LayoutsThatDoNotFit) {
