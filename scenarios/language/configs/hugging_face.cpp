@@ -134,6 +134,18 @@ void read_llama(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
 }
 
+// Listed layers read the image's patches in the place of the sequence; they count as attention to
+// the sequence, with the same matrices.
+void read_mllama(const Config& config, TransformerSpec& model) {
+  read_dimensions(config, model);
+  if (config.find("cross_attention_layers") == nullptr) return;
+  const std::size_t layers = config.list("cross_attention_layers").size();
+  model.left_out.push_back(
+      fmt::format("cross_attention_layers: {} of {} layers attend to patches of images; they count "
+                  "as attention to the sequence",
+                  layers, model.layers));
+}
+
 void read_mistral(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
   read_window(config, "sliding_window", 0, model);
@@ -405,6 +417,8 @@ void read_kernels_of_their_own(const Config& config, TransformerSpec& model) {
 struct HuggingFaceType {
   std::string_view name;
   void (*read)(const Config&, TransformerSpec&);
+  // What the class has where a text_config states nothing, as those of LLaVA and Qwen2-Audio do.
+  std::string_view defaults_of_part = "{}";
 };
 constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"bart", read_bart},
@@ -424,7 +438,9 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"gptj", read_gptj},
     {"kimi_k2", read_deepseek},
     {"kimi_linear", read_kimi_linear},
-    {"llama", read_llama},
+    {"llama", read_llama,
+     "{hidden_size: 4096, intermediate_size: 11008, num_hidden_layers: 32, "
+     "num_attention_heads: 32, vocab_size: 32000}"},
     {"llama4", read_llama4},
     {"llama4_text", read_llama4},
     {"mamba2", read_mamba2},
@@ -435,14 +451,21 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"minimax_text_01", read_minimax},
     {"mistral", read_mistral},
     {"mixtral", read_mixtral},
+    {"mllama_text_model", read_mllama},
     {"mt5", read_t5},
     {"nemotron", read_nemotron},
     {"nemotron_h", read_nemotron_h},
     {"opt", read_opt},
     {"pegasus", read_pegasus},
     {"phi3", read_phi3},
-    {"qwen2", read_qwen2},
+    {"qwen2", read_qwen2,
+     "{hidden_size: 4096, intermediate_size: 22016, num_hidden_layers: 32, "
+     "num_attention_heads: 32, vocab_size: 151936}"},
+    {"qwen2_5_vl", read_qwen2},
+    {"qwen2_5_vl_text", read_qwen2},
     {"qwen2_moe", read_qwen2_moe},
+    {"qwen2_vl", read_qwen2},
+    {"qwen2_vl_text", read_qwen2},
     {"qwen3", read_qwen3},
     {"qwen3_5", read_qwen3_5},
     {"qwen3_5_moe", read_qwen3_5},
@@ -450,6 +473,8 @@ constexpr std::array kTypes = std::to_array<HuggingFaceType>({
     {"qwen3_5_text", read_qwen3_5},
     {"qwen3_moe", read_qwen3_moe},
     {"qwen3_next", read_qwen3_next},
+    {"qwen3_vl_moe_text", read_qwen3_moe},
+    {"qwen3_vl_text", read_qwen3},
     {"t5", read_t5},
 });
 
@@ -506,7 +531,8 @@ TransformerSpec model_of_hugging_face(const std::string& text, const std::string
   TransformerSpec model;
   model.name = path;
   model.source = fmt::format("{}, model_type {}", path, type.name);
-  const Config config(map);
+  const DocumentNode defaults = parse_document(std::string(type.defaults_of_part), path);
+  const Config config(map, &map == &document ? nullptr : &defaults);
   type.read(config, model);
   read_kernels_of_their_own(config, model);
   check_limits(model, map.where);

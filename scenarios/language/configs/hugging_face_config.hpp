@@ -16,16 +16,19 @@
 
 namespace windtunnel {
 
-// The fields of a file. A field that is null counts as missing.
+// The fields of a file. A field that is null counts as missing. `defaults` are those of the class,
+// which a part of a multimodal file leaves out.
 class HuggingFaceConfig {
  public:
   static constexpr int kMostOfAll = 100'000'000;  // so that sums of fields stay exact
 
-  explicit HuggingFaceConfig(const DocumentNode& map) : map_(map) {}
+  explicit HuggingFaceConfig(const DocumentNode& map, const DocumentNode* defaults = nullptr)
+      : map_(map), defaults_(defaults) {}
 
   const DocumentNode* find(std::string_view key) const {
     asked_.insert(std::string(key));
     const DocumentNode* node = map_.value_of(key);
+    if (node == nullptr && defaults_ != nullptr) node = defaults_->value_of(key);
     const bool null =
         node != nullptr && (node->kind == DocumentNode::Kind::null ||
                             (node->kind == DocumentNode::Kind::scalar && node->text == "null"));
@@ -79,6 +82,7 @@ class HuggingFaceConfig {
 
  private:
   const DocumentNode& map_;
+  const DocumentNode* defaults_;
   mutable std::set<std::string> asked_;
 };
 

@@ -10,6 +10,7 @@
 
 #include "models/base/units.hpp"
 #include "scenarios/language/configs/hugging_face_config.hpp"
+#include "scenarios/language/configs/hugging_face_towers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -346,26 +347,6 @@ bool is_off(const DocumentNode& node) {
          (node.text == "false" || node.text.find_first_not_of("0.") == std::string::npos);
 }
 
-// Parameters of a tower of vision or audio: attention and an MLP of two matrices per layer, under
-// the various names that files use. 0: the file does not state the sizes.
-double tower_parameters(const MixedConfig& tower) {
-  const auto first = [&](std::initializer_list<const char*> names) {
-    for (const char* name : names) {
-      if (tower.find(name) == nullptr) continue;
-      try {
-        return double(tower.whole(name));
-      } catch (const Error&) {  // a list: of towers that are not transformers
-        return 0.0;
-      }
-    }
-    return 0.0;
-  };
-  const double layers = first({"num_hidden_layers", "depth", "num_layers", "encoder_layers"});
-  const double hidden = first({"hidden_size", "embed_dim", "width", "d_model"});
-  const double ffn = first({"intermediate_size", "encoder_ffn_dim"});
-  return layers * hidden * (4 * hidden + 2 * (ffn > 0 ? ffn : 4 * hidden));
-}
-
 // Whether the total widths of all heads stay within a model's limits.
 bool is_countable(const TransformerSpec& model) {
   constexpr double kMostWide = 1e8;
@@ -375,21 +356,6 @@ bool is_countable(const TransformerSpec& model) {
   return (double(model.heads) + model.kv_heads) * head < kMostWide &&
          mixer * (double(model.mamba.head_width) + model.mamba.state + model.mamba.chunk) <
              kMostWide;
-}
-
-void name_tower(const DocumentNode& document, const std::string& key, TransformerSpec& model) {
-  const DocumentNode* node = document.value_of(key);
-  if (node == nullptr || node->kind != DocumentNode::Kind::map) return;
-  const double parameters = tower_parameters(MixedConfig(*node));
-  if (parameters <= 0) {
-    model.left_out.push_back(fmt::format("{}: its size is not stated", key));
-    return;
-  }
-  const double share = 100 * parameters / model.active_parameters();
-  model.left_out.push_back(
-      fmt::format("{}: {} parameters; a patch costs its layers {:.2g} % of what a token costs the "
-                  "decoder",
-                  key, format_count(parameters), share));
 }
 
 void name_predictors(const MixedConfig& config, TransformerSpec& model) {
@@ -420,9 +386,9 @@ void name_predictors(const MixedConfig& config, TransformerSpec& model) {
 
 void name_left_out(const DocumentNode& document, const MixedConfig& config,
                    TransformerSpec& model) {
-  if (is_countable(model)) name_predictors(config, model);
-  for (const char* tower : {"vision_config", "audio_config"}) {
-    if (is_countable(model)) name_tower(document, tower, model);
+  if (is_countable(model)) {
+    name_predictors(config, model);
+    name_towers(document, model);
   }
   std::vector<std::string> unknown, training;
   for (const std::string& key : config.unread()) {

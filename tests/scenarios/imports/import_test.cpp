@@ -16,79 +16,13 @@
 
 #include "models/base/error.hpp"
 #include "scenarios/language/text/document.hpp"
+#include "tests/scenarios/imports/expected_rows.hpp"
 #include "tests/support/error_of.hpp"
 
 namespace windtunnel {
 namespace {
 
 namespace fs = std::filesystem;
-
-const std::string kHere = WINDTUNNEL_SOURCE_DIR "/tests/scenarios/imports/";
-
-struct ImportRow {
-  std::string name;
-  std::vector<std::string> files;  // below files/
-  Overrides set;
-  std::map<std::string, std::string> keys;  // "": the scenario does not state it
-  std::vector<std::string> assumed, left_out;
-};
-
-std::vector<std::string> names_at(const DocumentNode& row, const std::string& key) {
-  std::vector<std::string> names;
-  if (const DocumentNode* list = row.value_of(key)) {
-    for (const DocumentNode& item : list->items) names.push_back(item.text);
-  }
-  return names;
-}
-
-std::string text_at(const DocumentNode& row, const std::string& key) {
-  const DocumentNode* node = row.value_of(key);
-  return node == nullptr ? "" : node->text;
-}
-
-// The text is "16 x dgx-h100", or names the node alone.
-Overrides machine_of(const std::string& cluster) {
-  if (cluster.empty()) return {};
-  const std::size_t times = cluster.find(" x ");
-  if (times == std::string::npos) return {{"cluster.node", cluster}};
-  return {{"cluster.node", cluster.substr(times + 3)}, {"cluster.nodes", cluster.substr(0, times)}};
-}
-
-std::vector<ImportRow> rows() {
-  const std::string path = kHere + "expected.yaml";
-  std::vector<ImportRow> rows;
-  for (const DocumentNode& node : parse_document(read_text_file(path), path).items) {
-    ImportRow row{.name = text_at(node, "name"),
-                  .files = names_at(node, "files"),
-                  .set = machine_of(text_at(node, "cluster")),
-                  .keys = {},
-                  .assumed = names_at(node, "assumed"),
-                  .left_out = names_at(node, "left_out")};
-    if (const std::string model = text_at(node, "model"); !model.empty()) {
-      row.set.emplace_back("model", model);
-    }
-    if (const DocumentNode* set = node.value_of("set")) {
-      for (const DocumentEntry& entry : set->entries)
-        row.set.emplace_back(entry.key, entry.value.text);
-    }
-    for (const DocumentEntry& entry : node.value_of("keys")->entries) {
-      row.keys[entry.key] = entry.value.text;
-    }
-    rows.push_back(std::move(row));
-  }
-  return rows;
-}
-
-ImportRequest request_of(const ImportRow& row, const std::string& folder = kHere + "files/") {
-  ImportRequest request{.files = {}, .kind = "", .set = row.set};
-  for (const std::string& file : row.files) request.files.push_back(folder + file);
-  return request;
-}
-
-// NOLINTNEXTLINE(readability-identifier-naming): the name that GoogleTest looks for
-void PrintTo(const ImportRow& row, std::ostream* out) {
-  *out << row.name;
-}
 
 class ImportedFile : public testing::TestWithParam<ImportRow> {};
 
@@ -120,14 +54,14 @@ TEST_P(ImportedFile, SaysOfEachSettingWhatBecameOfIt) {
   for (const std::string& name : GetParam().left_out) EXPECT_TRUE(left_out.contains(name)) << name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Import, ImportedFile, testing::ValuesIn(rows()),
+INSTANTIATE_TEST_SUITE_P(Import, ImportedFile, testing::ValuesIn(import_rows()),
                          [](const auto& row) { return row.param.name; });
 
 TEST(Import, ARowReadsEachFile) {
   std::set<std::string> read;
-  for (const ImportRow& row : rows()) read.insert(row.files.begin(), row.files.end());
-  for (const auto& entry : fs::recursive_directory_iterator(kHere + "files")) {
-    const std::string path = fs::relative(entry.path(), kHere + "files");
+  for (const ImportRow& row : import_rows()) read.insert(row.files.begin(), row.files.end());
+  for (const auto& entry : fs::recursive_directory_iterator(kImportTests + "files")) {
+    const std::string path = fs::relative(entry.path(), kImportTests + "files");
     const bool named = path == "trl/zero3.yaml";  // by the script beside it
     EXPECT_TRUE(!entry.is_regular_file() || named || read.contains(path)) << path;
   }
@@ -339,7 +273,7 @@ TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
 }
 
 TEST_F(ImportFolder, ReadsTheFilesThatAFileExtends) {
-  write("base.yaml", read_text_file(kHere + "files/primus/llama3-8b-sft.yaml"));
+  write("base.yaml", read_text_file(kImportTests + "files/primus/llama3-8b-sft.yaml"));
   const std::string extends = "extends:\n  - base.yaml\n";
   const std::string own =
       "modules:\n  post_trainer:\n    framework: megatron\n    model: llama3_8B.yaml\n"
@@ -464,13 +398,13 @@ std::vector<std::string> damaged(const std::string& name, const std::string& tex
 
 TEST_F(ImportFolder, RefusesWhatIsDamagedByItsPlace) {
   int refused = 0;
-  for (const ImportRow& row : rows()) {
+  for (const ImportRow& row : import_rows()) {
     for (const std::string& file : row.files) {
       for (const std::string& other : row.files) {
-        write(other, read_text_file(kHere + "files/" + other));
+        write(other, read_text_file(kImportTests + "files/" + other));
       }
       for (const std::string& text :
-           damaged(file, read_text_file(kHere + "files/" + file), row.files.size() == 1)) {
+           damaged(file, read_text_file(kImportTests + "files/" + file), row.files.size() == 1)) {
         write(file, text);
         try {
           check_imported(import_scenario(request_of(row, path(""))));
@@ -483,7 +417,8 @@ TEST_F(ImportFolder, RefusesWhatIsDamagedByItsPlace) {
       }
     }
   }
-  EXPECT_GE(refused, 100);
+  fmt::print("{} damaged files are refused by their place\n", refused);
+  EXPECT_GE(refused, 200);
 }
 
 }  // namespace
