@@ -5,7 +5,7 @@
     mutants.py TREE build                          builds all of them at once, drops what does not compile
     mutants.py TREE reach                          runs each suite once: which mutants does it evaluate?
     mutants.py TREE kill [--only ID,...]           runs those suites against each mutant until one fails
-    mutants.py TREE show                           the mutants, what killed them, and a table by floor
+    mutants.py TREE page                           writes docs/reference/mutants.md
 
 TREE becomes a copy of the source tree with a build of its own; `./dev mutants` makes it in
 build/mutants. What is known stands in TREE/mutants.json. mutant.hpp says how all fit into one build.
@@ -13,6 +13,7 @@ build/mutants. What is known stands in TREE/mutants.json. mutant.hpp says how al
 
 import argparse
 import collections
+import csv
 import json
 import os
 import re
@@ -29,12 +30,26 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 FLOORS = ("models", "policies", "traces", "sim")
 SURPLUS = 1.1  # so many more are drawn as may not compile
 RUN_LIMIT_S = 120  # a hang counts as killed
+MARKS = 4096  # kMost of mutant.hpp
 # Programs that test other code than the core's, or take an hour.
 APART = re.compile(r"(gpu|long|house|kernels|cuda|harness|fuzz|answers|python|examples)")
 PREFIX = """#include "tests/mutants/mutant.hpp"
 #pragma GCC diagnostic ignored "-Wparentheses"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #line 1
+"""
+INTRODUCTION = """# Which mistakes do the tests find?
+
+A test that passes says little if it would pass with a mistake in the code, too. Here {count} mistakes were put into
+the core, one at a time, and the fast tests ran against each: into {files} files of `models`, `policies`, `traces` and
+`sim`, which were drawn by chance (a file of twice the lines twice as often), in each file one mistake of each kind. A
+`sign` turns + into - or back, a `factor` * into /, a `bound` < into <=, `negated` reverses a condition, a `constant`
+0, 1 or 2 becomes one more or less, an `extreme` turns `min` into `max`, `logic` turns && into ||, and a `return`
+gives an empty value back. Invariants (`CHECK`), messages of errors, constant expressions and what does not compile
+are left out. A mistake is found ("killed") when a test fails, crashes or does not end within two minutes.
+
+Made by `./dev mutants`; not written by hand. The reasons stand in `tests/mutants/survivors.csv`. "Killed before" are
+those that a test found when they were drawn; then tests were written for the others.
 """
 
 
@@ -95,18 +110,18 @@ def drop_failures(mutants, said):
     return dropped
 
 
-def build(tree, mutants, jobs):
+def build(tree, known, jobs):
     subprocess.run(["cmake", "--preset", "release"], cwd=tree, stdout=subprocess.DEVNULL, check=True)
     while True:
-        write(tree, mutants)
+        write(tree, known["mutants"])
         done = subprocess.run(
             ["ninja", "-C", "build/release", "-k", "0", "-j", str(jobs), *programs(tree)], cwd=tree,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode == 0:
             return
-        dropped = drop_failures(mutants, done.stdout)
+        dropped = drop_failures(known["mutants"], done.stdout)
         print(f"{dropped} mutants do not compile", flush=True)
-        keep(tree, mutants)
+        keep(tree, "mutants.json", known)
         if dropped == 0:
             sys.exit(done.stdout[-4000:])
 
@@ -139,90 +154,120 @@ def run(tree, program, suites, limit_s, mutant=-1, marks=None):
         return True, limit_s, "no end"
 
 
-def reach(tree, known):
+def reach(tree):
     """Runs each suite without a mutant, and notes seconds and which mutants it evaluates."""
     marks = os.path.join(tree, "mutants.marks")
-    suites = known.setdefault("suites", {})
+    suites = read(tree, "suites.json")
     for program in programs(tree):
         listed = subprocess.run([os.path.join(tree, "build/release/bin", program), "--gtest_list_tests"],
                                 stdout=subprocess.PIPE, text=True, check=True).stdout
         for suite in re.findall(r"^(\S+\.)", listed, re.M):
-            if f"{program} {suite}" in suites:
+            name = f"{program} {suite}"
+            if name in suites:
                 continue
             with open(marks, "wb") as file:
-                file.write(bytes(4096))
+                file.write(bytes(MARKS))
             failed, seconds, _ = run(tree, program, [suite], RUN_LIMIT_S, marks=marks)
             with open(marks, "rb") as file:
                 reached = [i for i, mark in enumerate(file.read()) if mark]
-            suites[f"{program} {suite}"] = {
-                "failed": failed, "seconds": round(seconds, 2), "reached": reached}
-        keep(tree, known["mutants"], known)
+            suites[name] = {"failed": failed, "seconds": round(seconds, 2), "reached": reached}
+            keep(tree, "suites.json", suites)
 
 
 def kill(tree, known, only):
+    """Runs the suites that evaluate a mutant until a test fails, those of its own room first."""
+    suites = read(tree, "suites.json")
     for mutant in counted(known):
-        if (only and mutant["id"] not in only) or (not only and "killed" in mutant):
+        if mutant.get("killed") or (only and mutant["id"] not in only):
             continue
-        by_program = collections.defaultdict(list)
-        seconds = collections.Counter()
-        for name, suite in known["suites"].items():
+        by_program, seconds = collections.defaultdict(list), collections.Counter()
+        for name, suite in suites.items():
             program, suite_name = name.split(" ")
-            if mutant["id"] in suite["reached"] and not suite["failed"]:
+            tried = name in mutant.get("passed", ()) and not only
+            if mutant["id"] in suite["reached"] and not suite["failed"] and not tried:
                 by_program[program].append(suite_name)
                 seconds[program] += suite["seconds"]
-        own = "_".join(mutant["path"].split("/")[:2])
         mutant["killed"] = ""
-        mutant["reached"] = len(by_program)
-        for program in sorted(by_program, key=lambda p: (not p.startswith(own), seconds[p])):
+        if not by_program:
+            continue
+        for program in sorted(by_program,
+                              key=lambda p: (not p.startswith(own_program(mutant)), seconds[p])):
             failed, _, said = run(tree, program, by_program[program], RUN_LIMIT_S, mutant["id"])
             if failed:
                 test = re.search(r"^\[  FAILED  \] ([\w/.]+)", said, re.M)
                 last = re.findall(r"^\[ RUN      \] (\S+)", said, re.M)
                 mutant["killed"] = f"{program} {test[1] if test else last[-1] if last else said[:20]}"
                 break
-        keep(tree, known["mutants"], known)
+            mutant.setdefault("passed", []).extend(f"{program} {suite}" for suite in by_program[program])
+        keep(tree, "mutants.json", known)
         print(mutant["id"], mutant["kind"], f"{mutant['path']}:{mutant['line']}", mutant["killed"] or
-              f"SURVIVES ({mutant['reached']} programs) {mutant['text']}", flush=True)
+              f"SURVIVES {sorted({name.split(' ')[0] for name in mutant.get('passed', ())})}", flush=True)
+
+
+def own_program(mutant):
+    """How the name of the room's own test program begins."""
+    return "_".join(mutant["path"].split("/")[:2])
 
 
 def counted(known):
     return [mutant for mutant in known["mutants"] if not mutant.get("dropped")][:known["count"]]
 
 
-def keep(tree, mutants, known=None):
-    path = os.path.join(tree, "mutants.json")
-    if known is None:
-        known = read(tree)
-        known["mutants"] = mutants
+def keep(tree, name, value):
+    path = os.path.join(tree, name)
     with open(path + ".new", "w", encoding="utf-8") as file:
-        json.dump(known, file, indent=1)
+        json.dump(value, file, indent=1)
     os.replace(path + ".new", path)
 
 
-def read(tree):
-    with open(os.path.join(tree, "mutants.json"), encoding="utf-8") as file:
+def read(tree, name):
+    path = os.path.join(tree, name)
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
-def show(known):
-    for what in ("path", "kind"):
-        print(f"\n| {what} | mutants | killed | by tests of the own room |\n|---|---:|---:|---:|")
+def survivors():
+    """What is known of mutants that no test killed when they were drawn: by path, kind and line."""
+    with open(os.path.join(HERE, "survivors.csv"), encoding="utf-8", newline="") as file:
+        return {(row["path"], row["kind"], row["line"]): row for row in csv.DictReader(file)}
+
+
+def page(known):
+    """The page docs/reference/mutants.md, as Markdown."""
+    mutants, judged = counted(known), survivors()
+    for mutant in mutants:
+        mutant.setdefault("killed", "")
+        mutant["row"] = judged.get((mutant["path"], mutant["kind"], mutant["text"]))
+    lines = [INTRODUCTION.format(count=len(mutants), files=len({m["path"] for m in mutants}))]
+    for what, name_of in (("Floor", lambda m: m["path"].split("/")[0]), ("Kind", lambda m: m["kind"])):
+        lines += [f"| {what} | mutants | killed before | killed now | by tests of the room |",
+                  "|---|---:|---:|---:|---:|"]
         groups = collections.defaultdict(list)
-        for mutant in counted(known):
-            groups[mutant["path"].split("/")[0] if what == "path" else mutant["kind"]].append(mutant)
-        for name, group in [*groups.items(), ("all", counted(known))]:
-            own = sum(m.get("killed", "").startswith("_".join(m["path"].split("/")[:2])) for m in group)
-            print(f"| {name} | {len(group)} | {sum(bool(m.get('killed')) for m in group)} | {own} |")
-    print()
-    for mutant in counted(known):
-        if not mutant.get("killed"):
-            print(f"{mutant['id']} {mutant['kind']} {mutant['path']}:{mutant['line']} {mutant['text']}")
+        for mutant in mutants:
+            groups[name_of(mutant)].append(mutant)
+        for name, group in [*groups.items(), ("all", mutants)]:
+            killed = [m for m in group if m["killed"]]
+            before = [m for m in killed if not m["row"]]
+            own = [m for m in killed if m["killed"].startswith(own_program(m))]
+            lines.append(f"| {name} | {len(group)} | {len(before)} | {len(killed)} | {len(own)} |")
+        lines.append("")
+    for title, chosen in (("Found by a test that was written for it", lambda m: m["killed"] and m["row"]),
+                          ("Not found", lambda m: not m["killed"])):
+        lines += [f"## {title}", "", "| Where | Kind | Line | Why |", "|---|---|---|---|"]
+        for mutant in filter(chosen, mutants):
+            text = mutant["text"].replace("|", "\\|")
+            why = mutant["row"]["why"] if mutant["row"] else "not judged yet"
+            lines.append(f"| {mutant['path']}:{mutant['line']} | {mutant['kind']} | `{text}` | {why} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("tree")
-    parser.add_argument("step", choices=("plant", "build", "reach", "kill", "show"))
+    parser.add_argument("step", choices=("plant", "build", "reach", "kill", "page"))
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -232,18 +277,20 @@ def main():
         mutants = sites.drawn(sources(), int(given.count * SURPLUS), given.seed)
         copy(given.tree)
         write(given.tree, mutants)
-        keep(given.tree, mutants, {"count": given.count, "mutants": mutants})
+        keep(given.tree, "mutants.json", {"count": given.count, "mutants": mutants})
+        keep(given.tree, "suites.json", {})
         print(collections.Counter(mutant["path"].split("/")[0] for mutant in mutants))
         return
-    known = read(given.tree)
+    known = read(given.tree, "mutants.json")
     if given.step == "build":
-        build(given.tree, known["mutants"], given.jobs)
+        build(given.tree, known, given.jobs)
     elif given.step == "reach":
-        reach(given.tree, known)
+        reach(given.tree)
     elif given.step == "kill":
         kill(given.tree, known, [int(word) for word in given.only.split(",") if word])
     else:
-        show(known)
+        with open(os.path.join(ROOT, "docs/reference/mutants.md"), "w", encoding="utf-8") as file:
+            file.write(page(known))
 
 
 if __name__ == "__main__":
