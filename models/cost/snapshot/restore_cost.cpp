@@ -72,7 +72,7 @@ class Ways {
     const double fullest_s = ((copy ? of_node_ : 0) + startup_bytes) / node_Bps;
     const auto rate = [&](double nodes) { return std::min(all_Bps / nodes, node_Bps); };
     const double shared_Bps = rate(cluster_.nodes + others.nodes);
-    const double while_shared = std::min(mean, others.nodes > 0 ? others.read_bytes : 0);
+    const double while_shared = std::min(mean, others.read_bytes);
     return std::max(while_shared / shared_Bps + (mean - while_shared) / rate(cluster_.nodes),
                     fullest_s);
   }

@@ -357,7 +357,7 @@ std::vector<int> sampled_distances(int n, int most) {
     // step with a torus.
     const double shift = 0.6180339887498949 * i;
     const double at = i + shift - static_cast<int>(shift);
-    distances.push_back(count == n - 1 ? i + 1 : 1 + static_cast<int>(at * (n - 1) / count));
+    distances.push_back(1 + static_cast<int>(at * (n - 1) / count));
   }
   return distances;
 }

@@ -363,6 +363,17 @@ TEST(Recipe, PowerSgdsCollectivesDependOnEachOther) {
   EXPECT_EQ(recipe.steps[3].bytes, 0);
 }
 
+// Without vectors nothing is sent before P, with and without the hook.
+TEST(Recipe, PowerSgdSendsNothingDenseWhereAllIsMatrices) {
+  const std::vector<TensorShape> matrix = {{.rows = 4096, .columns = 1024}};
+  for (const char* name : {"powersgd", "powersgd-hook"}) {
+    const Recipe recipe = make_recipe({.name = name}, matrix, kRecipeGroup, 4);
+    ASSERT_EQ(recipe.steps.size(), 3u) << name;
+    EXPECT_GT(recipe.steps[0].bytes, 0) << name;
+    EXPECT_FALSE(recipe.steps[0].kernels.empty()) << name;
+  }
+}
+
 // A step of ACP-SGD has one product less than PowerSGD's without feedback, and whole ones: small
 // matrices take as long as their waves of tiles, not half as long for half of a wave.
 TEST(Recipe, AcpSgdMultipliesOnceLess) {

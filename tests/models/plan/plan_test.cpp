@@ -106,6 +106,11 @@ TEST(Plan, FindsCyclesAndBadIndices) {
   EXPECT_NE(complaint(plan).find("deadlocks"), std::string::npos);  // against the stream's order
   plan.classes[0].tasks[0].after = {5};
   EXPECT_NE(complaint(plan).find("comes after task 5"), std::string::npos);
+  for (const int owner : {0, 1}) {
+    plan = two_messages();
+    plan.classes[owner].tasks[0].peer_slot = 7;
+    EXPECT_NE(complaint(plan).find("no peer slot 7"), std::string::npos);
+  }
   plan = two_messages();
   plan.classes[1].members = {0};
   EXPECT_NE(complaint(plan).find("rank 0 is in two classes"), std::string::npos);

@@ -167,6 +167,28 @@ TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
   EXPECT_DOUBLE_EQ(path[1].start_s, 1);
 }
 
+// C waits for A and B, which end together: the path goes on with the one that is named first, and
+// what starts a stream has nobody before it.
+TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
+  Plan plan;
+  plan.ranks = 1;
+  RankClass owner;
+  owner.name = "a";
+  owner.members = {0};
+  owner.streams = {{"a", {}}, {"b", {}}, {"c", {}}};
+  owner.tasks = {compute("A", 2), compute("B", 2), compute("C", 1, {1, 0})};
+  owner.tasks[1].stream = 1;
+  owner.tasks[2].stream = 2;
+  plan.classes = {owner};
+  Timeline timeline;
+  timeline.ranks = {{0, 0, 1, {{0, 2}, {0, 2}, {2, 3}}}};
+  timeline.recorded_as = {0};
+  const auto path = critical_path(plan, timeline);
+  ASSERT_EQ(path.size(), 2U);
+  EXPECT_EQ(path[0].task, 1);
+  EXPECT_EQ(path[1].task, 2);
+}
+
 TEST(CriticalPath, ACollectiveContinuesWithItsLastMember) {
   // Two ranks compute 1 s and 3 s, then meet for 1 s.
   Plan plan;

@@ -1,5 +1,6 @@
 #include "models/workload/layer_table.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "tests/support/error_of.hpp"
@@ -55,6 +56,21 @@ TEST(LayerTable, AWindowLargerThanTheImageIsRefused) {
               builder.convolution("conv1", {8, {7, 1, 1}});
             }),
             "conv1: a kernel of 7 with stride 1 does not fit 6 pixels, padding included");
+}
+
+TEST(LayerTable, GroupsDivideTheChannelsOfBothSides) {
+  const auto complaint = [](int groups, int outputs) {
+    return error_of([&] {
+      NetworkBuilder builder({4, 8, 8});
+      builder.convolution("conv1", {outputs, {1, 1, 0}, true, false, true, groups});
+    });
+  };
+  for (const auto& [groups, outputs] : {std::pair(0, 8), std::pair(3, 6), std::pair(4, 6)}) {
+    EXPECT_EQ(complaint(groups, outputs),
+              fmt::format("conv1: {} groups do not divide 4 input and {} output channels", groups,
+                          outputs));
+  }
+  EXPECT_EQ(complaint(4, 8), "no error");
 }
 
 TEST(NetworkOps, EveryProductIsDoneOnceInEachPass) {

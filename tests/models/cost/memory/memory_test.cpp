@@ -157,6 +157,20 @@ TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   }
 }
 
+// A block of 32 elements has a scale of a byte in mxfp8; of 16 elements of half a byte in nvfp4.
+TEST(Memory, BlockScalesAreOfABlocksSize) {
+  for (const auto& [precision, bytes] : {std::pair(Precision::mxfp8, 2 * (1 + 1.0 / 32)),
+                                         std::pair(Precision::nvfp4, 2 * (0.5 + 1.0 / 16))}) {
+    Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 1024}, precision);
+    std::vector<ChunkCost> chunks(1);
+    chunks[0].parameters = 1e9;
+    job.software.scaled_copies = true;
+    const double both = gpu_memory(job, chunks, {0})[0].weights;
+    job.software.scaled_copies = false;
+    EXPECT_DOUBLE_EQ(both - gpu_memory(job, chunks, {0})[0].weights, bytes * 1e9);
+  }
+}
+
 TEST(Memory, Pure16BitHasNoFp32Copy) {
   Job job;
   job.precision = Precision::bf16;
@@ -270,6 +284,11 @@ TEST(Memory, ShardsOfAWholeModel) {
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   const GpuMemory at = gpu_memory(job, chunks, {0}).front();
   EXPECT_GE(at.allocated(), 2 * chunks[0].parameters * (1 + 1.0 / 8));
+  // Activations of a step that need more than the whole model did leave no trace of it.
+  const double many = 4 * chunks[0].parameters;
+  const double later = gpu_memory(job, chunks, {many}).front().allocated();
+  job.software.whole_start = false;
+  EXPECT_EQ(later, gpu_memory(job, chunks, {many}).front().allocated());
 }
 
 TEST(Memory, ExpertsShardOverTheirOwnReplicas) {
@@ -327,6 +346,7 @@ TEST(Memory, NanotronsStateAsAllocated) {
   EXPECT_NEAR(gib(Sharding::none, 8), 25.07, 0.1);
   EXPECT_NEAR(gib(Sharding::zero1, 8), 14.76, 0.1);
   EXPECT_NEAR(gib(Sharding::zero1, 256), 12.64, 0.1);
+  EXPECT_EQ(gib(Sharding::zero1, 1), gib(Sharding::none, 1));  // one rank gathers nothing
 }
 
 // Megatron-Core's buckets: max(40 M, 1 M x data-parallel ranks) elements, parts of the buffer that

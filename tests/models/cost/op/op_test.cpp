@@ -267,6 +267,18 @@ TEST(Op, ExpertsByHand) {
   EXPECT_EQ(op_named(ops, "router").m, 2048);
 }
 
+// Merged dispatch moves the making of copies behind the exchange; without an exchange there is none
+// behind which it could go.
+TEST(Op, MergedDispatchNeedsAnExchange) {
+  Job job = test_job(deepseek_v3(), {}, kBatch);
+  for (const Pass pass : {Pass::forward, Pass::backward_input}) {
+    job.software.ep_merged = false;
+    const double bytes = memory_bytes(block_ops(job, Block::moe_layer, pass));
+    job.software.ep_merged = true;
+    EXPECT_EQ(memory_bytes(block_ops(job, Block::moe_layer, pass)), bytes);
+  }
+}
+
 // Launched for each of the 32 local experts; fused, once, with what stands behind the first GEMM
 // inside it. What is sent once per expert is copied before, what is sent once per rank after.
 TEST(Op, ExpertsAreLaunchedOneByOneUnlessFused) {

@@ -88,6 +88,9 @@ TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
                          job.calibration);
   };
   EXPECT_EQ(reads(&tier), StartupReads{});
+  job.cluster.storage.storm = {.nodes = 1, .read_bytes = 100e9};
+  EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 32 / (20.0 / 3) - 4);  // three nodes share 20 GB/s
+  job.cluster.storage.storm = {};
   job.cluster.storage.startup_bytes = 10e9;
   EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1);  // 5 s for 4 s
   EXPECT_EQ(reads(&tier).storm_s, 0);

@@ -90,6 +90,12 @@ TEST(GraphFabric, NicsOfANodeOnRailsOfTheirOwn) {
                                                  "spine to rail 1", "rail 1 to node 1 nic 1"}));
   cluster.fabric.edges.resize(4);
   EXPECT_EQ(fabric_message(cluster), "the edges leave NIC 0 of node 0 apart from NIC 1 of node 0");
+  cluster.fabric.edges = {{"node 0 nic 0", "leaf", 10}, {"node 0 nic 1", "leaf", 10},
+                          {"node 1 nic 0", "leaf", 10}, {"node 1 nic 1", "leaf", 10},
+                          {"node 2 nic 0", "leaf", 10}, {"node 2 nic 1", "leaf", 10}};
+  cluster.nodes = 3;
+  cluster.fabric.faults = {{"leaf to node 2 nic 1", 0}};
+  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 0 to node 2");
 }
 
 TEST(GraphFabric, ParallelCables) {

@@ -47,6 +47,15 @@ TEST(CollectiveAlgorithms, HalvingDoublingByHand) {
               kLaunch + 3 * kNodeStep + 7.0 / 8 * kBytes / kNvlink, 1e-12);
 }
 
+// One GPU of each node: no message stays in a node. One node: none leaves it.
+TEST(CollectiveAlgorithms, DirectExchangesTakeStepsOnlyWhereMessagesGo) {
+  const Cluster cluster = make_cluster(16);
+  EXPECT_NEAR(closed_time(K::all_to_all, A::direct, strided(16, 8), kBytes, cluster),
+              kLaunch + kNetStep + 15.0 / 16 * kBytes / kNic, 1e-12);
+  EXPECT_NEAR(closed_time(K::all_to_all, A::direct, strided(8, 1), kBytes, cluster),
+              kLaunch + kNodeStep + 7.0 / 8 * kBytes / kNvlink, 1e-12);
+}
+
 TEST(CollectiveAlgorithms, NvlsByHand) {
   const Cluster cluster = make_cluster(4);
   // The switch reads S and writes S/8 on every port, and the other way round.
