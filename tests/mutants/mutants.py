@@ -28,8 +28,9 @@ import sites  # noqa: E402
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 FLOORS = ("models", "policies", "traces", "sim")
-SURPLUS = 1.1  # so many more are drawn as may not compile
-RUN_LIMIT_S = 120  # a hang counts as killed
+SURPLUS = 1.1  # a tenth more are drawn, because some do not compile
+RUN_LIMIT_S = 120  # longer than twice the time without a mutant: a hang, which counts as killed
+REACH_LIMIT_S = 900  # of a suite without a mutant
 MARKS = 4096  # kMost of mutant.hpp
 # Programs that test other code than the core's, or take an hour.
 APART = re.compile(r"(gpu|long|house|kernels|cuda|harness|fuzz|answers|python|examples)")
@@ -46,7 +47,8 @@ the core, one at a time, and the fast tests ran against each: into {files} files
 `sign` turns + into - or back, a `factor` * into /, a `bound` < into <=, `negated` reverses a condition, a `constant`
 0, 1 or 2 becomes one more or less, an `extreme` turns `min` into `max`, `logic` turns && into ||, and a `return`
 gives an empty value back. Invariants (`CHECK`), messages of errors, constant expressions and what does not compile
-are left out. A mistake is found ("killed") when a test fails, crashes or does not end within two minutes.
+are left out. A mistake is found ("killed") when a test fails, crashes or takes two minutes
+more than twice its time without the mistake. A line that no suite evaluates is not found by any.
 
 Made by `./dev mutants`; not written by hand. The reasons stand in `tests/mutants/survivors.csv`. "Killed before" are
 those that a test found when they were drawn; then tests were written for the others.
@@ -167,7 +169,7 @@ def reach(tree):
                 continue
             with open(marks, "wb") as file:
                 file.write(bytes(MARKS))
-            failed, seconds, _ = run(tree, program, [suite], RUN_LIMIT_S, marks=marks)
+            failed, seconds, _ = run(tree, program, [suite], REACH_LIMIT_S, marks=marks)
             with open(marks, "rb") as file:
                 reached = [i for i, mark in enumerate(file.read()) if mark]
             suites[name] = {"failed": failed, "seconds": round(seconds, 2), "reached": reached}
@@ -192,7 +194,8 @@ def kill(tree, known, only):
             continue
         for program in sorted(by_program,
                               key=lambda p: (not p.startswith(own_program(mutant)), seconds[p])):
-            failed, _, said = run(tree, program, by_program[program], RUN_LIMIT_S, mutant["id"])
+            failed, _, said = run(tree, program, by_program[program], RUN_LIMIT_S + 2 * seconds[program],
+                                  mutant["id"])
             if failed:
                 test = re.search(r"^\[  FAILED  \] ([\w/.]+)", said, re.M)
                 last = re.findall(r"^\[ RUN      \] (\S+)", said, re.M)
@@ -258,7 +261,8 @@ def page(known):
         lines += [f"## {title}", "", "| Where | Kind | Line | Why |", "|---|---|---|---|"]
         for mutant in filter(chosen, mutants):
             text = mutant["text"].replace("|", "\\|")
-            why = mutant["row"]["why"] if mutant["row"] else "not judged yet"
+            met = "not judged yet" if mutant.get("passed") else "no test evaluates it"
+            why = mutant["row"]["why"] if mutant["row"] else met
             lines.append(f"| {mutant['path']}:{mutant['line']} | {mutant['kind']} | `{text}` | {why} |")
         lines.append("")
     return "\n".join(lines)

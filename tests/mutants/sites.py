@@ -133,7 +133,7 @@ def sites_of(text):
 
 
 def drawn(texts, count, seed):
-    """Files by chance, a line as often as another, and in each a place of each kind; one in a line."""
+    """Draws files, a longer one more often, and in each a place of each kind; a line has one at most."""
     chance = random.Random(seed)
     texts = {path: text for path, text in texts if text.count("\n") >= LEAST_LINES}
     mutants = []

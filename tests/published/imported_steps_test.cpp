@@ -22,7 +22,7 @@ struct FamilyErrors {
   double median = 0, nine_of_ten = 0;
 };
 
-// Of the rows "| source of rows | GPUs | blind rows | median error | nine of ten within | ...".
+// Reads the rows "| source of rows | GPUs | blind rows | median error | nine of ten within | ...".
 std::map<std::string, FamilyErrors> errors_by_family() {
   const std::regex row(
       R"(\n\| ([^|]+) \| [^|]+ \| \d+ \| ([\d.]+)% \| ([\d.]+)% \| \d+% \|(?=\n))");

@@ -18,8 +18,8 @@ namespace {
 
 using TowerConfig = HuggingFaceConfig;
 
-// 0 where no field of these names is there or the field is a list, as of towers that are not
-// transformers.
+// Returns the first field that is there. 0: none is, or it is a list, which towers that are not
+// transformers have.
 int first_of(const TowerConfig& tower, std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const DocumentNode* node = tower.find(name);
@@ -88,16 +88,17 @@ Around qwen_parts(const TowerParts& of) {
   return {patches, positions, mergers * inside * (inside + of.text)};
 }
 
-// Shuffled pixels pass through two matrices and then the projector.
+// Shuffled pixels pass through two matrices and then the projector. Widths that a file leaves out
+// are those of the class, as in mllama_parts().
 Around llama4_parts(const TowerParts& of) {
   const double ratio = of.tower.number_or("pixel_shuffle_ratio", 0.5);
   const int side = std::clamp(static_cast<int>(std::lround(1 / std::max(ratio, 0.1))), 1, 10);
-  const double patches = of.square_patches(336, side);
-  const double in = of.tower.whole("projector_input_dim");
-  const double out = of.tower.whole("projector_output_dim");
+  const double patches = of.square_patches(448, side);
+  const double in = of.tower.whole_or("projector_input_dim", 4096);
+  const double out = of.tower.whole_or("projector_output_dim", 4096);
   return {patches, (of.made.patches + 1) * of.width(),
-          in * (of.tower.whole("intermediate_size") + out) +
-              of.tower.whole("vision_output_dim") * of.text};
+          in * (of.made.layers.ffn_hidden + out) +
+              of.tower.whole_or("vision_output_dim", 7680) * of.text};
 }
 
 // An image is up to max_num_tiles tiles, which have tables of positions for each form of an image.
@@ -108,9 +109,10 @@ Around mllama_parts(const TowerParts& of) {
   const double tables = forms == nullptr ? 9 : 1 + double(forms->items.size());
   const double tile = (of.made.patches + 1) * of.width();
   of.made.patches *= tiles;
+  of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // tiles in a square
   of.made.tokens = 0;  // layers of the decoder read them beside its sequence
   return {patches, tile + tables * tiles * (tile + 2 * of.width()),
-          of.tower.whole("vision_output_dim") * of.text};
+          of.tower.whole_or("vision_output_dim", 7680) * of.text};
 }
 
 Around mistral3_parts(const TowerParts& of) {
@@ -156,19 +158,19 @@ TransformerSpec tower_layers(const TowerConfig& tower) {
   layers.hidden = first_of(tower, {"embed_dim", "hidden_size", "width", "d_model"});
   layers.ffn_hidden = first_of(tower, {"intermediate_size", "encoder_ffn_dim"});
   if (layers.ffn_hidden == 0) {
-    layers.ffn_hidden = static_cast<int>(
-        std::min<double>(TowerConfig::kMostOfAll, layers.hidden * tower.number_or("mlp_ratio", 4)));
+    layers.ffn_hidden = static_cast<int>(std::clamp<double>(
+        layers.hidden * tower.number_or("mlp_ratio", 4), 0, TowerConfig::kMostOfAll));
   }
   layers.heads = std::max(1, first_of(tower, {"num_attention_heads", "num_heads", "attention_heads",
                                               "encoder_attention_heads"}));
   layers.kv_heads = layers.heads;
   layers.bidirectional = true;
   layers.position = PositionEncoding::none;
-  // Qwen2.5-VL: all layers but the listed ones attend inside of windows of this many pixels.
+  // Qwen2.5-VL: all layers but the listed ones attend inside windows of this many pixels.
   const int pixels = first_of(tower, {"window_size"});
   const DocumentNode* whole = tower.find("fullatt_block_indexes");
   if (pixels > 0 && whole != nullptr && !whole->items.empty()) {
-    const int across = pixels / std::max(1, first_of(tower, {"patch_size"}));
+    const int across = std::min(pixels / std::max(1, first_of(tower, {"patch_size"})), 1000);
     layers.window = std::max(1, across * across);
     layers.global_every = std::max(1, layers.layers / static_cast<int>(whole->items.size()));
   }

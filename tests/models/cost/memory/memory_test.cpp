@@ -274,7 +274,6 @@ TEST(Memory, Zero3HoldsWhatItGathers) {
               (2 + 4) * (2 * layer + 129024 * h / 8), 1);
 }
 
-// Experts' optimizer state shards over tp x cp x dp / ep ranks, the rest over dp x cp.
 // At least what a GPU holds when it has loaded all and sharded it.
 TEST(Memory, ShardsOfAWholeModel) {
   Job job = test_job(llama3_8b(), {.dp = 8, .sharding = Sharding::zero3},
@@ -291,6 +290,7 @@ TEST(Memory, ShardsOfAWholeModel) {
   EXPECT_EQ(later, gpu_memory(job, chunks, {many}).front().allocated());
 }
 
+// Experts' optimizer state shards over tp x cp x dp / ep ranks, the rest over dp x cp.
 TEST(Memory, ExpertsShardOverTheirOwnReplicas) {
   Job job = test_job(llama3_8b(), {.tp = 2, .dp = 8, .ep = 4, .sharding = Sharding::zero1},
                      {.global = 8, .micro = 1, .sequence = 8192});
