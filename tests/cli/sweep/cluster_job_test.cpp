@@ -293,8 +293,8 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
     EXPECT_EQ(result.exit_code, 2) << arguments << result.out;
     EXPECT_NE(result.err.find(words), std::string::npos) << arguments << ": " << result.err;
   };
-  expect_fault("", "One of --slurm, --kubernetes, --hyperqueue and --ssh");
-  expect_fault("--slurm --kubernetes", "One of --slurm");
+  expect_fault("", "State one of --slurm, --kubernetes, --hyperqueue and --ssh");
+  expect_fault("--slurm --kubernetes", "State one of --slurm");
   expect_fault("--slurm --partition 'a b'", "one word");
   expect_fault("--slurm --account --evil", "--account");
   expect_fault("--slurm --account=--evil", "one word");

@@ -95,7 +95,7 @@ TEST(GraphFabric, NicsOfANodeOnRailsOfTheirOwn) {
                           {"node 2 nic 0", "leaf", 10}, {"node 2 nic 1", "leaf", 10}};
   cluster.nodes = 3;
   cluster.fabric.faults = {{"leaf to node 2 nic 1", 0}};
-  EXPECT_EQ(fabric_message(cluster), "what failed leaves no way from node 0 to node 2");
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 0 to node 2");
 }
 
 TEST(GraphFabric, ParallelCables) {
