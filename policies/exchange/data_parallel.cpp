@@ -173,7 +173,7 @@ double DataParallel::offloaded_bytes(int stage) const {
   return bytes;
 }
 
-// The stage's unit, in which an average slice leaves the GPU.
+// The stage's unit, with the bytes that leave the GPU taken as those of an average slice.
 ChunkCost DataParallel::average_slice(int stage) const {
   ChunkCost average = chunk(stage);
   std::vector<double>& moved = average.offloaded_of_layers;

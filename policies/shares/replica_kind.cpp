@@ -38,7 +38,7 @@ Equals equal_kinds(const std::vector<ReplicaKind>& kinds, std::span<const double
   return equals;
 }
 
-// The time of a sequence in proportion to Batch::share_of_pool.
+// The relative time of a sequence: 1 over the least Batch::share_of_pool of the kind's pools.
 double stated_s(const Job& job, const ReplicaKind& kind) {
   double share = std::numeric_limits<double>::infinity();
   for (const int pool : kind.pools) share = std::min(share, job.batch.share_of_pool[pool]);

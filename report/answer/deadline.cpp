@@ -63,7 +63,7 @@ std::string days_and_cost(const PlanReport& plan) {
 // Describes the number of nodes for a goal; `days_of` converts the goal to days of a plan.
 std::string nodes_value(const NodesForGoal& found, const char* which,
                         double (*days_of)(const PlanReport& plan, double goal), double goal) {
-  if (found.plan == nullptr) return "no number of nodes does";
+  if (found.plan == nullptr) return "no number of nodes meets it";
   const PlanReport& plan = *found.plan;
   const int number = plan.basis.request.nodes;
   const std::string nodes = fmt::format("{} ({} GPUs)", counted(number, "node"),
@@ -73,7 +73,7 @@ std::string nodes_value(const NodesForGoal& found, const char* which,
     return fmt::format("{} {}: {}, done with a chance of {}", which, nodes, what,
                        chance_text(chance_in_days(plan, days_of(plan, goal))));
   }
-  return fmt::format("no number of nodes does; the nearest is {}: {}{}{}", nodes, what,
+  return fmt::format("no number of nodes meets it; the nearest is {}: {}{}{}", nodes, what,
                      found.why.empty() ? "" : "; ", found.why);
 }
 

@@ -67,7 +67,7 @@ std::vector<Figure> rates() {
        "share of the period in which an engine neither writes samples nor receives weights",
        of_loop<&Report::actors_idle>},
       {"rollout.learner_idle", "idle learner", share, lower,
-       "of the period, in which it neither learns nor sends weights",
+       "share of the period in which it neither learns nor sends weights",
        of_loop<&Report::learner_idle>},
       {"rollout.samples_per_s", "samples/s of the loop", count, higher,
        "failures of engines and learner counted", of_loop<&Report::samples_per_s>, kSimulated,

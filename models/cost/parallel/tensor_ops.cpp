@@ -12,7 +12,7 @@ namespace {
 
 using MakeOps = std::function<std::vector<Op>(const Job&)>;
 
-// Returns the ops of one rank of a mesh of side q. `ops` are those of the whole block without tp.
+// Returns the ops of one rank of a mesh of side q. `whole`: the ops of the block without tp.
 std::vector<Op> mesh_ops(const std::vector<Op>& whole, double q) {
   std::vector<Op> ops;
   for (Op op : whole) {

@@ -180,7 +180,7 @@ class Ranking {
     return {shape_.reserved_bytes, log.reserved_bytes};
   }
 
-  // Ratio of the mean step to the typical one, which a few long steps raise.
+  // Ratio of a run's mean step to the healthy step; a few long steps raise it.
   double mean_ratio(const PredictedLog& log) const {
     const double saving = log.stall_s / (std::max(1.0, shape_.longer.period) * healthy_.step_s);
     return log.step_s / healthy_.step_s + saving;

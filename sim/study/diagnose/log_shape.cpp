@@ -63,8 +63,7 @@ bool is_known(LogQuantity from, const StepAmounts& amounts) {
   }
 }
 
-// The quantity that most steps have, among those from which a time follows; if several do, the most
-// reliable one.
+// The most reliable quantity that at least half of the steps have and from which a time follows.
 LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
   using enum LogQuantity;
   bool rate = false;

@@ -216,8 +216,8 @@ StragglerReport StragglerRule::report(const Plan& plan, const Timeline& timeline
 
 namespace {
 
-// [island] Its steps, in units of a step that takes `step_s` until all islands have ended it.
-// Empty: all take `step_s`.
+// [island] Its steps in seconds, scaled so that the last island to end takes `step_s`. Empty: all
+// take `step_s`.
 std::vector<IslandStep> unlike_steps(const Job& job, const Plan& plan, const Timeline& timeline,
                                      double step_s) {
   const bool lengths = job.lengths.has_value();

@@ -33,8 +33,8 @@ constexpr int kFurtherShare = 32;  // one further node is tried for this many th
 constexpr int kMostSimulated = 5;  // numbers of spares
 // Numbers of training nodes whose estimate is below this share of the best are not simulated.
 constexpr double kNear = 0.85;
-// Progress per node, relative to other numbers of nodes, from which on no number with more spares
-// is searched that divides better.
+// The search over spares ends once a layout makes this share of the progress that as many nodes of
+// the plan would make.
 constexpr double kAsGood = 0.97;
 constexpr double kShortest_s = kDay_s, kLongest_s = 180 * kDay_s;
 // Typical values; longer ones lose too much when a loss spike has to be undone.

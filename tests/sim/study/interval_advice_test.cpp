@@ -209,8 +209,9 @@ TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
   EXPECT_LT(host->exact_regret, 2e-3);
 }
 
-// Of a tier that is there for what was not assumed no failure tells how often it should save: all
-// that its copies take no time from are as good, and no formula is asked.
+// A tier may protect against failures that the scenario does not assume. None of them says how
+// often it should save: all intervals whose copies cost no time are equally good, and no formula
+// applies.
 TEST(IntervalAdvice, OfTheOtherTiers) {
   CampaignInputs inputs = two_tiers();
   inputs.failures[1].rate_per_node_s = 0;
