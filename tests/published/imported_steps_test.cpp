@@ -1,5 +1,5 @@
-// Steps of imported configurations whose times are published, held to the errors of their families:
-// what the tables of sources in docs/results say that nine of ten blind rows lie within.
+// Imported configurations whose step is published are held to the errors of their families: what
+// the tables of sources in docs/results say that nine of ten blind rows lie within.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -22,7 +22,8 @@ struct FamilyErrors {
   double median = 0, nine_of_ten = 0;
 };
 
-// Of the rows "| source of rows | GPUs | blind rows | median error | nine of ten within | ...".
+// The tables have rows "| source of rows | GPUs | blind rows | median error | nine of ten within
+// |".
 std::map<std::string, FamilyErrors> errors_by_family() {
   const std::regex row(
       R"(\n\| ([^|]+) \| [^|]+ \| \d+ \| ([\d.]+)% \| ([\d.]+)% \| \d+% \|(?=\n))");
