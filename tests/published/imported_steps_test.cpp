@@ -1,5 +1,5 @@
-// Steps of imported configurations whose times are published, held to the errors of their families:
-// what the tables of sources in docs/results say that nine of ten blind rows lie within.
+// Imported configurations whose step is published are held to the errors of their families: what
+// the tables of sources in docs/results say that nine of ten blind rows lie within.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
