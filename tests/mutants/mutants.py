@@ -65,7 +65,7 @@ def sources():
 def write(tree, mutants):
     """Writes the mutants that compile into the tree's sources. A file that stays is not touched; one that
     changes is as new as now, also when it becomes the original again, so that it is compiled again."""
-    for path, text in sources():
+    for path, text in read(tree, "sources.json").items():
         edits = [(place, length, new.replace("@", str(mutant["id"])))
                  for mutant in mutants if mutant["path"] == path and not mutant.get("dropped")
                  for place, length, new in mutant["edits"]]
@@ -85,11 +85,11 @@ def write_changed(path, content):
         file.write(content)
 
 
-def copy(tree):
-    """Makes the tree a copy of the working tree's tracked files, but for the sources, which `write` writes."""
+def copy(tree, planted):
+    """Makes the tree a copy of the working tree's tracked files, but for `planted`, which `write` writes."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
                             check=True).stdout.split("\n")[:-1]
-    for path in set(listed) - {path for path, _ in sources()}:
+    for path in set(listed) - planted:
         with open(os.path.join(ROOT, path), "rb") as file:
             write_changed(os.path.join(tree, path), file.read())
         shutil.copymode(os.path.join(ROOT, path), os.path.join(tree, path))
@@ -192,7 +192,8 @@ def kill(tree, known, only):
             continue
         for program in sorted(by_program,
                               key=lambda p: (not p.startswith(own_program(mutant)), seconds[p])):
-            failed, _, said = run(tree, program, by_program[program], RUN_LIMIT_S, mutant["id"])
+            limit_s = min(RUN_LIMIT_S, 20 + 10 * seconds[program])
+            failed, _, said = run(tree, program, by_program[program], limit_s, mutant["id"])
             if failed:
                 test = re.search(r"^\[  FAILED  \] ([\w/.]+)", said, re.M)
                 last = re.findall(r"^\[ RUN      \] (\S+)", said, re.M)
@@ -275,7 +276,9 @@ def main():
     given = parser.parse_args()
     if given.step == "plant":
         mutants = sites.drawn(sources(), int(given.count * SURPLUS), given.seed)
-        copy(given.tree)
+        texts = {path: text for path, text in sources() if any(m["path"] == path for m in mutants)}
+        copy(given.tree, set(texts))
+        keep(given.tree, "sources.json", texts)
         write(given.tree, mutants)
         keep(given.tree, "mutants.json", {"count": given.count, "mutants": mutants})
         keep(given.tree, "suites.json", {})
