@@ -237,11 +237,17 @@ def survivors():
 
 def page(known):
     """The page docs/reference/mutants.md, as Markdown."""
-    mutants, judged = counted(known), survivors()
+    drawn, judged = counted(known), survivors()
+    mutants = [mutant for mutant in drawn if mutant.get("killed") or mutant.get("passed")]
     for mutant in mutants:
         mutant.setdefault("killed", "")
         mutant["row"] = judged.get((mutant["path"], mutant["kind"], mutant["text"]))
     lines = [INTRODUCTION.format(count=len(mutants), files=len({m["path"] for m in mutants}))]
+    ran = {name.split(" ")[0] for m in mutants for name in [m["killed"], *m.get("passed", ())] if name}
+    lines.append(f"Programs that ran: {', '.join(sorted(ran))}.\n")
+    if len(drawn) > len(mutants):
+        lines.append(f"{len(drawn) - len(mutants)} more were drawn and are not in the tables: no test "
+                     "that evaluates them ran.\n")
     for what, name_of in (("Floor", lambda m: m["path"].split("/")[0]), ("Kind", lambda m: m["kind"])):
         lines += [f"| {what} | mutants | killed before | killed now | by tests of the room |",
                   "|---|---:|---:|---:|---:|"]
