@@ -67,7 +67,7 @@ def sources():
 def write(tree, mutants):
     """Writes the mutants that compile into the tree's sources. A file that stays is not touched; one that
     changes is as new as now, also when it becomes the original again, so that it is compiled again."""
-    for path, text in sources():
+    for path, text in read(tree, "sources.json").items():
         edits = [(place, length, new.replace("@", str(mutant["id"])))
                  for mutant in mutants if mutant["path"] == path and not mutant.get("dropped")
                  for place, length, new in mutant["edits"]]
@@ -87,11 +87,11 @@ def write_changed(path, content):
         file.write(content)
 
 
-def copy(tree):
-    """Makes the tree a copy of the working tree's tracked files, but for the sources, which `write` writes."""
+def copy(tree, planted):
+    """Makes the tree a copy of the working tree's tracked files, but for `planted`, which `write` writes."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, stdout=subprocess.PIPE, text=True,
                             check=True).stdout.split("\n")[:-1]
-    for path in set(listed) - {path for path, _ in sources()}:
+    for path in set(listed) - planted:
         with open(os.path.join(ROOT, path), "rb") as file:
             write_changed(os.path.join(tree, path), file.read())
         shutil.copymode(os.path.join(ROOT, path), os.path.join(tree, path))
@@ -239,11 +239,17 @@ def survivors():
 
 def page(known):
     """The page docs/reference/mutants.md, as Markdown."""
-    mutants, judged = counted(known), survivors()
+    drawn, judged = counted(known), survivors()
+    mutants = [mutant for mutant in drawn if mutant.get("killed") or mutant.get("passed")]
     for mutant in mutants:
         mutant.setdefault("killed", "")
         mutant["row"] = judged.get((mutant["path"], mutant["kind"], mutant["text"]))
     lines = [INTRODUCTION.format(count=len(mutants), files=len({m["path"] for m in mutants}))]
+    ran = {name.split(" ")[0] for m in mutants for name in [m["killed"], *m.get("passed", ())] if name}
+    lines.append(f"Programs that ran: {', '.join(sorted(ran))}.\n")
+    if len(drawn) > len(mutants):
+        lines.append(f"{len(drawn) - len(mutants)} more were drawn and are not in the tables: no test "
+                     "that evaluates them ran.\n")
     for what, name_of in (("Floor", lambda m: m["path"].split("/")[0]), ("Kind", lambda m: m["kind"])):
         lines += [f"| {what} | mutants | killed before | killed now | by tests of the room |",
                   "|---|---:|---:|---:|---:|"]
@@ -279,7 +285,9 @@ def main():
     given = parser.parse_args()
     if given.step == "plant":
         mutants = sites.drawn(sources(), int(given.count * SURPLUS), given.seed)
-        copy(given.tree)
+        texts = {path: text for path, text in sources() if any(m["path"] == path for m in mutants)}
+        copy(given.tree, set(texts))
+        keep(given.tree, "sources.json", texts)
         write(given.tree, mutants)
         keep(given.tree, "mutants.json", {"count": given.count, "mutants": mutants})
         keep(given.tree, "suites.json", {})

@@ -189,6 +189,25 @@ TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
   EXPECT_EQ(path[1].task, 2);
 }
 
+// B waits for nobody, though A ended before it began: nothing is before what starts a stream.
+TEST(CriticalPath, BeginsWithWhatWaitsForNobody) {
+  Plan plan;
+  plan.ranks = 1;
+  RankClass owner;
+  owner.name = "a";
+  owner.members = {0};
+  owner.streams = {{"a", {}}, {"b", {}}};
+  owner.tasks = {compute("A", 1), compute("B", 2)};
+  owner.tasks[1].stream = 1;
+  plan.classes = {owner};
+  Timeline timeline;
+  timeline.ranks = {{0, 0, 1, {{0, 1}, {2, 4}}}};
+  timeline.recorded_as = {0};
+  const auto path = critical_path(plan, timeline);
+  ASSERT_EQ(path.size(), 1U);
+  EXPECT_EQ(path[0].task, 1);
+}
+
 TEST(CriticalPath, ACollectiveContinuesWithItsLastMember) {
   // Two ranks compute 1 s and 3 s, then meet for 1 s.
   Plan plan;

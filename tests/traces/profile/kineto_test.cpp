@@ -107,11 +107,11 @@ TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
            event_text("kernel", "ncclDevKernel_SendRecv", ts + 10, 5,
                       fmt::format(R"("stream": 16, "correlation": {})", correlation));
   };
-  const RankProfile profile =
-      read_text(trace_text(asked("send", 1, 1) + "," + launched(2, 20) + "," + asked("wait", 3, 0) +
-                           "," + asked("send", 4, 1) + "," + asked("recv", 5, 0) + "," +
-                           launched(6, 21) + "," + launched(50, 22)));
-  ASSERT_EQ(profile.work.size(), 3u);
+  const RankProfile profile = read_text(
+      trace_text(asked("send", 1, 1) + "," + launched(2, 20) + "," + asked("wait", 3, 0) + "," +
+                 asked("send", 4, 1) + "," + asked("recv", 5, 0) + "," + launched(6, 21) + "," +
+                 launched(50, 22) + "," + asked("recv", 70, 1) + "," + launched(70, 23)));
+  ASSERT_EQ(profile.work.size(), 4u);
   const auto call = [&](std::size_t i) {
     return profile.calls.at(static_cast<std::size_t>(profile.work[i].call));
   };
@@ -123,7 +123,19 @@ TEST(Kineto, MessagesOfOneKernelAreThoseThatTheHostAskedFor) {
   EXPECT_EQ(call(1).beside[0].kind, CallKind::receive);
   EXPECT_EQ(call(1).beside[0].peer, 0);
   EXPECT_EQ(call(1).beside[0].bytes, 16);
-  EXPECT_EQ(profile.work[2].call, -1);  // nothing was asked for
+  EXPECT_EQ(profile.work[2].call, -1);         // nothing was asked for
+  EXPECT_EQ(call(3).kind, CallKind::receive);  // asked for in the microsecond of its launch
+}
+
+// Its tensor of one element is there to have something to reduce.
+TEST(Kineto, ABarrierSendsNothing) {
+  const RankProfile profile = read_text(trace_text(event_text(
+      "kernel", "ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 2,
+      R"("stream": 22, "correlation": 9, "Collective name": "barrier", "In msg nelems": 1,
+      "Out msg nelems": 1, "Group size": 4, "dtype": "Float", "Process Group Name": "3")")));
+  ASSERT_EQ(profile.calls.size(), 1u);
+  EXPECT_EQ(profile.calls[0].bytes, 0);
+  EXPECT_EQ(profile.calls[0].collective, CollectiveKind::all_reduce);
 }
 
 // A group of one rank launches nothing, and a kernel's own name says which call it is.

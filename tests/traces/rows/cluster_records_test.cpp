@@ -6,6 +6,7 @@
 #include "models/base/units.hpp"
 #include "tests/support/error_of.hpp"
 #include "traces/rows/fault_log.hpp"
+#include "traces/rows/fault_records.hpp"
 #include "traces/rows/xid_errors.hpp"
 
 namespace windtunnel {
@@ -120,6 +121,26 @@ TEST(SlurmJobs, ALastCellMayBeEmpty) {
   }
 }
 
+TEST(FaultRecords, TheMostFrequentCausesAreShownAndTheOthersCounted) {
+  std::map<std::string, int> counts;
+  for (int i = 1; i <= 8; ++i) counts[fmt::format("cause {}", i)] = i;
+  EXPECT_EQ(counts_text(counts).substr(0, 22), "cause 8: 8, cause 7: 7");
+  EXPECT_EQ(counts_text(counts).find("more"), std::string::npos);
+  counts["rare"] = counts["rarer"] = 1;
+  EXPECT_TRUE(counts_text(counts).ends_with(", 2 more")) << counts_text(counts);
+}
+
+// Days since 1970 by the calendar; a year outside of 1970 to 2200 is a slip of the pen.
+TEST(FaultRecords, YearsOfLogs) {
+  EXPECT_EQ(day_number(1970, 1, 1), 0);
+  EXPECT_EQ(day_number(1972, 3, 1), 2 * 365 + 31 + 29);
+  EXPECT_EQ(day_number(2200, 1, 1),
+            230 * 365 + 57 - 1);  // every fourth is a leap year, but for 2100
+  EXPECT_EQ(day_number(1969, 12, 31), std::nullopt);
+  EXPECT_EQ(day_number(2201, 1, 1), std::nullopt);
+  EXPECT_EQ(day_number(2023, 2, 29), std::nullopt);
+}
+
 // Ones that lists of a job repeat: three brackets of them are 27 million names.
 std::string repeated_names() {
   std::string ones = "[1";
@@ -131,9 +152,9 @@ std::string repeated_names() {
 TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
   const std::string head = "State|Start|End|NNodes\n";
   const std::pair<std::string, std::string> cases[] = {
-      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: no column 'Start' stands in the header; print"},
-      {"State|Start|End\n1|2|3\n", "f:1:1: no column 'NNodes' stands in the header"},
-      {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: no column 'State'"},
+      {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: the header has no column 'Start'; print"},
+      {"State|Start|End\n1|2|3\n", "f:1:1: the header has no column 'NNodes'"},
+      {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: the header has no column 'State'"},
       {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, the header 4"},
       {head + "FALED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",
        "f:2:1: State is an unknown state 'FALED'; did you mean 'FAILED'?"},
@@ -224,6 +245,7 @@ TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
       {head + "a|2024-08-01T00:00:00|Unknown|DWN\n",
        "f:2:31: State is an unknown state 'DWN'; did you mean 'DOWN'?"},
       {head + "a|2024-08-01T00:00:00|Unknown|+\n", "f:2:31: State is an unknown state ''"},
+      {head + "a|2024-08-01T00:00:00|Unknown|\n", "f:2:31: State is an unknown state ''"},
       {head + "a|yesterday|Unknown|DOWN\n", "f:2:3: TimeStart 'yesterday' is no time"},
       {head + "a|2024-08-02T00:00:00|2024-08-01T00:00:00|DOWN\n",
        "f:2:23: TimeEnd is before TimeStart, 2024-08-02T00:00:00"},

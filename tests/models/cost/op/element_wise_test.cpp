@@ -87,9 +87,10 @@ TEST(ElementWise, AnActivationWithoutAGateHasNoBounds) {
 }
 
 TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
-  const auto sums = [](Fusion fusion, bool separate) {
+  const auto sums = [](Fusion fusion, bool separate, Activation activation = Activation::swiglu) {
     double kernels = 0;
-    const Job job = fused_job(fusion, separate);
+    Job job = fused_job(fusion, separate);
+    job.model.activation = activation;
     for (const Op& op : block_ops(job, Block::layer, Pass::backward_input)) {
       if (op.name != "gradient sum") continue;
       EXPECT_EQ(op.launches, 0);
@@ -98,6 +99,7 @@ TEST(ElementWise, SeparateProductsOfOneInputSumTheirGradients) {
     return kernels;
   };
   EXPECT_EQ(sums(Fusion::none, true), 3);  // two of queries, keys and values, one of SwiGLU
+  EXPECT_EQ(sums(Fusion::none, true, Activation::gelu), 2);  // its MLP has one product
   EXPECT_EQ(sums(Fusion::none, false), 0);
   EXPECT_EQ(sums(Fusion::compiled, true), 2);
   EXPECT_EQ(sums(Fusion::partial, true), 0);  // its products are one

@@ -94,8 +94,8 @@ TEST(GraphFabric, NicsOfANodeOnRailsOfTheirOwn) {
                           {"node 1 nic 0", "leaf", 10}, {"node 1 nic 1", "leaf", 10},
                           {"node 2 nic 0", "leaf", 10}, {"node 2 nic 1", "leaf", 10}};
   cluster.nodes = 3;
-  cluster.fabric.faults = {{"leaf to node 2 nic 1", 0}};
-  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 0 to node 2");
+  cluster.fabric.faults = {{"node 1 nic 1 to leaf", 0}};
+  EXPECT_EQ(fabric_message(cluster), "the failed links leave no path from node 1 to node 0");
 }
 
 TEST(GraphFabric, ParallelCables) {
