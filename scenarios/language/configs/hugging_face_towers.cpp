@@ -125,7 +125,7 @@ Around mistral3_parts(const TowerParts& of) {
 // Two convolutions over a spectrum of 30 s, the second of which halves its frames.
 Around whisper_parts(const TowerParts& of) {
   const double bins = of.tower.whole_or("num_mel_bins", 128);
-  of.made.patches = std::min(of.tower.whole_or("max_source_positions", 1500), 1'000'000);
+  of.made.patches = std::clamp(of.tower.whole_or("max_source_positions", 1500), 0, 1'000'000);
   of.made.tokens = of.made.patches / 2;
   return {3 * of.width() * (bins + of.width()), of.made.patches * of.width(), of.width() * of.text};
 }
@@ -170,7 +170,7 @@ TransformerSpec tower_layers(const TowerConfig& tower) {
   const int pixels = first_of(tower, {"window_size"});
   const DocumentNode* whole = tower.find("fullatt_block_indexes");
   if (pixels > 0 && whole != nullptr && !whole->items.empty()) {
-    const int across = std::min(pixels / std::max(1, first_of(tower, {"patch_size"})), 1000);
+    const int across = std::min(pixels / std::max(1, tower.whole_or("patch_size", 14)), 1000);
     layers.window = std::max(1, across * across);
     layers.global_every = std::max(1, layers.layers / static_cast<int>(whole->items.size()));
   }
