@@ -1,7 +1,7 @@
 # Read by ctest: adds the tests of one GoogleTest program, each by its name. With
 # WINDTUNNEL_WHOLE_SUITES=1 in the environment the fast tests of a suite run in one process, under
 # the suite's name: what every process does first (loading libraries, reading the library of
-# scenarios) is then done once for all of them.
+# scenarios) is then done once for all of them. Parametrised suites of few cases stay apart.
 
 # Writes the names of the program's tests to a file, again whenever the program or the filter changed.
 function(windtunnel_list_tests program filter list)
@@ -41,34 +41,32 @@ function(windtunnel_add_tests filter label timeout_s list)
   endif()
   windtunnel_list_tests("${program}" "${filter}" "${folder}/${list}.txt")
   set(wanted FALSE)
-  if(label STREQUAL fast AND "$ENV{WINDTUNNEL_WHOLE_SUITES}")
+  if(label MATCHES "^fast" AND "$ENV{WINDTUNNEL_WHOLE_SUITES}")
     set(wanted TRUE)
     math(EXPR timeout_s "3 * ${timeout_s}")
   endif()
   string(REGEX MATCH "-.*" excluded "${filter}")
   set(common WORKING_DIRECTORY ${folder} LABELS "${label}" TIMEOUT ${timeout_s})
-  file(STRINGS "${folder}/${list}.txt" lines)
-  foreach(line IN LISTS lines)
-    if(line MATCHES "^[^ ]+$")
-      set(suite ${line})
-      # The cases of a parametrised suite take long, and run at the same time in processes of their own.
-      set(whole ${wanted})
-      if(suite MATCHES "/")
-        set(whole FALSE)
-      endif()
-      if(NOT whole)
-        continue()
-      endif()
+  file(READ "${folder}/${list}.txt" text)
+  string(REGEX MATCHALL "[^ \n][^\n]*(\n  [^\n]+)+" suites "${text}")
+  foreach(block IN LISTS suites)
+    string(REGEX MATCH "^[^\n]+" suite "${block}")
+    string(REGEX MATCHALL "\n  [^\n]+" cases "${block}")
+    list(LENGTH cases count)
+    # A parametrised suite of few cases has long ones, which can run at the same time.
+    if(wanted AND (NOT suite MATCHES "/" OR count GREATER 20))
       string(REGEX REPLACE "\\.$" "" name ${suite})
       add_test(${prefix}${name} ${emulator} "${program}" --gtest_filter=${suite}*${excluded})
       # The output ends with the skipped tests or, if a test failed, with the failed ones.
       set_tests_properties(${prefix}${name} PROPERTIES ${common}
         SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\] [A-Za-z0-9_/.]+\n$")
-    elseif(NOT whole)
-      string(STRIP ${line} name)
+      continue()
+    endif()
+    foreach(case IN LISTS cases)
+      string(STRIP ${case} name)
       add_test(${prefix}${suite}${name} ${emulator} "${program}" --gtest_filter=${suite}${name})
       set_tests_properties(${prefix}${suite}${name} PROPERTIES ${common}
         SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]")
-    endif()
+    endforeach()
   endforeach()
 endfunction()
