@@ -53,9 +53,8 @@ function(windtunnel_add_tests filter label timeout_s list)
     string(REGEX MATCH "^[^\n]+" suite "${block}")
     string(REGEX MATCHALL "\n  [^\n]+" cases "${block}")
     list(LENGTH cases count)
-    # A parametrised suite of few cases has long ones, which can run at the same time. Those of Readers
-    # need processes of their own: together, not all hostile files are refused.
-    if(wanted AND (NOT suite MATCHES "/" OR (count GREATER 20 AND NOT suite MATCHES "^Readers/")))
+    # A parametrised suite of few cases has long ones, which can run at the same time.
+    if(wanted AND (NOT suite MATCHES "/" OR count GREATER 20))
       string(REGEX REPLACE "\\.$" "" name ${suite})
       add_test(${prefix}${name} ${emulator} "${program}" --gtest_filter=${suite}*${excluded})
       # The output ends with the skipped tests or, if a test failed, with the failed ones.

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <utility>
+#include <vector>
 
 #include "tests/support/small_job.hpp"
 
@@ -145,23 +147,28 @@ TEST(IterationReport, BubblesOfUnevenRanksInTheLastOfTwoIterations) {
   EXPECT_DOUBLE_EQ(report.bubble.idle, 1 - (4.5 + 3.5) / 20);
 }
 
-TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
-  // C joins the first of A (0-1, stream 0) and B (0-5, stream 1): it runs from 1 to 10.
-  Plan plan;
-  plan.ranks = 1;
-  RankClass owner;
+// The critical path of one rank whose tasks, on up to three streams, ran at these times.
+std::vector<PathStep> critical_path_of(RankClass owner, const std::vector<Span>& times) {
   owner.name = "a";
   owner.members = {0};
   owner.streams = {{"a", {}}, {"b", {}}, {"c", {}}};
+  Plan plan;
+  plan.ranks = 1;
+  plan.classes = {std::move(owner)};
+  Timeline timeline;
+  timeline.ranks = {{0, 0, 1, times}};
+  timeline.recorded_as = {0};
+  return critical_path(plan, timeline);
+}
+
+TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
+  // C joins the first of A (0-1, stream 0) and B (0-5, stream 1): it runs from 1 to 10.
+  RankClass owner;
   owner.tasks = {compute("A", 1), compute("B", 5), compute("C", 9, {0, 1})};
   owner.tasks[1].stream = 1;
   owner.tasks[2].stream = 2;
   owner.tasks[2].join_first = 1;
-  plan.classes = {owner};
-  Timeline timeline;
-  timeline.ranks = {{0, 0, 1, {{0, 1}, {0, 5}, {1, 10}}}};
-  timeline.recorded_as = {0};
-  const auto path = critical_path(plan, timeline);
+  const auto path = critical_path_of(owner, {{0, 1}, {0, 5}, {1, 10}});
   ASSERT_EQ(path.size(), 2U);
   EXPECT_EQ(path[0].task, 0);
   EXPECT_DOUBLE_EQ(path[1].start_s, 1);
@@ -170,20 +177,11 @@ TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
 // C waits for A and B, which end together: the path goes on with the one that is named first, and
 // what starts a stream has nobody before it.
 TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
-  Plan plan;
-  plan.ranks = 1;
   RankClass owner;
-  owner.name = "a";
-  owner.members = {0};
-  owner.streams = {{"a", {}}, {"b", {}}, {"c", {}}};
   owner.tasks = {compute("A", 2), compute("B", 2), compute("C", 1, {1, 0})};
   owner.tasks[1].stream = 1;
   owner.tasks[2].stream = 2;
-  plan.classes = {owner};
-  Timeline timeline;
-  timeline.ranks = {{0, 0, 1, {{0, 2}, {0, 2}, {2, 3}}}};
-  timeline.recorded_as = {0};
-  const auto path = critical_path(plan, timeline);
+  const auto path = critical_path_of(owner, {{0, 2}, {0, 2}, {2, 3}});
   ASSERT_EQ(path.size(), 2U);
   EXPECT_EQ(path[0].task, 1);
   EXPECT_EQ(path[1].task, 2);
@@ -191,19 +189,10 @@ TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
 
 // B waits for nobody, though A ended before it began: nothing is before what starts a stream.
 TEST(CriticalPath, BeginsWithWhatWaitsForNobody) {
-  Plan plan;
-  plan.ranks = 1;
   RankClass owner;
-  owner.name = "a";
-  owner.members = {0};
-  owner.streams = {{"a", {}}, {"b", {}}};
   owner.tasks = {compute("A", 1), compute("B", 2)};
   owner.tasks[1].stream = 1;
-  plan.classes = {owner};
-  Timeline timeline;
-  timeline.ranks = {{0, 0, 1, {{0, 1}, {2, 4}}}};
-  timeline.recorded_as = {0};
-  const auto path = critical_path(plan, timeline);
+  const auto path = critical_path_of(owner, {{0, 1}, {2, 4}});
   ASSERT_EQ(path.size(), 1U);
   EXPECT_EQ(path[0].task, 1);
 }
