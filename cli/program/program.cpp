@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <new>
 #include <set>
 #include <sstream>
@@ -144,10 +146,14 @@ const Command* sibling_command(const CliProgram& program, std::vector<std::strin
   return command == program.commands.end() || command->define ? nullptr : &*command;
 }
 
-// Defines all commands; returns each with its handler.
-std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& program, CLI::App& app,
-                                                        bool& quiet) {
-  std::vector<std::pair<CLI::App*, Handler>> actions;
+// Names all commands. Each defines its options when its name is met on the command line, because
+// the choices of options are read from the library, which takes longer than most commands; with
+// `all`, each defines them now. Returns the handlers of those that have done so, also of those that
+// do it later.
+std::shared_ptr<std::map<const CLI::App*, Handler>> add_commands(const CliProgram& program,
+                                                                 CLI::App& app, bool all,
+                                                                 bool& quiet) {
+  auto handlers = std::make_shared<std::map<const CLI::App*, Handler>>();
   for (const Command& command : program.commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     if (!command.define) {
@@ -157,10 +163,17 @@ std::vector<std::pair<CLI::App*, Handler>> add_commands(const CliProgram& progra
           "windtunnel.");
       continue;
     }
-    actions.emplace_back(sub, command.define(*sub));
-    add_quiet(*sub, quiet);
+    const auto define = [=, &quiet] {
+      handlers->emplace(sub, command.define(*sub));
+      add_quiet(*sub, quiet);
+    };
+    if (all) {
+      define();
+    } else {
+      sub->preparse_callback([define](std::size_t) { define(); });
+    }
   }
-  return actions;
+  return handlers;
 }
 
 int run(const CliProgram& program, int argc, char** argv) {
@@ -173,8 +186,10 @@ int run(const CliProgram& program, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
+  // What completes a word or prints the manual asks for all options and parses nothing.
+  const bool asks_all = argc > 1 && std::string_view(argv[1]).starts_with("__");
   bool quiet = false;
-  const std::vector<std::pair<CLI::App*, Handler>> actions = add_commands(program, app, quiet);
+  const auto handlers = add_commands(program, app, asks_all, quiet);
   // Set last, because commands start with a copy of their parent's footer.
   app.footer(program.footer + environment_help());
   if (argc == 1) {
@@ -201,10 +216,7 @@ int run(const CliProgram& program, int argc, char** argv) {
     return exit_status(ExitCode::usage);
   }
   if (quiet) be_quiet();
-  for (const auto& [sub, action] : actions) {
-    if (sub->parsed()) return exit_status(action());
-  }
-  throw InternalError("no subcommand was parsed");
+  return exit_status(handlers->at(app.get_subcommands().front())());
 }
 
 }  // namespace

@@ -47,10 +47,12 @@ FeatureList read_features() {
   for (const DocumentEntry& entry : document.value_of("features")->entries) {
     list.features.push_back(read_feature(entry));
   }
-  for (const DocumentNode& pair : document.value_of("sizes")->items) {
-    list.sizes.push_back(
-        {{list.index_of(pair.items.at(0).text), list.index_of(pair.items.at(1).text)},
-         read_keys(pair.items.at(2))});
+  for (const DocumentNode& row : document.value_of("sizes")->items) {
+    SizesTogether sizes{.of = {}, .keys = read_keys(row.items.back())};
+    for (const DocumentNode& name : std::span(row.items).first(row.items.size() - 1)) {
+      sizes.of.push_back(list.index_of(name.text));
+    }
+    list.sizes.push_back(std::move(sizes));
   }
   for (const DocumentNode& pairs : document.value_of("wanted")->items) {
     for (const DocumentNode& first : pairs.items.at(0).items) {
@@ -165,10 +167,10 @@ RandomJob job_with(std::span<const std::size_t> features) {
       if (std::ranges::count(job.set, each) == 0) job.set.push_back(each);
     }
   }
-  for (const PairSizes& pair : job_features().sizes) {
-    const bool both = std::ranges::all_of(
-        pair.of, [&](std::size_t i) { return std::ranges::count(features, i) > 0; });
-    if (both) job.set.insert(job.set.end(), pair.keys.begin(), pair.keys.end());
+  for (const SizesTogether& sizes : job_features().sizes) {
+    const bool together = std::ranges::all_of(
+        sizes.of, [&](std::size_t i) { return std::ranges::count(features, i) > 0; });
+    if (together) job.set.insert(job.set.end(), sizes.keys.begin(), sizes.keys.end());
   }
   return job;
 }

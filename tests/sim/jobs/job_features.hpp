@@ -21,16 +21,16 @@ struct JobFeature {
   std::vector<std::string> no;  // keys of the job that it takes out
 };
 
-// Keys of a job that has both, where each of them alone asks for other sizes.
-struct PairSizes {
-  std::array<std::size_t, 2> of;
+// Keys of a job that has all of these features, which need other sizes together than each alone.
+struct SizesTogether {
+  std::vector<std::size_t> of;
   Overrides keys;
 };
 
 struct FeatureList {
   Overrides job;
   std::vector<JobFeature> features;
-  std::vector<PairSizes> sizes;
+  std::vector<SizesTogether> sizes;
   std::vector<std::array<std::size_t, 2>> wanted;  // pairs that people ask for, by index
 
   std::size_t index_of(const std::string& name) const;  // CHECKs that there is one

@@ -1,9 +1,11 @@
 // docs/guide/step.md works a step out by hand: its kernels are the program's, its step within 1 %.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <re2/re2.h>
 
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,8 @@
 
 namespace windtunnel {
 namespace {
+
+using testing::HasSubstr;
 
 Case case_of_page() {
   return resolve_case(read_scenario(WINDTUNNEL_SOURCE_DIR "/scenarios/small.yaml",
@@ -49,6 +53,28 @@ TEST(StepPage, PrintsTheProgramsKernelsInTheirOrder) {
   ASSERT_GE(rows.size(), kernels.size());
   rows.resize(kernels.size());
   EXPECT_EQ(rows, kernels);
+}
+
+double seconds_of(const Job& job, Block block, Pass pass) {
+  double seconds = 0;
+  for (const Op& op : block_ops(job, block, pass)) seconds += op_cost(op, job).seconds;
+  return seconds;
+}
+
+TEST(StepPage, QuotesTheProgramsEndsOfTheModel) {
+  std::ifstream file(WINDTUNNEL_SOURCE_DIR "/docs/guide/step.md");
+  std::stringstream page;
+  page << file.rdbuf();
+  const Job job = case_of_page().job;
+  EXPECT_THAT(page.str(),
+              HasSubstr(fmt::format("(32 x 7,988.3 + {:.1f} + 29,875.1) us",
+                                    seconds_of(job, Block::embedding, Pass::forward) * 1e6)));
+  EXPECT_NEAR(29875.1, seconds_of(job, Block::head, Pass::forward) * 1e6, 0.06);
+  EXPECT_NEAR(19804.4, seconds_of(job, Block::head, Pass::backward_input) * 1e6, 0.06);
+  EXPECT_NEAR(13734.1, seconds_of(job, Block::head, Pass::backward_weight) * 1e6, 0.06);
+  EXPECT_THAT(page.str(), HasSubstr("19,804.4 + 13,734.1 + 137.1) us"));
+  EXPECT_NEAR(137.1, seconds_of(job, Block::embedding, Pass::backward_weight) * 1e6, 0.06);
+  EXPECT_EQ(38, job.calibration.optimizer_bytes.value);
 }
 
 TEST(StepPage, ItsStepIsTheProgramsWithinAHundredth) {
