@@ -67,10 +67,9 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
       least == most ? least == 1 ? "one model chunk" : fmt::format("{} model chunks", least)
                     : fmt::format("{} to {} model chunks", least, most);
   throw Error::about({"layout.vpp", "schedule"},
-                     "schedule '{}' has {} per rank, not {} (layout.vpp){}", name, wanted,
-                     request.chunks,
-                     most == 1 ? "; interleaved-1f1b takes more"
-                               : "; layout.vpp=auto gives each schedule its own");
+                     "schedule '{}' has {} per rank, not {} (layout.vpp){}; layout.vpp=auto gives "
+                     "each schedule its usual number",
+                     name, wanted, request.chunks, most == 1 ? ", interleaved-1f1b more" : "");
 }
 
 void refuse_chunks(std::string_view name, std::string_view needed, std::string_view rest) {

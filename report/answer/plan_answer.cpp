@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <tuple>
 
@@ -121,6 +122,7 @@ Json option_json(const PlanReport& plan, const PlanOption& option) {
           {"tokens_per_s", option.tokens_per_s},
           {"goodput", option.goodput ? estimate_json(*option.goodput) : Json(nullptr)},
           {"memory_bytes", option.memory_bytes},
+          {"chance_too_big", option.goodput ? Json(option.too_big) : Json(nullptr)},
           {"days", option.goodput ? Json(option.days) : Json(nullptr)},
           {"cost_usd", option.goodput ? Json(usd_of(plan.basis, option)) : Json(nullptr)}};
 }
@@ -170,6 +172,12 @@ std::vector<SummaryRow> plan_figures(const PlanReport& plan, PlanDetail detail) 
     return is(row, {"campaign.job.days", "campaign.job.cost_usd"});
   });
   for (SummaryRow& row : figures) {
+    if (is(row, {"campaign.goodput"}) && plan.elsewhere) {
+      row.detail +=
+          fmt::format("; {} where nodes fail {:.1f} times as often or as seldom",
+                      range_text(Unit::share, plan.elsewhere->often, plan.elsewhere->seldom),
+                      plan.elsewhere->factor);
+    }
     const bool follows = is(row, {"iteration.tflops_per_gpu", "iteration.tokens_per_s"});
     if (follows && detail == PlanDetail::brief) row.where = ShownOn::page;
   }
@@ -188,7 +196,8 @@ SummaryRow other_prices(const PlanReport& plan) {
 SummaryRow runner_up_row(const PlanReport& plan) {
   if (!plan.runner_up_record) return {"runner-up", "no other layout comes near"};
   return {"runner-up",
-          fmt::format("{}: {}", days_text(*plan.runner_up_record), layout_name(*plan.runner_up))};
+          fmt::format("{}: {}, recompute {}", days_text(*plan.runner_up_record),
+                      layout_name(*plan.runner_up), plan.runner_up->point.found_at("recompute"))};
 }
 
 std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {
@@ -250,10 +259,12 @@ SummarySection what_to_start(const PlanReport& plan) {
                             counted(best.point.batch, "sequence"), plan.basis.sequence,
                             format_count(double(best.point.batch) * plan.basis.sequence),
                             best.point.found_at("batch.micro"))},
-      {"memory",
-       fmt::format("{} of {} on the fullest GPU, {} free", format_memory(best.memory_bytes),
-                   format_memory(usable), format_percent(1 - best.memory_bytes / usable)) +
-           (chance.empty() ? "" : "; may not fit, " + chance)},
+      {"memory", fmt::format("{} of {} on the fullest GPU", format_memory(best.memory_bytes),
+                             format_memory(usable)) +
+                     (chance.empty() ? "" : "; may not fit, " + chance) +
+                     (plan.room.empty()
+                          ? ""
+                          : fmt::format("; or --headroom {:.0f}", std::ceil(100 * plan.roomy)))},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   // The type of gradients also decides which layouts fit and which one is the fastest.
@@ -422,6 +433,13 @@ Json plan_document(const PlanReport& plan) {
   document["snapshots"] = options_json(plan, plan.snapshots);
   document["without_spare"] = options_json(plan, plan.without_spare);
   document["more_nodes"] = options_json(plan, plan.more_nodes);
+  document["room"] = options_json(plan, plan.room);
+  document["elsewhere"] = nullptr;
+  if (plan.elsewhere) {
+    document["elsewhere"] = {{"factor", plan.elsewhere->factor},
+                             {"goodput_seldom", plan.elsewhere->seldom},
+                             {"goodput_often", plan.elsewhere->often}};
+  }
   document["defaults"] = Json::array();
   for (const TakenDefault& each : basis.defaults) {
     document["defaults"].push_back({{"what", each.what},

@@ -20,6 +20,12 @@ std::string nodes_of(const PlanOption& option) {
                      counted(option.point.spares, "spare"));
 }
 
+// Returns "70.8 GiB, 23 % not to fit".
+std::string memory_of(const PlanOption& option) {
+  return fmt::format("{}, {:.0f} % not to fit", format_memory(option.memory_bytes),
+                     100 * option.too_big);
+}
+
 bool same_job(const PlanOption& a, const PlanOption& b) {
   return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
 }
@@ -131,6 +137,15 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       [&](const PlanOption& at) {
         return at.point.when_no_spare == plan.best.point.when_no_spare;
       });
+  add({.name = kRoomChoice,
+       .title = "With more of the memory free",
+       .column = "fullest GPU",
+       .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
+                           "with a chance of 95 % by how far predictions of memory were off: "
+                           "--headroom {:.0f}.",
+                           format_percent(plan.roomy), std::ceil(100 * plan.roomy)),
+       .options = {}},
+      plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "more nodes",
        .title = "With a few more nodes than were asked for",
        .column = "that train + kept",

@@ -14,6 +14,7 @@
 #include "models/cost/chunk/step_work.hpp"
 #include "models/results/paired_gain.hpp"
 #include "report/figures/shown_studies.hpp"
+#include "report/summary/summary.hpp"
 
 namespace windtunnel {
 namespace {
@@ -242,6 +243,18 @@ std::optional<SummaryRow> level_row(const Comparison& comparison) {
                                           values_text(best->set), fmt::join(level, "; "))};
 }
 
+// Points that may not fit, with the chance. None: all surely fit, or plainly do not.
+std::optional<SummaryRow> room_row(const Comparison& comparison) {
+  std::vector<std::string> chances;
+  for (const ComparedPoint& point : comparison.points) {
+    if (!point.record || !point.record->memory_excess.empty()) continue;
+    const std::string chance = may_not_fit_text(*point.record);
+    if (!chance.empty()) chances.push_back(fmt::format("{} {}", values_text(point.set), chance));
+  }
+  if (chances.empty()) return std::nullopt;
+  return SummaryRow{"memory", fmt::format("may not fit: {}", fmt::join(chances, "; "))};
+}
+
 }  // namespace
 
 std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::string& label) {
@@ -266,6 +279,7 @@ std::vector<SummaryRow> certainty_rows(const Comparison& comparison, const std::
     rows.push_back({"cost models", of + model});
   }
   if (auto row = level_row(comparison)) rows.push_back(*std::move(row));
+  if (auto row = room_row(comparison)) rows.push_back(*std::move(row));
   const auto varies_schedule = [](const ComparedPoint& point) {
     return std::ranges::any_of(point.set, [](const auto& at) {
       return at.first == "schedule" || at.first == "schedule.kind";

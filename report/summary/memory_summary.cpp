@@ -57,6 +57,14 @@ std::string may_not_fit_text(const Calibration& calibration, double bytes, doubl
                      format_percent(std::expm1(error.value)), to_string(error.origin));
 }
 
+std::string may_not_fit_text(const Record& record) {
+  const std::vector<GpuMemory>& memory = record.iteration.memory;
+  const GpuMemory* peak = tightest(memory, record.job);
+  if (peak == nullptr) return "";
+  return may_not_fit_text(record.job.calibration, peak->total(),
+                          tightest_bytes(memory, record.job));
+}
+
 SummarySection memory_section(const Record& record) {
   const std::vector<GpuMemory>& memory = record.iteration.memory;
   const double usable = tightest_bytes(memory, record.job);
@@ -66,7 +74,7 @@ SummarySection memory_section(const Record& record) {
   section.rows.push_back(
       {"peak", fmt::format("{} ({}) on pipeline rank {}", format_memory(peak->total()),
                            format_percent(peak->total() / usable), peak - memory.data())});
-  const std::string chance = may_not_fit_text(record.job.calibration, peak->total(), usable);
+  const std::string chance = may_not_fit_text(record);
   if (record.memory_excess.empty() && !chance.empty()) {
     section.rows.push_back({"may not fit", chance});
   }

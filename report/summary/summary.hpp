@@ -58,8 +58,11 @@ Answer summarise(const CompanyReport& report);
 
 SummarySection memory_section(const Record& record);
 
-// The text is "with a chance of 12 %: ...", from the calibration's error; empty below 1 %.
+// The text is "with a chance of 12 % (predicted within ...)", from the calibration's error of
+// memory; empty below 1 %.
 std::string may_not_fit_text(const Calibration& calibration, double bytes, double usable_bytes);
+// The same of a record's fullest GPU.
+std::string may_not_fit_text(const Record& record);
 
 // The parts of a GPU's memory, in the order in which reports show them.
 std::vector<std::pair<const char*, double>> memory_parts(const GpuMemory& rank);

@@ -11,16 +11,19 @@
 
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
+#include "models/calibration/prediction_error.hpp"
 #include "models/reliability/saving_interval.hpp"
 #include "models/results/familiarity.hpp"
 #include "models/results/paired_gain.hpp"
 #include "scenarios/language/library/facts/measured_runs.hpp"
+#include "scenarios/language/library/facts/planning.hpp"
 #include "scenarios/language/text/document.hpp"
 #include "sim/campaign/campaign.hpp"
 #include "sim/study/decisive_numbers.hpp"
 #include "sim/study/interval_advice.hpp"
 #include "sim/study/iterations/iteration_table.hpp"
 #include "sim/study/optimise.hpp"
+#include "sim/study/paired_trials.hpp"
 #include "sim/study/plan/goal_search.hpp"
 #include "sim/study/simulate.hpp"
 
@@ -44,6 +47,9 @@ constexpr std::array<double, 9> kIntervals_s = {
     kPlanLongestInterval_s};
 // Loss of goodput against the shortest interval from which on longer intervals are not tried.
 constexpr double kHopeless = 0.02;
+// A plan that fits with a smaller chance is compared with one that fits with this chance.
+constexpr double kSureToFit = 0.95;
+constexpr int kTrialsElsewhere = 16;  // trials in pairs differ by little noise
 
 // The same stack, with this interval of its tier on storage.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
@@ -89,6 +95,7 @@ class Planner {
     choose_snapshots();
     choose_without_spare();
     try_more_nodes();
+    try_more_room();
     finish();
     GoalSearch goals(report_, [&](int nodes) { return fastest_tokens_per_s(nodes); });
     if (request().deadline_days) report_.for_days = goals.for_days(*request().deadline_days);
@@ -125,6 +132,10 @@ class Planner {
 
   // The fastest layouts on `nodes` nodes, the best first.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
+    return layouts_on(nodes, allowed, report_.basis.headroom);
+  }
+  // The same with this share of each GPU's memory free.
+  std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
     point.batch = batch_on(report_.basis, nodes);
     const Optimisation result = optimise(text_of(point), layer_splits(report_.basis, point),
@@ -133,7 +144,7 @@ class Planner {
                                           .micro_batch = true,
                                           .recompute = true,
                                           .allowed = allowed,
-                                          .headroom = report_.basis.headroom,
+                                          .headroom = headroom,
                                           .top = kRanked,
                                           .simulated = 0,
                                           .threads = request().threads});
@@ -223,6 +234,9 @@ class Planner {
                       .step_s = measured.report.time_s,
                       .tokens_per_s = measured.report.tokens_per_s,
                       .memory_bytes = fullest_bytes(measured.prepared->memory)};
+      tried.option.too_big =
+          chance_above(the_case.job.calibration.memory_error,
+                       usable_bytes(report_.basis.node.gpu) / tried.option.memory_bytes);
       save_best(tried, campaign_inputs(the_case.job, measured.table));
       return tried;
     });
@@ -388,6 +402,46 @@ class Planner {
     report_.more_nodes = {best_.option, more.option};
   }
 
+  // Tries a layout that leaves more of the memory free, with the nodes and snapshots of the plan.
+  void try_more_room() {
+    const PlanOption& best = best_.option;
+    if (best.too_big <= 1 - kSureToFit) return;
+    tell("simulating a layout that surely fits");
+    const Calibration& calibration = resolve_case(text_of(best.point)).job.calibration;
+    const double both_ways = 2 * kSureToFit - 1;  // error_factor() leaves as much out at both ends
+    report_.roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
+    try {
+      PlanPoint point = layouts_on(best.point.nodes, allowed(), report_.roomy).front().point;
+      point.spares = best.point.spares;
+      point.snapshots = best.point.snapshots;
+      point.when_no_spare = best.point.when_no_spare;
+      report_.room = {best, simulated(point).option};
+    } catch (const Error& error) {
+      if (error.code() != ExitCode::failed) throw;  // none fits so well
+    }
+  }
+
+  // The same failures at other rates, where the rates are those of other clusters.
+  std::optional<GoodputElsewhere> goodput_elsewhere(const Job& job,
+                                                    const CampaignReport& campaign) const {
+    const bool stated = std::ranges::any_of(
+        request().set, [](const auto& at) { return at.first.starts_with("failures"); });
+    if (stated) return std::nullopt;
+    const double factor = error_factor(failure_rate_error(), 0.9);
+    const int trials = std::min(kTrialsElsewhere, paired_trials(campaign));
+    const auto goodput = [&](double rates) {
+      Job other = job;
+      for (FailureClass& failure : other.failures) {
+        failure.rate_per_node_s *= rates;
+        failure.rate_per_job_s *= rates;
+      }
+      return paired_goodput(campaign_inputs(other, best_.measured.table), campaign, trials,
+                            request().threads)
+          .mean;
+    };
+    return GoodputElsewhere{factor, goodput(1 / factor), goodput(factor)};
+  }
+
   static void take_result(PlanOption& option, const Record& record) {
     option.goodput = record.campaign->goodput;
     option.days = record.campaign->job_days.mean;
@@ -404,6 +458,7 @@ class Planner {
     report_.decisive = decisive_numbers(
         best, campaign_inputs(best.job, best_.measured.table), *report_.record.campaign,
         [&](const ResolvedValue& value) { return is_taken(value.key); }, request().threads);
+    report_.elsewhere = goodput_elsewhere(best.job, *report_.record.campaign);
     report_.best = best_.option;
     report_.scenario =
         complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));

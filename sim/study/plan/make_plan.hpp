@@ -31,8 +31,9 @@ struct PlanOption {
   double tokens_per_s = 0;
   // over trials; empty: only estimated, because it is too slow
   std::optional<Estimate> goodput = {};
-  double days = 0;            // of the training, mean over trials; 0: only estimated
-  double memory_bytes = 0;    // of the fullest GPU
+  double days = 0;          // of the training, mean over trials; 0: only estimated
+  double memory_bytes = 0;  // of the fullest GPU
+  double too_big = 0;       // chance that these bytes do not fit, by the error of predicted memory
   double as_good_from_s = 0;  // shortest interval on storage that is as good
 
   double progress_tokens_per_s() const { return goodput ? tokens_per_s * goodput->mean : 0; }
@@ -51,6 +52,14 @@ struct NodesForGoal {
 };
 inline constexpr int kMostPlanNodes = 16384;
 
+// Goodput of the plan where nodes fail as seldom and as often as on other clusters: 90 % of their
+// rates lie within `factor` of the rates taken.
+struct GoodputElsewhere {
+  double factor = 1;
+  double seldom = 0;
+  double often = 0;
+};
+
 struct PlanReport {
   PlanBasis basis;
   PlanOption best;
@@ -65,9 +74,13 @@ struct PlanReport {
   // The best for each number of spares and for each layout, with copies only on storage; then for
   // each stack of tiers, and each way to continue without a spare.
   std::vector<PlanOption> spares, layouts, snapshots, without_spare;
+  // The plan, and the fastest that fits with a chance of 95 %; empty: the plan does so itself.
+  std::vector<PlanOption> room;
+  double roomy = 0;  // the share of a GPU's memory that stays free in the second of `room`
   // The plan, and the same plan if a few more nodes were bought as spares.
   std::vector<PlanOption> more_nodes;
   std::vector<Note> decisive;                        // defaults that affect the goodput most
+  std::optional<GoodputElsewhere> elsewhere;         // empty: the user states rates of failures
   std::vector<std::string> impossible;               // impossible stacks of tiers, with reasons
   std::int64_t estimated = 0;                        // configurations
   std::optional<NodesForGoal> for_days, for_budget;  // where they are asked

@@ -23,6 +23,19 @@ TEST(MakePlan, LeavesTheMemoryFreeThatWasAskedFor) {
   }
 }
 
+// A plan that may well not fit stands beside one that fits with a chance of 95 %.
+TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
+  const PlanReport plan = make_plan(asked());
+  EXPECT_GT(plan.best.too_big, 0.05);
+  ASSERT_EQ(plan.room.size(), 2U);
+  EXPECT_EQ(plan.room[0].memory_bytes, plan.best.memory_bytes);
+  EXPECT_LE(plan.room[1].too_big, 0.05);
+  EXPECT_GT(plan.room[1].days, plan.best.days);
+  PlanRequest roomy = asked();
+  roomy.headroom = 0.5;
+  EXPECT_TRUE(make_plan(roomy).room.empty());
+}
+
 // In less time on more nodes, for less money on fewer; where none does it says what comes nearest.
 TEST(MakePlan, SaysHowManyNodesAGoalTakes) {
   PlanRequest request = asked();
@@ -87,6 +100,11 @@ TEST(MakePlan, MoreFailuresTakeLonger) {
   request.set = {{"failures", "[{class: node, rate: 300 per 1000 node-days, repair: 1 d}]"}};
   const PlanReport many = make_plan(request);
   EXPECT_GT(many.best.days, 1.02 * few.best.days);
+  ASSERT_TRUE(few.elsewhere);
+  EXPECT_GT(few.elsewhere->factor, 2);
+  EXPECT_GT(few.elsewhere->seldom, few.best.goodput->mean);
+  EXPECT_LT(few.elsewhere->often, few.best.goodput->mean);
+  EXPECT_FALSE(many.elsewhere) << "these rates are stated";
   EXPECT_NEAR(usd_of(few.basis, few.best), few.record.campaign->job_cost_usd.mean,
               0.01 * usd_of(few.basis, few.best));
 }
