@@ -140,7 +140,8 @@ ClusterArgument parse_cluster(const std::string& text) {
   const int number = whole_number(text, count);
   name = in_small_letters(name);
   noun = in_small_letters(noun);
-  if (name.starts_with("of ")) refuse_cluster(text, kClusterForms);
+  static const RE2 noun_alone("(of .*|nodes?|gpus?)");
+  if (RE2::FullMatch(name, noun_alone)) refuse_cluster(text, kClusterForms);
   if (const NodeSpec* node = node_named(name)) {
     if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
       refuse_cluster(text, fmt::format("a {} has {} GPUs", name, node->gpus));

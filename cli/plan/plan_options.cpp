@@ -147,6 +147,12 @@ Overrides take_file(PlanOptions& options) {
   return set;
 }
 
+// "25 %" as "25".
+std::string without_percent_sign(std::string text) {
+  text.resize(text.find_last_not_of(" %") + 1);
+  return text;
+}
+
 // Appends "(default: 8 x dgx-h100)".
 std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : fmt::format("{} (default: {})", help, value);
@@ -182,6 +188,7 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
   app.add_option("--headroom", options.headroom_percent,
                  "percent of a GPU's memory that stay free (default 10)")
       ->type_name("PERCENT")
+      ->transform(without_percent_sign)
       ->check(number_in(0, 90));
   app.add_option("--set", options.set, "set a further value of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
