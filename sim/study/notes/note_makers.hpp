@@ -41,6 +41,10 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
 // rank.
 std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& prepared);
 
+// A NIC that is faster than twice the fastest of the library: presumably bytes were stated for
+// bits.
+std::vector<Note> unlikely_machine_notes(const Cluster& cluster);
+
 // Traits of a job that no measured run has; empty if there are none.
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity);
 

@@ -11,6 +11,7 @@
 #include "models/base/error.hpp"
 #include "models/base/units.hpp"
 #include "policies/iteration.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "sim/engine/timeline_replay.hpp"
 #include "sim/study/iterations/simulations.hpp"
 #include "sim/study/notes/note_makers.hpp"
@@ -143,6 +144,20 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
                        rank, *busiest / others, last ? ", with the vocabulary" : ""),
            fmt::format("{} a micro-batch, the others {} on average", format_seconds(*busiest),
                        format_seconds(others))}};
+}
+
+std::vector<Note> unlikely_machine_notes(const Cluster& cluster) {
+  constexpr double kTimes = 3;       // bytes for bits are eight times as many
+  constexpr double kGbit = 1e9 / 8;  // bytes/s of 1 Gb/s
+  const double nic_Bps = cluster.node.nic_Bps.value;
+  const auto named = std::ranges::find(library_nodes(), cluster.node.name, &NodeSpec::name);
+  if (named == library_nodes().end() || nic_Bps <= kTimes * named->nic_Bps.value) return {};
+  return {{"cluster.node.nic",
+           fmt::format("{:.4g} Gb/s is much for a NIC of {}; a NIC of {:.4g} Gb/s carries {:.4g} "
+                       "GB/s",
+                       nic_Bps / kGbit, named->name, nic_Bps / 1e9, nic_Bps / 1e9 / 8),
+           fmt::format("{:.4g} GB/s here, {:.4g} GB/s in the library", nic_Bps / 1e9,
+                       named->nic_Bps.value / 1e9)}};
 }
 
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
