@@ -221,10 +221,11 @@ class MessageChecker {
           channel.sends.size(), channel.receives.size());
     for (size_t i = 0; i < channel.sends.size() && !fault_; ++i) {
       if (channel.sends[i].message == channel.receives[i].message) continue;
-      fail(to, channel.receives[i].position,
-           fmt::format("rank {} sends {} at this place, and messages between two ranks match in "
-                       "order",
-                       from, to_string(schedule_.actions[from][channel.sends[i].position])));
+      fail(
+          to, channel.receives[i].position,
+          fmt::format(
+              "rank {} sends {} at this place, but messages between two ranks are matched in order",
+              from, to_string(schedule_.actions[from][channel.sends[i].position])));
     }
   }
 
@@ -242,7 +243,7 @@ class MessageChecker {
     }
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
       if (position[rank] == schedule_.actions[rank].size()) continue;
-      fail(rank, position[rank], "waits forever: the ranks deadlock");
+      fail(rank, position[rank], "waits forever, because the ranks deadlock");
     }
   }
 

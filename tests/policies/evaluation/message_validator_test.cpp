@@ -31,11 +31,11 @@ const FaultyMessages kFaulty[] = {
      "rank 1, action 3 (1SEND_F0): there is no later stage"},
     {"0F0,0F1,0SEND_F0,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
      "1RECV_F1,1RECV_F0,1F0,1B0,1SEND_B0,1F1,1B1,1SEND_B1\n",
-     "rank 1, action 1 (1RECV_F1): rank 0 sends 0SEND_F0 at this place, and messages between two "
-     "ranks match in order"},
+     "rank 1, action 1 (1RECV_F1): rank 0 sends 0SEND_F0 at this place, but messages between two "
+     "ranks are matched in order"},
     {"0F0,0SEND_F0,0RECV_B0,0B0,0F1,0SEND_F1,0RECV_B1,0B1\n"
      "1RECV_F0,1F0,1RECV_F1,1F1,1B1,1B0,1SEND_B0,1SEND_B1\n",
-     "rank 0, action 4 (0B0): waits forever: the ranks deadlock"},
+     "rank 0, action 4 (0B0): waits forever, because the ranks deadlock"},
     {"0UNSHARD,0F0,0SEND_F0,0RESHARD,0RECV_B0,0B0\n1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0\n",
      "rank 0, action 6 (0B0): its weights are not gathered"},
     {"0UNSHARD,0UNSHARD,0F0,0SEND_F0,0RECV_B0,0B0\n1UNSHARD,1RECV_F0,1F0,1B0,1SEND_B0\n",

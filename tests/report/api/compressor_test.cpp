@@ -130,7 +130,7 @@ TEST(PublicCompressor, GoesWhereItsPromisesAllow) {
   whole.add_compressor("mine", plain).set("communication.compressor", "mine");
   EXPECT_GT(simulate(whole)["iteration.time_s"], 0);
   EXPECT_THAT(error_of([&] { whole.set("communication.overlap", "dear").check(); }).what(),
-              HasSubstr("is more than one all-reduce"));
+              HasSubstr("needs more than one all-reduce, but"));
   Case levels = unsharded();
   levels.add_compressor("mine", sparse(0.1))
       .set("layout.pp", "1")

@@ -255,7 +255,7 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
   write("stuck.csv", "0F0,0B0,0F1,0B1\r\n1F1,1F0,1B0,1B1\r\n");
   EXPECT_EQ(message("{file: stuck.csv}"),
             fmt::format("--set schedule={{file: stuck.csv}}: schedule.file: {}/stuck.csv:1:2: "
-                        "waits forever: the ranks deadlock",
+                        "waits forever, because the ranks deadlock",
                         folder));
   write("three.csv", "0F0,0F1,0F2,0B0,0B1,0B2\r\n1F0,1F1,1F2,1B0,1B1,1B2\r\n");
   EXPECT_EQ(message("{file: three.csv}"),

@@ -44,11 +44,11 @@ TEST(ResolveModel, ATableOfLayersStaysAsItIs) {
 
 TEST(ResolveModel, WhatATableOfLayersCannotDoIsNamedWithItsPlace) {
   EXPECT_EQ(fault_of("model: resnet-50\nlayout: {pp: 2}"),
-            "s.yaml:6:14: layout.pp is 2, but model 'resnet-50' is a table of layers, which runs "
-            "data parallel only; set it to 1");
+            "s.yaml:6:14: layout.pp is 2, but model 'resnet-50' is a table of layers, which "
+            "supports only data parallelism; set it to 1");
   EXPECT_EQ(fault_of("model: resnet-50\nrecompute: full"),
-            "s.yaml:6:12: recompute: model 'resnet-50' is a table of layers, and a search chooses "
-            "which of them are computed again; set recompute: auto, or none");
+            "s.yaml:6:12: recompute: model 'resnet-50' is a table of layers, for which only a "
+            "search can choose the layers to recompute; set recompute: auto, or none");
 }
 
 std::string gpu_scenario(const std::string& gpu) {

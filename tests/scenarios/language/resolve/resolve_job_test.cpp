@@ -157,8 +157,8 @@ TEST(BadSoftware, DispatchesThatAreNone) {
             "its gradient norm; set program: pass, or leave it out");
   EXPECT_EQ(
       dispatch("latency: 1 ms", ", post_validation: true"),
-      "layouts.yaml:6:12: software.dispatch: a step's programs are dispatched behind the step "
-      "before, but here steps run into each other; set software.post_validation: false");
+      "layouts.yaml:6:12: software.dispatch: the programs of a step are dispatched after the step "
+      "before has ended, but here consecutive steps overlap; set software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {

@@ -137,7 +137,7 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
   expect({.batch = "global: 16, shares: [1, 2, 3]"},
          "5:21: batch.shares: lists 3 shares for 2 pools");
   expect({.cluster = "nodes: 4, node: dgx-h100", .batch = "global: 16, shares: auto"},
-         "5:21: batch.shares: all nodes are alike; it shares out among cluster.pools");
+         "5:21: batch.shares: all nodes are alike; uneven shares are for cluster.pools");
   expect({.rest = "calibration: h100-published"},
          "6:14: calibration: with cluster.pools each pool has its own: "
          "cluster.pools.0.calibration");
@@ -153,7 +153,7 @@ TEST(ResolvePools, ABatchThatDoesNotDivideIsRefused) {
   EXPECT_NE(fault.find("asks for more nodes"), std::string::npos) << fault;
   EXPECT_NE(fault_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
                       .batch = "global: 1, shares: auto"})
-                .find("all replicas of a pool get equally many"),
+                .find("all replicas of a pool get the same number"),
             std::string::npos);
 }
 

@@ -83,7 +83,7 @@ TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
               HasSubstr("does not divide"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, cp: 8, dp: 1"), HasSubstr("one replica"));
   EXPECT_THAT(redundancy_fault("drop-slowest", "tp: 8, dp: 8, sharding: zero3"),
-              HasSubstr("here all of them do"));
+              HasSubstr("here that is every replica"));
   EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, stragglers: 4}",
                                "tp: 8, dp: 8, sharding: zero3, shard_ranks: 2"),
               HasSubstr("4 stragglers of 4 workers leave none"));

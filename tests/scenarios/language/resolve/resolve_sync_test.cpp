@@ -107,7 +107,7 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
       HasSubstr("overlap: dear"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: reroute}"),
-              HasSubstr("recovery.when_no_spare: the other islands do not take the work"));
+              HasSubstr("recovery.when_no_spare: reroute does not go with islands"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: relayout, relayout: [{dp: 2}]}"),
               HasSubstr("recovery.relayout: lists layouts of the whole job"));
@@ -116,7 +116,7 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
             "no error");
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps}, {over: site, every: 100 steps}]",
                        "tp: 8, dp: 8", "recovery: {when_no_spare: shrink}"),
-              HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
+              HasSubstr("recovery.when_no_spare: shrink drops an island that lost a node"));
 }
 
 TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
@@ -148,7 +148,7 @@ TEST(ResolveSync, SlowNodesGoWithIslandsThatDoNotWaitUnlessThereIsJitter) {
   for (const char* rest : {"wait_for: all-but-1", "pattern: gossip, events: poisson"}) {
     const std::string sync = fmt::format("[{{over: site, every: 10 steps, {}}}]", rest);
     EXPECT_EQ(fault(sync, ""), "no error");
-    EXPECT_THAT(fault(sync, jitter), HasSubstr("with cluster.jitter islands of unlike speed"));
+    EXPECT_THAT(fault(sync, jitter), HasSubstr("with cluster.jitter, slow nodes in islands"));
   }
 }
 

@@ -111,11 +111,12 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
        {std::pair<std::string, std::string>{"cluster.slow_nodes", "[{node: 0, slowdown: 2}]"},
         {"cluster.jitter", "{sigma: 0.1}"}}) {
     const Overrides set = {{key, value}};
-    EXPECT_THAT(error_of([&] { parse_case(one, "a.yaml", set); }),
-                HasSubstr("a.yaml:6:7: fuse: jobs are fused on a GPU"));
+    EXPECT_THAT(
+        error_of([&] { parse_case(one, "a.yaml", set); }),
+        HasSubstr("a.yaml:6:7: fuse: fused jobs are modelled only on GPUs of constant speed"));
   }
   EXPECT_THAT(swarm_refusal("fuse: 6"),
-              HasSubstr("fuse: takes jobs of one GPU each, and this one has 4"));
+              HasSubstr("fuse: fuses jobs of one GPU each, but this one uses 4"));
 }
 
 }  // namespace

@@ -179,8 +179,8 @@ TEST(BadFiles, ShardsOfZero3) {
   EXPECT_EQ(parse_message("schedule: pipedream\n" + replaced(text, "{sharding", "{pp: 2, sharding"),
                           "a.yaml"),
             "a.yaml:6:27: layout.sharding: zero3 does not go with schedule 'pipedream', which "
-            "keeps a version of the weights for each micro-batch under way: no rank gathers old "
-            "versions; take zero2, or a schedule that flushes");
+            "keeps a version of the weights for each micro-batch under way; old versions cannot be "
+            "gathered; take zero2, or a schedule that flushes");
 }
 
 TEST(BadFiles, KeysThatDisagree) {
