@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --days '400 years'", 2, "--days"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --days -3", 2, "--days"},
         Wrong{"--cluster '8 x h100' --model llama3-8b --tokens 2T --budget 1e300", 2,
-              "--budget: '1e300' is outside of what a count can be: 1 to 1000000 T"},
+              "--budget: '1e300' is outside of the range of a count: 1 to 1000000 T"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, "does not fit"},
         Wrong{"--cluster '8 x h100' --model llama3-405b --tokens 2T", 1, " nodes would do, "}),
     named([](const Wrong& wrong) { return fmt::format("{} {}", wrong.arguments, wrong.says); }));

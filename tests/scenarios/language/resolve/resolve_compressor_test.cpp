@@ -163,9 +163,9 @@ TEST(Compress, OfDpIsTheCompressorOfGradients) {
 TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"{axis: tp, name: powersgd}",
-       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, whose sums tolerate "
-       "omitted elements; activations need a compressor that quantises every element: qsgd, int8, "
-       "int6, int4, fp8"},
+       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, because sums of gradients "
+       "tolerate omitted elements; activations need a compressor that quantises every element: "
+       "qsgd, int8, int6, int4, fp8"},
       {"{axis: tp, name: int8}, {axis: tp, name: fp8}",
        "s.yaml:7:43: compress.1.axis: tp has a compressor already; take one out"},
       {"{axis: pp, name: fp8, hop: across}", "s.yaml:7:39: compress.0.hop: a message"},

@@ -77,7 +77,7 @@ TEST(Fabrics, BurstsHaveALengthAndRoomForThem) {
   EXPECT_THAT(message("{links: nic-out, load: 0.6, duty: 0.5, burst: 1 ms}"),
               HasSubstr("at most 0.95 of it can be taken"));
   const std::string one = "{links: nic-out, load: 0.2, duty: 0.5, burst: 1 ms}";
-  EXPECT_THAT(message(one + ", " + one), HasSubstr("a link has one such load"));
+  EXPECT_THAT(message(one + ", " + one), HasSubstr("a link can have only one such load"));
   EXPECT_EQ(message(one + ", {links: nic-out, load: 0.2}"), "no error");
 }
 
@@ -314,8 +314,8 @@ TEST_F(EdgesFile, FaultsNameLineAndColumn) {
             "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:1: a: no node 8; there are 8, "
             "counted from 0");
   EXPECT_EQ(message(star(8) + "spine,node 7 nic 9,400 Gb/s\n"),
-            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:2: b: no NIC 9 of a node; there "
-            "are 8, counted from 0");
+            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:2: b: a node has no NIC 9; it "
+            "has 8, counted from 0");
   EXPECT_EQ(message(star(8) + "spine,leaf,400 parsecs\n").substr(0, 80),
             "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:3: bandwidth: '400 parsecs");
   EXPECT_EQ(message(star(8) + "spine,leaf,-4 Gb/s\n"),

@@ -86,8 +86,8 @@ TEST(BadLayouts, MeshesThatDoNotDivide) {
             "layouts.yaml:4:14: layout.tp 8 is not a square; with layout.tp_form 2d take 4 or 9, "
             "or tp_form 1d");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d, sequence_parallel: true", "global: 8, micro: 2"),
-            "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d no activation is "
-            "whole on a rank; leave it false");
+            "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d every activation "
+            "is already divided; set it to false");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 12, micro: 3"),
             "layouts.yaml:5:28: batch.micro 3 does not divide by the 2 rows of the mesh "
             "(layout.tp_form 2d, layout.tp 4)");
@@ -111,7 +111,7 @@ TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
             "layouts.yaml:6:12: software.tp_overlap: with layout.tp_form 2d every GEMM waits for "
             "its blocks; take none");
   EXPECT_EQ(refusal("tp: 8", "global: 8", "tp_overlap: pipelined"),
-            "layouts.yaml:6:12: software.tp_overlap: pipelined cuts up the gathers and scatters of "
+            "layouts.yaml:6:12: software.tp_overlap: pipelined splits the gathers and scatters of "
             "sequence parallelism, which is off; set layout.sequence_parallel: true, or take "
             "another form");
   EXPECT_EQ(
@@ -136,11 +136,11 @@ TEST(BadLayouts, SignaturesThatDivideNothing) {
             "layouts.yaml:4:43: layout.signatures.activations: says B and layout.sequence_parallel "
             "true; leave one of them out");
   EXPECT_EQ(signatures("up: S(0)", "tp_overlap: ladder"),
-            "layouts.yaml:6:12: software.tp_overlap: hides the collectives of Megatron-LM's "
-            "layout; leave layout.signatures out, or take none");
+            "layouts.yaml:6:12: software.tp_overlap: only the collectives of Megatron-LM's layout "
+            "can be hidden; leave layout.signatures out, or take none");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d, signatures: {up: S(0)}", "global: 8, micro: 2"),
-            "layouts.yaml:4:30: layout.signatures: with layout.tp_form 2d every matrix is in "
-            "blocks; take tp_form 1d");
+            "layouts.yaml:4:30: layout.signatures: with layout.tp_form 2d every matrix is divided "
+            "into blocks; take tp_form 1d");
   EXPECT_TRUE(accepted("tp: 8, signatures: {activations: S(0)}", "global: 8, micro: 2", "")
                   .layout.sequence_parallel);
 }

@@ -162,7 +162,7 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
                   .starts_with("a.yaml:4:48: model.moe.hot_experts needs model.moe.zipf"));
   EXPECT_TRUE(refusal("model: mixtral-8x7b\nlayout:\n  ep: 8\n  tp: 2\n"
                       "  sequence_parallel: true\n  ep_tokens: dropped\n")
-                  .starts_with("a.yaml:9:14: layout.ep_tokens: under layout.sequence_parallel"));
+                  .starts_with("a.yaml:9:14: layout.ep_tokens: with layout.sequence_parallel"));
   EXPECT_TRUE(
       refusal("model: {base: llama3-8b, tied_embeddings: true}\n"
               "communication:\n  embeddings: all-to-all\n")
