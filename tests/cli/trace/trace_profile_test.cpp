@@ -80,7 +80,7 @@ TEST(TraceProfile, StepsStandBesideEachOtherTaskByTask) {
   }
   std::ifstream file(folder + "/page.html");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(page.find("Passes as they ran, and as predicted"), std::string::npos);
+  EXPECT_NE(page.find("Passes as they ran and as predicted"), std::string::npos);
 }
 
 // On the machine that the scenario has, on a slower one, and in more copies.

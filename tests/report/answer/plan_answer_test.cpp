@@ -93,7 +93,7 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
                 .find("; 8 NICs a node of 400 Gb/s each way; fabric: every NIC at its full rate to "
                       "every other one (assumed)"),
             std::string::npos);
-  EXPECT_EQ(value_of("Taken where nothing was said", "gradients"), "");
+  EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");
 }
 
 // However far the law of the error reaches, no training is faster than its GPUs' peak; what is

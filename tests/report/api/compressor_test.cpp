@@ -154,9 +154,9 @@ TEST(PublicCompressor, FaultsNameStepAndKernel) {
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].kernels[0].next_law = "add"; }),
               HasSubstr("law is empty"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].collective = Collective::all_gather; }),
-              HasSubstr("is summable, but sends more than all-reduces"));
+              HasSubstr("is summable, so it may only use all-reduces"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].hop = ReduceHop::node; }),
-              HasSubstr("is summable, but sends more than all-reduces"));
+              HasSubstr("is summable, so it may only use all-reduces"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps.push_back(r.steps[0]); }),
               HasSubstr("is fusible, but runs 2 collectives"));
   EXPECT_THAT(fault_in([](Recipe& r) {
@@ -175,7 +175,7 @@ TEST(PublicCompressor, WhatIsFusedIsOneAllReduce) {
     made.steps[0].collective = Collective::all_gather;
     return made;
   };
-  EXPECT_THAT(fault_of(gathered), HasSubstr("is fusible, but sends more than all-reduces"));
+  EXPECT_THAT(fault_of(gathered), HasSubstr("is fusible, so it may only use all-reduces"));
 }
 
 TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
