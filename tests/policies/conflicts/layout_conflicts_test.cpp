@@ -195,7 +195,7 @@ std::vector<RowCase> model_cases() {
          job.model.frames = 4;
        }},
       {"takes lasp or ulysses", context(ContextForm::ring, AttentionKernel::linear)},
-      {"the state of a linear attention", context(ContextForm::lasp, AttentionKernel::flash)},
+      {"the state of linear attention", context(ContextForm::lasp, AttentionKernel::flash)},
       {"rsa keeps the scores in memory; set", context(ContextForm::rsa, AttentionKernel::flash)},
       {"Mamba layers exchange whole heads",
        [](Job& job) {
