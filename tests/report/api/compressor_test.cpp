@@ -202,7 +202,7 @@ TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
   EXPECT_THAT(message("mine", wrong), HasSubstr("unknown feedback 'eff'"));
   Case keyed = case_with(sparse(0.1));
   EXPECT_THAT(error_of([&] { keyed.set("communication.compressor.rank", "4").check(); }).what(),
-              HasSubstr("mine has no use for it"));
+              HasSubstr("mine does not use it"));
   Case misspelt = case_with(sparse(0.1));
   EXPECT_THAT(error_of([&] { misspelt.set("communication.compressor", "mien").check(); }).what(),
               HasSubstr("did you mean 'mine'?"));

@@ -75,7 +75,7 @@ TEST(Fabrics, BurstsHaveALengthAndRoomForThem) {
   EXPECT_THAT(message("{links: nic-out, load: 0.2, burst: 1 ms}"),
               HasSubstr("the duty is missing"));
   EXPECT_THAT(message("{links: nic-out, load: 0.6, duty: 0.5, burst: 1 ms}"),
-              HasSubstr("at most 0.95 of it can be taken"));
+              HasSubstr("at most 0.95 is possible"));
   const std::string one = "{links: nic-out, load: 0.2, duty: 0.5, burst: 1 ms}";
   EXPECT_THAT(message(one + ", " + one), HasSubstr("a link can have only one such load"));
   EXPECT_EQ(message(one + ", {links: nic-out, load: 0.2}"), "no error");
@@ -173,7 +173,7 @@ TEST(Fabrics, KeysOfAnotherForm) {
       EXPECT_TRUE(message.starts_with(fmt::format(
           "a.yaml:6:{}: cluster.fabric.{}: is a key of topology ", fabric.find(at) + 11, key)))
           << message;
-      const std::string end = fmt::format("; this fabric is of topology {}", topology);
+      const std::string end = fmt::format(", but this fabric has topology {}", topology);
       EXPECT_TRUE(message.ends_with(end)) << message;
       EXPECT_EQ(message.find(topology), message.size() - std::string_view(topology).size());
     }
@@ -327,8 +327,8 @@ TEST_F(EdgesFile, FaultsNameLineAndColumn) {
             "a.yaml:6:41: cluster.fabric.edges_file: no cable reaches NIC 0 of node 7; add e.g. "
             "{a: node 7, b: leaf, bandwidth: 400 Gb/s}");
   EXPECT_EQ(message(star(8), ", edges: [{a: node 0, b: leaf, bandwidth: 1 GB/s}]"),
-            "a.yaml:6:41: cluster.fabric.edges_file: the cables stand in 'edges' or in a file, not "
-            "both");
+            "a.yaml:6:41: cluster.fabric.edges_file: list the cables either in 'edges' or in a "
+            "file, not both");
   EXPECT_NE(error_of([] {
               parse_case(fabric_scenario("{topology: graph, edges_file: missing.csv}"), "a.yaml");
             }),

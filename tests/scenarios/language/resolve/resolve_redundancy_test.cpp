@@ -75,7 +75,7 @@ TEST(ResolveRedundancy, DefaultsAreExplained) {
 
 TEST(ResolveRedundancy, WhatCannotBeIsRefusedByName) {
   EXPECT_THAT(redundancy_fault("{scheme: drop-slowest, copies: 2}"),
-              HasSubstr("has no use for it"));
+              HasSubstr("does not use it; its keys are"));
   EXPECT_THAT(redundancy_fault("{scheme: gradient-coding, stragglers: 8}"),
               HasSubstr("none is left"));
   EXPECT_THAT(redundancy_fault("{scheme: m-sgc, lambda: 3}"), HasSubstr("tolerance"));

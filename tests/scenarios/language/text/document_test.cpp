@@ -32,7 +32,7 @@ std::vector<NamedText> bad_texts() {
       {"a word", "hello\n"},
       {"a list", "- 1\n- 2\n"},
       {"two documents", "name: a\n---\nname: b\n"},
-      {"comma before it", ", once\nname: a\n"},
+      {"a comma is in front of it", ", once\nname: a\n"},
       {"bracket too many", "name: a\n]\n"},
       {"brace too many", replaced(good, "batch: {global: 64}", "batch: {global: 64}}")},
       {"truncated in a map", good.substr(0, good.find("nodes: 2") + 8)},
