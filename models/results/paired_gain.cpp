@@ -18,7 +18,7 @@ bool is_gain(const Estimate& gain, double least) {
 }
 
 std::string no_gain_text() {
-  return fmt::format("less than {:g} points of goodput, or within what chance explains",
+  return fmt::format("less than {:g} points of goodput, or no more than chance can explain",
                      100 * kLeastGain);
 }
 

@@ -30,7 +30,7 @@ TEST(Execute, RefusesWhatItCannotRun) {
       "scenarios/execution/company.yaml --ranks-per-node 2",
       "--ranks-per-node applies to one job; several jobs have their nodes in the scenario");
   expect_not_executed("scenarios/small.yaml --budget 0s",
-                      "--budget: '0s' leaves no time; say '3 min'");
+                      "--budget: '0s' is too short; give e.g. '3 min'");
 }
 
 TEST(Execute, PrintsPredictedBesideMeasured) {
