@@ -142,7 +142,7 @@ TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
   std::ofstream(folder + "/empty.log") << "";
   const ProgramResult empty = run_program("diagnose " + folder + "/empty.log " + kJob);
   EXPECT_EQ(empty.exit_code, 2);
-  EXPECT_NE(empty.err.find("empty.log:1:1: no line says how long a step took"), std::string::npos)
+  EXPECT_NE(empty.err.find("empty.log:1:1: no line contains the time of a step"), std::string::npos)
       << empty.err;
   std::ofstream(folder + "/damaged.log")
       << "started\n iteration 1/ 9 | elapsed time per iteration (ms): 5x2 |\n";
@@ -152,7 +152,7 @@ TEST(DiagnoseCommand, RefusesWhatIsNoLog) {
   std::ofstream(folder + "/seconds.csv") << "iteration,seconds\n1,9.1\n2,9.0\n";
   const ProgramResult seconds = run_program("diagnose " + folder + "/seconds.csv " + kJob);
   EXPECT_EQ(seconds.exit_code, 2);
-  EXPECT_NE(seconds.err.find("seconds.csv:1:1: no column says how long a step took"),
+  EXPECT_NE(seconds.err.find("seconds.csv:1:1: no column contains the time of a step"),
             std::string::npos)
       << seconds.err;
   EXPECT_NE(seconds.err.find("step_time"), std::string::npos) << seconds.err;

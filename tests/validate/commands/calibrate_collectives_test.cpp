@@ -224,7 +224,7 @@ TEST(CalibrateCollectives, FromSeveralLogs) {
       folder);
   const ProgramResult refused = run_program(fmt::format("{} --from {}", start, nameless));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("say it with --collective"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("state it with --collective"), std::string::npos) << refused.err;
   const ProgramResult both = run_program(
       fmt::format("{} --from {} --from {} --collective All-Reduce", start, named, nameless));
   ASSERT_EQ(both.exit_code, 0) << both.err;
