@@ -165,7 +165,7 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
       {head + "FAILED|2024-08-02T00:00:00|2024-08-01T00:00:00|1\n",
        "f:2:28: End is before Start, 2024-08-02T00:00:00"},
       {head + "FAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|two\n",
-       "f:2:48: NNodes 'two' is no number of nodes"},
+       "f:2:48: NNodes 'two' is not a number of nodes"},
       {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[1-\n",
        "f:2:48: NodeList 'a[1-' is not a list of nodes"},
       {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[0-999999999]\n",
