@@ -274,7 +274,7 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
     throw Error(
         values.where(path + ".class"),
         fmt::format(
-            "{}: reports use this name for all {} failures, as '{}'; give the class another name",
+            "{}: reports count all {} failures under the name '{}'; give the class another name",
             path, failure.name, failure.name));
   }
   check_keys_of_kind(values, path, failure.kind);
