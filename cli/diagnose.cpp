@@ -78,7 +78,7 @@ std::optional<TrainingLog> read_steps(const std::string& path) {
 ExitCode run(const DiagnoseOptions& options) {
   check_folders(options.output);
   if (options.job.empty() && !options.set.empty()) {
-    throw Error("--set changes keys of the job: name the job behind the log");
+    throw Error("--set changes keys of the job: name the job after the log");
   }
   const std::optional<TrainingLog> log = read_steps(options.log);
   std::optional<LoadedScenario> job;

@@ -31,7 +31,7 @@ const std::vector<InterconnectLawField>& interconnect_law_fields() {
        "further factor on the steps of all-gather and reduce-scatter"},
       {"nvls.launch", &Law::nvls_launch, "", true, "factor on NCCL's latency of NVLS"},
       {"net.tree_chunk", &Law::tree_chunk_bytes, "B", true,
-       "bytes that a tree passes on at a time across nodes, all channels, Simple"},
+       "bytes of a piece that a tree passes on across nodes, over all channels, Simple"},
       {"net.rendezvous", &Law::rendezvous_s, "s", true,
        "wait of a step across nodes when its message is not sent at once"},
       {"net.rendezvous_bytes", &Law::rendezvous_bytes, "B", false,

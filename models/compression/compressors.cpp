@@ -29,7 +29,7 @@ constexpr MakeRecipe* one_number(MakeRecipe* recipe) {
 const std::vector<CompressorKind>& kinds() {
   static const std::vector<CompressorKind> table = {
       named({.name = std::string(kDense),
-             .help = "gradients travel as they are",
+             .help = "gradients are exchanged uncompressed",
              .source = "-",
              .summable = true,
              .fusible = true,

@@ -311,7 +311,7 @@ inline constexpr Feature kTimedSchedule = {
              schedule.recompute_share != 1 || (schedule_kind(schedule).knobs & kUnlikeUnits) == 0;
     }};
 inline constexpr Feature kStepsApart = {
-    "a schedule whose ranks do not end steps together", "schedule", [](const Asked& of) {
+    "a schedule in which ranks do not end steps together", "schedule", [](const Asked& of) {
       return of.job.software.post_validation || schedule_kind(of.job.schedule).asynchronous;
     }};
 inline constexpr Feature kPostValidation = {
@@ -566,7 +566,7 @@ inline constexpr Feature kFrozenParts = {
       return training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
              training->frozen_head || !training->frozen_layers.empty();
     }};
-inline constexpr Feature kLoss = {"a loss of its own", "train.loss",
+inline constexpr Feature kLoss = {"a stated loss", "train.loss",
                                   [](const Asked& of) { return states(of, "train.loss"); }};
 inline constexpr Feature kContrastive = {
     "a contrastive loss", "train.loss.kind",

@@ -86,8 +86,7 @@ class Validation {
       reject(action, fmt::format("there are {} {}", units_, unit_name()));
     }
     if (schedule_.rank_of_stage[action.stage] != rank) {
-      reject(action,
-             fmt::format("the stage lies on rank {}", schedule_.rank_of_stage[action.stage]));
+      reject(action, fmt::format("the stage is on rank {}", schedule_.rank_of_stage[action.stage]));
     }
     StageProgress& stage = stages_[action.stage];
     if (action.kind == ActionKind::unshard) stage.is_sharded = true;

@@ -186,7 +186,7 @@ SummaryRow other_prices(const PlanReport& plan) {
 }
 
 SummaryRow runner_up_row(const PlanReport& plan) {
-  if (!plan.runner_up_record) return {"runner-up", "no other layout comes near"};
+  if (!plan.runner_up_record) return {"runner-up", "no other layout is nearly as good"};
   return {"runner-up",
           fmt::format("{}: {}", days_text(*plan.runner_up_record), layout_name(*plan.runner_up))};
 }

@@ -97,16 +97,16 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
   add({.name = kLayoutChoice,
        .title = "Layouts, with copies only on storage",
        .column = "layout",
-       .note = "The fastest training is taken. The failures that decide this are other ones than "
-               "those behind goodput and days, so that luck is not counted. The other rows: the "
+       .note = "The fastest training is taken. It was chosen under other failures than those in "
+               "the columns goodput and days, so that luck does not count. The other rows are the "
                "best by the closed form, and the best of two other layouts.",
        .options = {}},
       plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "spares",
        .title = "How many spares, with copies only on storage",
        .column = "that train + kept",
-       .note = "The fastest training is taken, because spares cost as much as nodes that train. "
-               "The failures that decide this are other ones than those behind goodput and days.",
+       .note = "The fastest training is taken, because spares cost as much as nodes that train. It "
+               "was chosen under other failures than those in the columns goodput and days.",
        .options = {}},
       plan.spares, nodes_of,
       [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });

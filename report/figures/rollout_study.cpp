@@ -166,7 +166,8 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
                    : fmt::format("engines {}, learner {} of the period",
                                  text("rollout.actors_idle"), text("rollout.learner_idle"))});
   add("rollout.running",
-      fmt::format("{} on average while it has any; memory and rollout.engine.sequences allow {}",
+      fmt::format("{} on average while the engine has any; at most {} by memory and "
+                  "rollout.engine.sequences",
                   text("rollout.running"), value_text(Unit::count, report.slots)));
   if (report.spec.mode != RolloutMode::synchronous) {
     add("rollout.staleness", fmt::format("{} versions", text("rollout.staleness")));

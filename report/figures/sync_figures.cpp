@@ -71,8 +71,8 @@ std::vector<Figure> sync_figures() {
        of_sync(
            [](const SyncReport& report) { return static_cast<double>(report.seconds.left_out); })},
       {"iteration.sync_late", "islands too late", share, lower,
-       "share of the islands at an exchange whose steps since the last one do not count, by level "
-       "of sync",
+       "share of the islands that are too late for an exchange, so that their steps since the last "
+       "one do not count, by level of sync",
        of_sync([](const SyncReport& report) { return report.seconds.late; })},
       {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
        "bytes of all fragments that the busiest GPU sends, by level of sync",
@@ -83,7 +83,7 @@ std::vector<Figure> straggler_figures() {
   return {{"iteration.stragglers.step_s", "mean over steps", seconds, lower,
            "mean step time with stragglers; for islands, between their exchanges",
            of_stragglers<&StragglerReport::step_s>},
-          {"iteration.stragglers.waiting_s", "if all were waited for", seconds, lower,
+          {"iteration.stragglers.waiting_s", "without redundancy", seconds, lower,
            "step time without redundant work, which waits for the slowest replica",
            of_stragglers<&StragglerReport::waiting_s>},
           {"iteration.stragglers.load", "load", events, lower,

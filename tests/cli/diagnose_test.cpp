@@ -124,7 +124,7 @@ TEST(DiagnoseCommand, ReadsStepsOfAProfilersTrace) {
 TEST(DiagnoseCommand, RefusesKeysOfNoJob) {
   const ProgramResult told = run_program("diagnose " + kLog + " --set cluster.nodes=4");
   EXPECT_EQ(told.exit_code, 2);
-  EXPECT_NE(told.err.find("name the job behind the log"), std::string::npos) << told.err;
+  EXPECT_NE(told.err.find("name the job after the log"), std::string::npos) << told.err;
 }
 
 // `diagnose` has no --cluster.

@@ -316,7 +316,7 @@ Handler define_calibrate(const CommandLine& app) {
                  "NAME,...")
       .separated_by(',')
       .repeatable();
-  app.add_option("--fix", options->fix, "parameters to leave as they are", "NAME,...")
+  app.add_option("--fix", options->fix, "parameters that are not changed", "NAME,...")
       .separated_by(',')
       .repeatable();
   app.add_option("--origin", options->origin,

@@ -80,7 +80,7 @@ void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
   }
   add("convolution", mamba.form().convolution ? mamba.convolved() : 0, kMambaConvolution, kRows,
       "channels as the projection divides them");
-  add("heads", mamba.head_parameters(), 1, kRows, "vectors of heads and the norm behind the scan");
+  add("heads", mamba.head_parameters(), 1, kRows, "vectors of heads and the norm after the scan");
   rules.push_back({"mamba.out", layers, static_cast<double>(mamba.inner()), hidden, kRows,
                    "its input is divided by heads, and partial sums are reduced"});
 }
@@ -92,7 +92,7 @@ void add_mlp(const TransformerSpec& model, const std::string& name, double count
   const double hidden = expert ? model.expert_width() : model.hidden;
   const char* inner = expert ? "by expert" : kColumns;
   const char* outer = expert ? "by expert" : kRows;
-  const std::string whole = expert ? "each expert lies on one rank of ep" : "";
+  const std::string whole = expert ? "each expert is on one rank of ep" : "";
   if (model.activation == Activation::swiglu) {
     rules.push_back({name + ".gate", count, hidden, width, inner, whole});
   }

@@ -106,8 +106,8 @@ Rows outcome_rows() {
                example("1.2"), "standard deviation of the logarithm"),
       duration_row("failures.*.notice", sets<&FailureClass::notice_s>, above(0), optional,
                    example("2 min"),
-                   "how long before a node leaves the job is told, so that it can save; repair is "
-                   "then the time until the provider supplies another node (kind: node)"),
+                   "warning time before a node leaves, in which the job can save; repair is then "
+                   "the time until the provider supplies another node (kind: node)"),
       name_row("failures.*.keeper", sets<&FailureClass::takes_keeper>, names({"kept", "lost"}),
                true_name("lost"), example("lost"),
                "the keeper process of the failed rank dies as well (kind: process)"),
@@ -122,7 +122,7 @@ Rows outcome_rows() {
           optional, example("0"),
           "number of the tier whose copy is bad, from 0 (kind: corrupt-snapshot); default: 0"),
       fact_row("failures.*.manual", sets<&FailureClass::manual_share>, range(0, 1), example("0.01"),
-               "share of these failures that need a human, who takes recovery.manual"),
+               "share of these failures that need a human for a time of recovery.manual"),
   };
   Rows detection = detection_rows({"failures.*.detect", "failures.*.detect.heartbeat",
                                    "failures.*.detect.misses", "failures.*.detect.timeout",

@@ -39,7 +39,7 @@ TEST(ValidateSchedule, NamesRankAndAction) {
   EXPECT_EQ(error([](Schedule& schedule) { schedule.actions[1][0].stage = 4; }),
             "schedule '1f1b', rank 1, action 4F0: there are 2 stages");
   EXPECT_EQ(error([](Schedule& schedule) { schedule.actions[1][0].stage = 0; }),
-            "schedule '1f1b', rank 1, action 0F0: the stage lies on rank 0");
+            "schedule '1f1b', rank 1, action 0F0: the stage is on rank 0");
   EXPECT_EQ(
       error([](Schedule& schedule) { std::swap(schedule.actions[1][0], schedule.actions[1][1]); }),
       "schedule '1f1b', rank 1, action 1B0: comes before its forward");

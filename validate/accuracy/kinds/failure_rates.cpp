@@ -103,7 +103,8 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
     add_cluster_interval(between);
     return {between};
   }
-  if (!row.events || !row.days) throw Error("the events behind the share are not stated");
+  if (!row.events || !row.days)
+    throw Error("the number of events from which the share was computed is not stated");
   if (!restarts_on_its_node(row.cause)) {
     throw Error(fmt::format("the usual classes do not distinguish '{}' from other faults of a node",
                             row.cause));

@@ -49,7 +49,7 @@ ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
   row.origin = Origin::measured;
   row.label = to_text(sample.work);
   const double rate = copy_rate(laws);
-  if (rate > 0) row.baselines["bytes at a copy's rate"] = bytes_moved(sample.work) / rate;
+  if (rate > 0) row.baselines["bytes at the rate of a copy"] = bytes_moved(sample.work) / rate;
   return row;
 }
 

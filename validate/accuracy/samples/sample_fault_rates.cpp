@@ -392,7 +392,7 @@ Blames below_specification(const SampleEvidence& evidence) {
     if (off.ratio > 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
     blames.push_back(
         {rows_of(*off.series), fmt::format("{}, {:.3g} times that: a unit is wrong, or the device "
-                                           "is shared, throttled or another one",
+                                           "is shared, throttled or a different one",
                                            off.what, 1 / off.ratio)});
   }
   return blames;
@@ -409,7 +409,7 @@ Blames above_specification(const SampleEvidence& evidence) {
     if (off.ratio < 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
     const std::string what = fmt::format(
         "{}, {:.3g} times less: a unit is wrong, the timing did not wait for the work, or the "
-        "device is another one",
+        "device is a different one",
         off.what, off.ratio);
     for (const Sample* row : rows_of(*off.series)) above.push_back({row, off.ratio, what});
   }

@@ -91,8 +91,8 @@ constexpr std::array<Rule, 24> kRules = {{
      bits_for_bytes,
      true},
     {{"below-specification", kRefused, "far below the device's data sheet",
-      "find out what shares or throttles the device, or whether it is another one; then measure "
-      "again"},
+      "find out what shares or throttles the device, or whether it is a different one; then "
+      "measure again"},
      below_specification,
      true},
     {{"above-specification", kRefused, "faster than the device's data sheet allows",
