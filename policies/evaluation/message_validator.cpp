@@ -162,7 +162,7 @@ class MessageChecker {
     if (!between_ranks(message)) return fail(rank, at, "both stages are on this rank");
     if (!known.insert(message).second) return fail(rank, at, "is done twice");
     if (is_send(action.kind) && made.count(message) == 0) {
-      fail(rank, at, "comes before the result that it sends");
+      fail(rank, at, "is before the result that it sends");
     }
   }
 
@@ -170,16 +170,16 @@ class MessageChecker {
     const Action& action = schedule_.actions[rank][at];
     bool& is_gathered = gathered[action.stage];
     if (action.kind == ActionKind::unshard) {
-      if (is_gathered) fail(rank, at, "the weights are gathered already");
+      if (is_gathered) fail(rank, at, "the weights are already gathered");
       is_gathered = true;
     } else if (action.kind == ActionKind::reshard) {
-      if (!is_gathered) fail(rank, at, "the weights are not gathered");
+      if (!is_gathered) fail(rank, at, "the weights have not been gathered before");
       is_gathered = false;
     } else {
       int& iteration = reductions_[action.stage];
       if (iteration == schedule_.iterations) return fail(rank, at, "is done twice");
       if (weights_left_[{action.stage, iteration}] > 0) {
-        fail(rank, at, "comes before the stage's last weight gradient");
+        fail(rank, at, "is before the last weight gradient of the stage");
       }
       ++iteration;
     }

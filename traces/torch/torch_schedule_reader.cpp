@@ -335,20 +335,20 @@ class TorchReader {
         done.forward_column = action.column;
         return;
       case ActionKind::recompute:
-        if (done.forward_column == 0) fail(row, action, "comes before its forward");
+        if (done.forward_column == 0) fail(row, action, "is before its forward pass");
         if (done.recomputed) fail(row, action, "is done twice");
-        if (done.backward_column > 0) fail(row, action, "comes after its backward");
+        if (done.backward_column > 0) fail(row, action, "is after its backward pass");
         done.recomputed = true;
         return;
       case ActionKind::backward:
       case ActionKind::backward_input:
-        if (done.forward_column == 0) fail(row, action, "comes before its forward");
+        if (done.forward_column == 0) fail(row, action, "is before its forward pass");
         if (done.backward_column > 0) fail(row, action, "is a second backward");
         done.backward_column = action.column;
         done.weight = action.kind == ActionKind::backward;
         return;
       default:
-        if (done.backward_column == 0) fail(row, action, "comes before its input gradient");
+        if (done.backward_column == 0) fail(row, action, "is before its input gradient");
         if (done.weight) fail(row, action, "is a second weight gradient");
         done.weight = true;
     }

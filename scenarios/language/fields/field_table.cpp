@@ -330,8 +330,8 @@ Rows axis_rows() {
                "how tensor parallelism divides matrices: by columns and rows as in Megatron-LM "
                "(1d), or in blocks on a square mesh of the tp ranks (2d, Optimus)"),
       whole_row("layout.mesh_block", sets<&Layout::mesh_block>, range(1, 1e3),
-                "tp_form 2d: consecutive ranks fill squares of this side in the mesh (Optimus on "
-                "nodes of four GPUs: 2); 1: they fill rows"),
+                "tp_form 2d: consecutive ranks fill squares of this side length in the mesh "
+                "(Optimus on nodes of four GPUs: 2); 1: they fill rows"),
   };
   rows.insert(std::ranges::find(rows, "layout.tp", &Field::path) + 1, forms.begin(), forms.end());
   const Rows layout = {map_row("layout", example(kLayoutExample),

@@ -81,11 +81,11 @@ Rows choice_rows(const PathsBelow& path, bool named) {
                "shards for compressors that do not sum. For tp, cp and ep: all groups, or only "
                "groups that span nodes"),
       whole_row(path(".rank"), sets<&CompressorChoice::rank>, range(1, 1e6), optional, example("4"),
-                "of the low-rank factors"),
+                "rank of the low-rank factors"),
       choice_row(path(".density"), sets<&CompressorChoice::density>, above(0, 1), optional,
                  example("0.001"), "share of the elements that is kept"),
       whole_row(path(".bits"), sets<&CompressorChoice::bits>, range(1, 32), optional, example("4"),
-                "of a quantised element"),
+                "bits of a quantised element"),
       whole_row(path(".block"), sets<&CompressorChoice::block>, range(1, 1e8), optional,
                 example("512"), "elements that share one scale; side of a chunk"),
       choice_row(path(".warmup"), sets<&CompressorChoice::warmup>, above(0, 1), optional,
