@@ -223,13 +223,13 @@ void check_calibration(const Case& job, const Case& other) {
 void check_every_step(const Case& job) {
   const auto refuse = [&](const char* key, bool stated, const char* without) {
     if (!stated) return;
-    throw Error(job.places.where(key),
-                fmt::format("{}: several jobs are simulated for one step each, and {} is not "
-                            "modelled there; leave it out",
-                            key, without));
+    throw Error(
+        job.places.where(key),
+        fmt::format("{}: in a scenario of several jobs {} cannot be simulated; leave it out", key,
+                    without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
-  refuse("sync", !job.job.sync.empty(), "an exchange between islands");
+  refuse("sync", !job.job.sync.empty(), "exchanges between islands");
   refuse("filling", job.job.filling != nullptr, "other work in idle time");
   for (const AskedStudy& study : asked_studies()) {
     refuse(study.key, study.without != nullptr && study.is_in(job.asked), study.without);

@@ -185,8 +185,8 @@ class PlanMerger {
       return made;
     }
     throw Error(Location{known.file},
-                fmt::format("process group '{}' among {} ranks does not show the groups of other "
-                            "ranks, and rank {} has no trace",
+                fmt::format("the groups of other ranks cannot be derived from process group '{}' "
+                            "among {} ranks, and rank {} has no trace",
                             name, plan_.ranks, rank));
   }
 

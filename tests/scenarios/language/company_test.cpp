@@ -222,8 +222,9 @@ TEST_F(CompanyText, WattsAreOfOneJob) {
 
 TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
-  EXPECT_TRUE(message(company()).find("sync: several jobs are simulated for one step each") !=
-              std::string::npos);
+  EXPECT_TRUE(
+      message(company()).find("sync: in a scenario of several jobs exchanges between islands") !=
+      std::string::npos);
 }
 
 TEST_F(CompanyText, JobsAreTheirStepsAlone) {
@@ -236,16 +237,14 @@ TEST_F(CompanyText, JobsAreTheirStepsAlone) {
     write("a.yaml", job("a") + more);
     const std::string told = message(company());
     const std::string key = more.substr(0, more.find(':'));
-    EXPECT_TRUE(told.find(key + ": several jobs are simulated for one step each") !=
-                std::string::npos)
-        << told;
+    EXPECT_TRUE(told.find(key + ": in a scenario of several jobs") != std::string::npos) << told;
     EXPECT_TRUE(told.starts_with("a.yaml:6:")) << told;
   }
   const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
   write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
                       "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
   EXPECT_TRUE(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n")
-                  .starts_with("a.yaml:6:7: fuse: several jobs are simulated for one step each"));
+                  .starts_with("a.yaml:6:7: fuse: in a scenario of several jobs"));
 }
 
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {

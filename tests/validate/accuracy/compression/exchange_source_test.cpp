@@ -80,7 +80,7 @@ TEST(ExchangeSource, ARefusedSourceAndAnUnknownOneAreListedWithTheReason) {
   EXPECT_EQ(report.skipped.size(), runs.runs.size());
   for (const SkippedRow& row : report.skipped) {
     EXPECT_TRUE(row.reason == "not of interest" ||
-                row.reason == "nothing is known of source 'gTop-k ICDCS 2019 plot script'")
+                row.reason == "source 'gTop-k ICDCS 2019 plot script' is unknown")
         << row.reason;
   }
 }
