@@ -55,10 +55,11 @@ CollectiveRows read_rows(const std::string& text, const std::string& file) {
       training = false;
     }
     if (!training) throw;
-    throw Error(Location{file},
-                fmt::format("is the log of a training run and not of nccl-tests: windtunnel "
-                            "diagnose {} reads it",
-                            shell_word(file)));
+    throw Error(
+        Location{file},
+        fmt::format(
+            "is the log of a training run, not of nccl-tests; read it with windtunnel diagnose {}",
+            shell_word(file)));
   }
 }
 
@@ -70,8 +71,7 @@ Log read_nccl_log(const std::string& file, CollectiveKind kind,
   if (!rows.unreadable.empty()) {
     const UnusableRow& first = rows.unreadable.front();
     warnings.push_back(fmt::format(
-        "{} of {} rows of the log are damaged and left out, the first at "
-        "{}: {}",
+        "{} of {} rows of the log are damaged and ignored, the first at {}: {}",
         rows.unreadable.size(), rows.unreadable.size() + rows.rows.size(), first.id, first.reason));
   }
   Log log;
@@ -84,8 +84,9 @@ Log read_nccl_log(const std::string& file, CollectiveKind kind,
       continue;
     }
     if (log.ranks != 0 && (row.gpus != log.ranks || row.nodes != log.nodes)) {
-      throw Error(Location{file}, fmt::format("holds {} of {} ranks and of {}; give a log of one",
-                                              to_string(kind), log.ranks, row.gpus));
+      throw Error(Location{file},
+                  fmt::format("contains {} of {} ranks and of {}; give a log of only one of them",
+                              to_string(kind), log.ranks, row.gpus));
     }
     log.ranks = row.gpus;
     log.nodes = row.nodes;
@@ -93,7 +94,7 @@ Log read_nccl_log(const std::string& file, CollectiveKind kind,
     seconds[row.bytes].push_back(row.seconds);
   }
   if (seconds.empty()) {
-    throw Error(Location{file}, fmt::format("holds no time of {}{}", to_string(kind),
+    throw Error(Location{file}, fmt::format("contains no time of {}{}", to_string(kind),
                                             others.empty() ? "" : ", only of " + others));
   }
   for (const auto& [bytes, times] : seconds) log.sizes.push_back({bytes, median(times)});
@@ -118,7 +119,7 @@ void place_log(const Log& log, const std::string& file, ExpectRequest& request,
       log.ranks % nodes == 0 && nodes <= cluster.nodes && log.ranks / nodes <= cluster.node.gpus;
   if (!fits) {
     throw Error(Location{file},
-                fmt::format("is of {} ranks on {} node{}, and the machine has {} node{} of {} GPUs",
+                fmt::format("is of {} ranks on {} node{}, but the machine has {} node{} of {} GPUs",
                             log.ranks, nodes, nodes == 1 ? "" : "s", cluster.nodes,
                             cluster.nodes == 1 ? "" : "s", cluster.node.gpus));
   }
@@ -150,13 +151,12 @@ CollectiveKind collective_of_log(const std::string& file) {
   for (const CollectiveRow& row : rows.rows) {
     if (row.unusable.empty()) kinds.insert(row.kind);
   }
-  if (kinds.empty()) throw Error(Location{file}, "holds no time of a collective");
+  if (kinds.empty()) throw Error(Location{file}, "contains no time of a collective");
   if (kinds.size() > 1) {
-    throw Error(Location{file},
-                fmt::format("holds times of {} and of {}: windtunnel expect {} --cluster MACHINE "
-                            "--log {} reads those of one",
-                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
-                            to_string(*kinds.begin()), shell_word(file)));
+    throw Error(Location{file}, fmt::format("contains times of {} and of {}: windtunnel expect {} "
+                                            "--cluster MACHINE --log {} reads those of one of them",
+                                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
+                                            to_string(*kinds.begin()), shell_word(file)));
   }
   return *kinds.begin();
 }

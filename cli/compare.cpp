@@ -166,7 +166,7 @@ ExitCode compare_jobs(const ScenarioText& of_all, const std::vector<VariedKey>& 
                       const CompareOptions& options) {
   if (!options.out.empty()) {
     throw Error(
-        "--out: a compare of several jobs writes no folder; take --json, or `windtunnel run "
+        "--out: a comparison of several jobs writes no folder; use --json, or `windtunnel run "
         "--out` for one of the points");
   }
   SimulateOptions simulate_options;
@@ -242,18 +242,21 @@ ExitCode compare(const CompareOptions& options) {
 Handler define_compare(const CommandLine& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("SCENARIO", options->scenario, "scenario file (YAML)").required();
-  app.add_option("--vary", options->vary,
-                 "values of a key; repeated: every combination. Commas inside of brackets, braces "
-                 "and quotes do not separate; KEY=all is every name that the key knows",
-                 "KEY=A,B,C")
+  app.add_option(
+         "--vary", options->vary,
+         "values of a key; repeated, every combination is run. Commas inside brackets, braces and "
+         "quotes do not separate values; KEY=all means every name that the key accepts",
+         "KEY=A,B,C")
       .repeatable()
       .required();
   app.add_set(options->set);
-  app.add_option("--out", options->out,
-                 "write report.html, compare.json, and record and trace of each point here", "DIR");
+  app.add_option(
+      "--out", options->out,
+      "write report.html, compare.json, and the record and trace of each point into this folder",
+      "DIR");
   add_answer_output(app, options->output, "--page");
-  app.add_flag("--timing", options->timing, "also state how long each simulation itself took");
-  app.add_flag("--allow-oom", options->allow_oom, "simulate points that do not fit in memory, too");
+  app.add_flag("--timing", options->timing, "also print how long each simulation took");
+  app.add_flag("--allow-oom", options->allow_oom, "also simulate points that do not fit in memory");
   app.add_threads(options->threads, "points simulated at a time (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4,8");
   return [options] { return compare(*options); };

@@ -36,16 +36,15 @@ struct DiagnoseOptions {
 ExitCode diagnose_collective(const DiagnoseOptions& options, const LoadedScenario* job) {
   const CollectiveKind kind = collective_of_log(options.log);
   if (job == nullptr) {
-    throw Error(
-        Location{options.log},
-        fmt::format("is a log of nccl-tests: name the job on whose machine it was measured, "
-                    "or the machine: windtunnel expect {} --cluster MACHINE --log {}",
-                    to_string(kind), shell_word(options.log)));
+    throw Error(Location{options.log},
+                fmt::format("is a log of nccl-tests: name the job whose machine was measured, or "
+                            "the machine itself: windtunnel expect {} --cluster MACHINE --log {}",
+                            to_string(kind), shell_word(options.log)));
   }
   const Case on = resolve_unprepared(job->text);
   if (!on.job.cluster.pools.empty()) {
     throw Error(on.places.where("cluster.pools"),
-                "cluster.pools: a log of nccl-tests is read on nodes that are all alike");
+                "cluster.pools: a log of nccl-tests needs a machine with identical nodes");
   }
   ExpectRequest request = collective_request(on.job, kind);
   hand_out_reading(read_collective_log(options.log, request), on.job.cluster, options.output);
@@ -79,7 +78,7 @@ std::optional<TrainingLog> read_steps(const std::string& path) {
 ExitCode run(const DiagnoseOptions& options) {
   check_folders(options.output);
   if (options.job.empty() && !options.set.empty()) {
-    throw Error("--set changes keys of the job: name the job behind the log");
+    throw Error("--set changes keys of the job: name the job after the log");
   }
   const std::optional<TrainingLog> log = read_steps(options.log);
   std::optional<LoadedScenario> job;
@@ -92,7 +91,7 @@ ExitCode run(const DiagnoseOptions& options) {
   Answer answer = diagnose_answer(*log, diagnosis, options.job);
   if (is_trace(options.log)) {
     answer.warnings.emplace_back(
-        "a profiler makes the host slower, and with it steps that wait for their host");
+        "a profiler slows the host, and so steps that wait for their host");
   }
   hand_out(answer, options.output);
   return ExitCode::ok;
@@ -103,11 +102,11 @@ ExitCode run(const DiagnoseOptions& options) {
 Handler define_diagnose(const CommandLine& app) {
   auto options = std::make_shared<DiagnoseOptions>();
   app.add_option("LOG", options->log,
-                 "what the training program printed, a CSV of TensorBoard or W&B, what a profiler "
-                 "recorded (.json, .json.gz, .sqlite), or what nccl-tests printed")
+                 "output of a training program or of nccl-tests, a CSV of TensorBoard or W&B, or a "
+                 "profiler's trace (.json, .json.gz, .sqlite)")
       .required();
   app.add_option("JOB", options->job,
-                 "the job that ran: a scenario, or the configuration that it was started with",
+                 "the job that ran: a scenario, or the configuration with which it was started",
                  "SCENARIO");
   app.add_set(options->set);
   add_answer_output(app, options->output);

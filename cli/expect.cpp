@@ -41,8 +41,8 @@ constexpr CollectiveAlgorithm kForced[] = {
 [[noreturn]] void refuse_sizes(const std::string& text) {
   throw Error(
       Location{"--sizes"},
-      fmt::format("'{}' is not a size; write bytes as nccl-tests does, '8', '64K', '1G' (powers of "
-                  "1024), several with commas, and '1K..8G' for each doubling between",
+      fmt::format("'{}' is not a size; write bytes as nccl-tests does: '8', '64K', '1G' (powers of "
+                  "1024), several with commas, or '1K..8G' for every doubling in between",
                   excerpt(text)));
 }
 
@@ -115,7 +115,7 @@ Job machine_of(const ExpectOptions& options) {
       argument.node, argument.nodes, batch_of(argument, scenario.set));
   Job job = resolve_unprepared(scenario).job;
   if (!job.cluster.pools.empty()) {
-    throw Error(Location{"--set cluster.pools"}, "expect needs nodes that are all alike");
+    throw Error(Location{"--set cluster.pools"}, "expect needs a machine with identical nodes");
   }
   return job;
 }
@@ -139,7 +139,7 @@ void check_forced(const ExpectOptions& options, const CollectiveChoice& choice,
         curve.sizes, [&](const ExpectedSize& size) { return !is_taken(size); });
     if (forced.empty() || others == 0) return;
     const auto other = std::ranges::find_if_not(curve.sizes, is_taken);
-    const std::string what = fmt::format("{} has no {} on this machine: {} is taken",
+    const std::string what = fmt::format("{} has no {} on this machine: {} is used instead",
                                          to_string(curve.kind), forced, name_of_taken(*other));
     const auto all = static_cast<std::ptrdiff_t>(curve.sizes.size());
     if (others == all) throw Error(Location{option}, what);
@@ -173,7 +173,7 @@ ExitCode run(const ExpectOptions& options, bool sizes_given) {
     return ExitCode::ok;
   }
   if (sizes_given) {
-    throw Error(Location{"--sizes"}, "the log says which sizes; leave out one of the two");
+    throw Error(Location{"--sizes"}, "the log already says which sizes; leave out one of the two");
   }
   CollectiveReading read = read_collective_log(options.log, request);
   check_forced(options, request.choice, read.log.expected, read.warnings);
@@ -186,19 +186,20 @@ ExitCode run(const ExpectOptions& options, bool sizes_given) {
 Handler define_expect(const CommandLine& app) {
   auto options = std::make_shared<ExpectOptions>();
   app.add_option("COLLECTIVE", options->collective,
-                 "as nccl-tests calls it: all_reduce, all_gather, reduce_scatter, alltoall, "
-                 "broadcast, reduce, gather, sendrecv")
+                 "the collective, by its name in nccl-tests: all_reduce, all_gather, "
+                 "reduce_scatter, alltoall, broadcast, reduce, gather, sendrecv")
       .required();
   app.add_option("--cluster", options->cluster,
                  "machine: '2 x dgx-h100' (nodes), '16 x h100' (GPUs); windtunnel list nodes",
                  "MACHINE")
       .required();
   app.add_option("--sizes", options->sizes,
-                 "bytes as nccl-tests has them: '64K,1M', or '1K..8G' for each doubling", "SIZES")
+                 "sizes in bytes, as in nccl-tests: '64K,1M', or '1K..8G' for every doubling",
+                 "SIZES")
       .show_default();
   app.add_option("--log", options->log,
-                 "output of nccl-tests (text, JSON), to compare with the prediction, with causes "
-                 "that would explain the difference",
+                 "output of nccl-tests (text, JSON) to compare with the prediction; also shows "
+                 "causes that would explain the difference",
                  "LOG");
   std::vector<std::string> algorithms, protocols;
   for (const CollectiveAlgorithm each : kForced) algorithms.emplace_back(to_string(each));

@@ -68,19 +68,22 @@ Handler define_import(CLI::App& app) {
   auto command = std::make_shared<ImportCommand>();
   const CommandLine line(app);
   line.add_option("FILES", command->files,
-                  "the configuration of a run: launch script, YAML, TOML or JSON; of several, what "
-                  "a later one says goes before")
+                  "the configuration of a run: launch script, YAML, TOML or JSON; with several "
+                  "files, later ones override earlier ones")
       .required();
   line.add_option("--cluster", command->cluster,
-                  "the machine: '16 x dgx-h100', or dgx-h100 where the files say how many", "TEXT");
-  line.add_option("--model", command->model,
-                  "the model, where the files do not say it: a name of `windtunnel list models` or "
-                  "a config.json",
-                  "NAME");
+                  "the machine: '16 x dgx-h100', or dgx-h100 if the files say how many nodes",
+                  "TEXT");
+  line.add_option(
+      "--model", command->model,
+      "the model, if the files do not say it: a name of `windtunnel list models` or a config.json",
+      "NAME");
   line.add_option("--kind", command->kind,
-                  "of the files, where they do not tell it: " + configuration_kinds_text(), "NAME");
+                  "kind of the files, if they do not show it: " + configuration_kinds_text(),
+                  "NAME");
   line.add_set(command->set);
-  line.add_option("--out", command->out, "write the scenario, for windtunnel run", "FILE");
+  line.add_option("--out", command->out, "write the scenario for windtunnel run to this file",
+                  "FILE");
   add_answer_output(line, command->output);
   add_example(line, "examples/configurations/llama3-70b.sh --cluster dgx-h100 --out job.yaml");
   return [command] { return run(*command); };

@@ -7,30 +7,33 @@ namespace {
 
 std::vector<Command> commands() {
   std::vector<Command> all = {
-      {"plan", "from a machine, a model and a number of tokens to a training to start",
-       define_plan},
-      {"import", "the configuration of a training program as a scenario", define_import},
+      {"plan", "plan a training from a machine, a model and a number of tokens", define_plan},
+      {"import", "turn the configuration of a training program into a scenario", define_import},
       {"init", "write an annotated scenario to start from", define_init},
       {"run", "simulate a scenario: step time, memory, goodput, report", define_run},
-      {"diagnose", "is a run as fast as its job should be, and if not, why", define_diagnose},
-      {"compare", "simulate it at every combination of varied values", define_compare},
-      {"sweep", "months of it at every point of a grid, resumable and in shards", define_sweep},
-      {"optimise", "the best layout, schedule, micro-batch and recomputation that fits",
+      {"diagnose", "check from its log whether a run is as fast as it should be, and if not, why",
+       define_diagnose},
+      {"compare", "simulate a scenario at every combination of varied values", define_compare},
+      {"sweep",
+       "simulate months of training at every point of a grid, in shards that can be resumed",
+       define_sweep},
+      {"optimise", "find the best layout, schedule, micro-batch and recomputation that fit",
        define_optimise},
-      {"expect", "time of a collective by size, and a comparison with a log of nccl-tests",
+      {"expect",
+       "predict the time of a collective by size, and compare it with a log of nccl-tests",
        define_expect},
-      {"serve", "a page that answers while layout, schedule and failures are dragged",
+      {"serve", "serve a page whose figures follow while one drags layout, schedule and failures",
        define_serve},
-      {"mcp", "its commands as tools for programs that plan by themselves, over stdin and stdout",
+      {"mcp", "offer these commands as tools to AI agents (MCP), over stdin and stdout",
        define_mcp},
-      {"list", "what can be named in a scenario, with numbers and origins", define_list},
+      {"list", "list what a scenario can name, with numbers and their origins", define_list},
       {"schema", "print the JSON Schema of scenarios", define_schema},
-      {"report", "draw the page of an earlier run again", define_report},
-      {"schedule", "pipeline schedules: list, show, search, export, import", define_schedule},
-      {"trace", "write tasks as Chakra execution traces, or simulate such traces", define_trace}};
+      {"report", "write the page of an earlier run again", define_report},
+      {"schedule", "list, show, search, export and import pipeline schedules", define_schedule},
+      {"trace", "export tasks as Chakra execution traces, or simulate such traces", define_trace}};
   for (const auto& [name, help] : kSiblingCommands) all.push_back({name, help, nullptr});
   all.push_back(
-      {"completion", "print what bash, zsh or fish complete commands by", define_completion});
+      {"completion", "print the completion script for bash, zsh or fish", define_completion});
   all.push_back({"man", "print the manual page", define_man});
   return all;
 }

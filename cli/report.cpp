@@ -58,21 +58,21 @@ ExitCode draw_sweep(const std::string& folder) {
 
 Handler define_report(const CommandLine& app) {
   auto folder = std::make_shared<std::string>();
-  app.add_option("DIR", *folder, "folder that --out of run, compare or sweep wrote").required();
+  app.add_option("DIR", *folder, "folder that was written by --out of run, compare or sweep")
+      .required();
   add_example(app, "out");
   return [folder] {
     std::error_code ignored;
     const bool sweep = std::filesystem::exists(*folder + "/sweep.json", ignored);
     if (sweep && std::filesystem::exists(*folder + "/" + kRecordFile, ignored)) {
       throw Error(Location{*folder},
-                  "holds a sweep (sweep.json) and a run (record.json), and one page can be of one "
-                  "only; move one of the two into another folder");
+                  "contains both a sweep (sweep.json) and a run (record.json), but a page shows "
+                  "only one; move one of the two into another folder");
     }
     if (!sweep && std::filesystem::exists(cases_path(*folder), ignored)) {
-      throw Error(
-          fmt::format("{}: the points of this sweep are not merged yet; run: windtunnel "
-                      "sweep merge {}",
-                      *folder, shell_word(*folder)));
+      throw Error(fmt::format(
+          "{}: the points of this sweep are not merged yet; run windtunnel sweep merge {}", *folder,
+          shell_word(*folder)));
     }
     return sweep ? draw_sweep(*folder) : draw_record(*folder);
   };

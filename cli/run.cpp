@@ -53,8 +53,8 @@ std::string write_folder(const Record& record, const std::string& folder) {
   if (!shown.sentence.empty()) text += fmt::format("trace.json: {}\n", shown.sentence);
   if (left_out > 0) {
     const size_t recorded = record.timeline.ranks.size();
-    text += fmt::format("trace.json holds the first {} of {} recorded ranks\n", recorded - left_out,
-                        recorded);
+    text += fmt::format("trace.json contains only the first {} of {} recorded ranks\n",
+                        recorded - left_out, recorded);
   }
   return text;
 }
@@ -76,7 +76,7 @@ Record simulate_with_progress(const Case& the_case, const RunOptions& options, b
 
 std::vector<Note> idle_keys_of(const Case& the_case, const RunOptions& options) {
   Progress progress;
-  progress.show("leaving out each key");
+  progress.show("trying without each key");
   return idle_keys(the_case, [&](const Case& each) {
     return simulate(each,
                     {.threads = options.threads, .allow_oom = true, .depth = StudyDepth::campaign});
@@ -99,7 +99,7 @@ std::string write_company(const CompanyReport& report, const std::string& folder
 
 ExitCode run_company(const ScenarioText& scenario, const RunOptions& options) {
   if (options.explain) {
-    throw Error("--explain explains one job; give it to the file of one of the jobs");
+    throw Error("--explain explains a single job; use it with the file of one of the jobs");
   }
   Company company = resolve_company(scenario);
   for (Case& each : company.jobs) each.file = std::filesystem::absolute(each.file);
@@ -147,17 +147,17 @@ ExitCode run(const RunOptions& options) {
 Handler define_run(const CommandLine& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("SCENARIO", options->scenario,
-                 "scenario file (YAML), or the record.json of an earlier run, to make it again")
+                 "scenario file (YAML), or the record.json of an earlier run, to repeat that run")
       .required();
   app.add_set(options->set);
-  app.add_option("--out", options->out, "write report.html, trace.json and record.json here",
-                 "DIR");
+  app.add_option("--out", options->out,
+                 "write report.html, trace.json and record.json into this folder", "DIR");
   add_answer_output(app, options->output, "--page");
-  app.add_flag("--timing", options->timing, "also state how long the simulation itself took");
+  app.add_flag("--timing", options->timing, "also print how long the simulation took");
   app.add_flag("--explain", options->explain,
-               "print every value with its origin: first what the scenario gives");
+               "print every value with its origin, those of the scenario first");
   app.add_flag("--unused", options->unused,
-               "also leave out each key in turn, and name the keys that change no figure");
+               "also try without each key in turn, and list the keys that change no figure");
   app.add_flag("--allow-oom", options->allow_oom, "simulate even if it does not fit in memory");
   app.add_threads(options->threads, "threads of the campaign (default: all cores)");
   add_example(app, "scenarios/llama3-405b.yaml --set layout.vpp=2 --out out");

@@ -45,9 +45,9 @@ void bind_error(py::module_& module) {
       py::exception<windtunnel::Error>(module, "Error", PyExc_ValueError).release();
   type.attr("__module__") = "windtunnel";
   type.attr("__doc__") =
-      "What is wrong with a case, or what a simulation failed of. Its attributes: ``text`` without "
-      "the place; ``file``, ``line``, ``column``, ``key`` as far as they are known; ``cause``: "
-      "\"input\", \"failed\" or \"defect\".";
+      "What is wrong with a case, or why a simulation failed. Its attributes: ``text`` is the "
+      "message without the place; ``file``, ``line``, ``column`` and ``key`` give the place as far "
+      "as it is known; ``cause`` is \"input\", \"failed\" or \"defect\".";
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -241,13 +241,12 @@ PYBIND11_MODULE(_windtunnel, module) {
   bind_results(module);
   module.def("simulate", &simulate);
   module.def("sweep", &sweep);
-  module.def(
-      "names", &windtunnel::names, py::arg("key"),
-      "What may stand at a key that takes names: ``names(\"schedule\")``. Empty where it takes "
-      "other values; raises :class:`windtunnel.Error` for a key that there is not.");
-  module.def("version", &windtunnel::version, "The version and the commit that was built.");
+  module.def("names", &windtunnel::names, py::arg("key"),
+             "The possible values of a key that takes names: ``names(\"schedule\")``. Empty for a "
+             "key that takes other values; raises :class:`windtunnel.Error` for an unknown key.");
+  module.def("version", &windtunnel::version, "The version and commit of this build.");
   constexpr const char* kKeysHelp =
-      "All keys of a scenario in its order: ``path`` (``*`` for the index in a list), ``default``, "
+      "All keys of a scenario, in order: ``path`` (``*`` for the index in a list), ``default``, "
       "``help``.";
   const auto all_keys = [] {
     py::list list;

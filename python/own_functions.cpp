@@ -15,8 +15,8 @@ windtunnel::Pass pass_of(const std::string& letter) {
   if (letter == "I") return windtunnel::Pass::backward_input;
   if (letter == "W") return windtunnel::Pass::backward_weight;
   throw py::value_error(
-      "an action's pass is 'F' (forward), 'B' (backward), 'I' (gradient of the "
-      "input) or 'W' (gradient of the weights), not '" +
+      "the pass of an action must be 'F' (forward), 'B' (backward), 'I' (gradient of the input) or "
+      "'W' (gradient of the weights), not '" +
       letter + "'");
 }
 
@@ -72,7 +72,7 @@ windtunnel::Collective collective_of(const std::string& name) {
     if (name == known) return collective;
   }
   throw py::value_error(
-      "a collective is 'all-reduce', 'reduce-scatter', 'all-gather', 'all-to-all' or "
+      "a collective must be 'all-reduce', 'reduce-scatter', 'all-gather', 'all-to-all' or "
       "'send-recv', not '" +
       name + "'");
 }
@@ -82,17 +82,17 @@ windtunnel::ReduceHop hop_of(const std::string& name) {
     if (name == known) return hop;
   }
   throw py::value_error(
-      "a hop is 'all' (all members), 'node' (those of a node) or 'across' (those of equal place "
-      "in their nodes), not '" +
+      "a hop must be 'all' (all members), 'node' (members of a node) or 'across' (members with the "
+      "same position in their nodes), not '" +
       name + "'");
 }
 
 void bind_kernel(py::module_& module) {
   using windtunnel::Kernel;
   py::class_<Kernel>(module, "Kernel",
-                     "A kernel on the GPU, or ``starts`` equal ones in a row: what it reads and "
-                     "writes of the GPU's memory, and what it computes. Where the calibration has "
-                     "measured kernels, these say how long it takes; else a roofline does.")
+                     "A kernel on the GPU, or ``starts`` equal kernels in a row: what it reads and "
+                     "writes in GPU memory, and what it computes. Its time follows from measured "
+                     "kernels of the calibration if there are any, otherwise from a roofline.")
       .def(py::init([](double bytes, double flops, double starts, double launches, std::string like,
                        std::string law, std::string next_law) {
              return Kernel{.bytes = bytes,
@@ -108,17 +108,19 @@ void bind_kernel(py::module_& module) {
            py::arg("next_law") = "")
       .def_readwrite("bytes", &Kernel::bytes, "Bytes of HBM that it reads and writes.")
       .def_readwrite("flops", &Kernel::flops, "Floating-point operations that it executes.")
-      .def_readwrite("starts", &Kernel::starts, "It is so many kernels, one after the other.")
-      .def_readwrite("launches", &Kernel::launches, "By the host; 0: as many as ``starts``.")
+      .def_readwrite("starts", &Kernel::starts, "Number of equal kernels, one after the other.")
+      .def_readwrite("launches", &Kernel::launches,
+                     "Launches by the host; 0: as many as ``starts``.")
       .def_readwrite("like", &Kernel::like,
-                     "The library's kernel of compressors whose share of the memory's bandwidth "
-                     "it reaches; empty: all of it.")
-      .def_readwrite("law", &Kernel::law, "The measured kernel that it is; empty: none.")
-      .def_readwrite("next_law", &Kernel::next_law, "And one behind it, where it takes two.")
-      .def_readwrite("m", &Kernel::m, "Of :func:`product`: rows of the first matrix.")
-      .def_readwrite("n", &Kernel::n, "Of :func:`product`: columns of the second matrix.")
-      .def_readwrite("k", &Kernel::k, "Of :func:`product`: what is summed over.")
-      .def_readwrite("count", &Kernel::count, "Of :func:`product`: how many products.");
+                     "The compressor kernel of the library whose share of the memory bandwidth it "
+                     "reaches; empty: the full bandwidth.")
+      .def_readwrite("law", &Kernel::law, "The measured kernel that gives its time; empty: none.")
+      .def_readwrite("next_law", &Kernel::next_law,
+                     "A second measured kernel after it, if it needs two.")
+      .def_readwrite("m", &Kernel::m, "For :func:`product`: rows of the first matrix.")
+      .def_readwrite("n", &Kernel::n, "For :func:`product`: columns of the second matrix.")
+      .def_readwrite("k", &Kernel::k, "For :func:`product`: length of the sums.")
+      .def_readwrite("count", &Kernel::count, "For :func:`product`: number of products.");
   module.def("product", &windtunnel::product, py::arg("like"), py::arg("m"), py::arg("n"),
              py::arg("k"), py::arg("count"), py::arg("element_bytes"),
              "The :class:`Kernel` of ``count`` products of an m x k by a k x n matrix.");
@@ -129,8 +131,8 @@ void bind_recipe(py::module_& module) {
   using windtunnel::Recipe;
   using windtunnel::RecipeStep;
   py::class_<RecipeStep>(module, "RecipeStep",
-                         "Kernels in their order, then a collective that waits for them. Without "
-                         "bytes there is none: the last step decodes.")
+                         "Kernels in order, followed by a collective that waits for them. With 0 "
+                         "bytes there is no collective, as in the last step, which decodes.")
       .def(py::init([](std::vector<Kernel> kernels, const std::string& collective, double bytes,
                        const std::string& hop, double every) {
              return RecipeStep{.kernels = std::move(kernels),
@@ -145,13 +147,14 @@ void bind_recipe(py::module_& module) {
       .def_property_readonly(
           "collective",
           [](const RecipeStep& step) { return name_in(kCollectives, step.collective); },
-          "Its name, as it is given.")
+          "Name of the collective, as given.")
       .def_property_readonly(
           "hop", [](const RecipeStep& step) { return name_in(kHops, step.hop); },
-          "Among whom, as it is given.")
+          "Which members take part, as given.")
       .def_readwrite("bytes", &RecipeStep::bytes,
-                     "The full buffer: of an all-gather what all members give together.")
-      .def_readwrite("every", &RecipeStep::every, "It runs once in so many iterations.");
+                     "Bytes of the full buffer; for an all-gather those of all members together.")
+      .def_readwrite("every", &RecipeStep::every,
+                     "The step runs once in this number of iterations.");
   py::class_<Recipe>(module, "Recipe", "What a GPU does for one buffer of gradients.")
       .def(py::init([](std::vector<RecipeStep> steps, double state_bytes, double buffer_bytes) {
              return Recipe{std::move(steps), state_bytes, buffer_bytes};
@@ -161,7 +164,7 @@ void bind_recipe(py::module_& module) {
       .def_readwrite("state_bytes", &Recipe::state_bytes,
                      "Bytes kept from iteration to iteration: errors, factors.")
       .def_readwrite("buffer_bytes", &Recipe::buffer_bytes,
-                     "Bytes while the buffer is under way, beside the gradients.");
+                     "Bytes in addition to the gradients while the buffer is being reduced.");
 }
 
 }  // namespace
@@ -183,7 +186,7 @@ void bind_schedule(py::module_& module) {
   py::class_<windtunnel::StageWork>(module, "StageWork", "A stage's work on one micro-batch.")
       .def_readonly("forward_s", &windtunnel::StageWork::forward_s, "Seconds of the forward pass.")
       .def_readonly("backward_input_s", &windtunnel::StageWork::backward_input_s,
-                    "Seconds of the gradient of the input, with what is recomputed for it.")
+                    "Seconds of the gradient of the input, including recomputation.")
       .def_readonly("backward_weight_s", &windtunnel::StageWork::backward_weight_s,
                     "Seconds of the gradient of the weights.")
       .def_readonly("activation_bytes", &windtunnel::StageWork::activation_bytes,
@@ -196,9 +199,9 @@ void bind_schedule(py::module_& module) {
       .def_readonly("chunks", &windtunnel::ScheduleRequest::chunks,
                     "Stages per rank, ``layout.vpp``.")
       .def_readonly("group", &windtunnel::ScheduleRequest::group,
-                    "``schedule.group``; 0 where the scenario says nothing.")
+                    "``schedule.group``; 0 if the scenario does not set it.")
       .def_readonly("memory_limit", &windtunnel::ScheduleRequest::memory_limit,
-                    "Bytes that a rank has for activations.")
+                    "Bytes of memory that a rank has for activations.")
       .def_readonly("message_s", &windtunnel::ScheduleRequest::message_s,
                     "Seconds of a message from one rank to the next.")
       .def_readonly("stages", &windtunnel::ScheduleRequest::stages,
@@ -221,25 +224,26 @@ std::function<windtunnel::Recipe(const windtunnel::CompressorRequest&)> recipe_o
 void bind_compressor(py::module_& module) {
   using windtunnel::CompressorRequest;
   using windtunnel::GradientTensor;
-  py::class_<GradientTensor>(module, "GradientTensor",
-                             "A gradient as a rank holds it, or ``count`` of the same shape.")
+  py::class_<GradientTensor>(
+      module, "GradientTensor",
+      "A gradient as a rank holds it, or ``count`` gradients of the same shape.")
       .def_readonly("rows", &GradientTensor::rows, "0: a vector (bias, norm).")
       .def_readonly("columns", &GradientTensor::columns, "Elements of a row.")
-      .def_readonly("count", &GradientTensor::count, "How many there are.")
+      .def_readonly("count", &GradientTensor::count, "Number of such gradients.")
       .def_readonly("filled", &GradientTensor::filled,
-                    "Of its rows the share that is not zero (embeddings).")
-      .def_property_readonly("elements", &GradientTensor::elements, "Of all of them together.");
+                    "Share of the rows that are not zero (embeddings).")
+      .def_property_readonly("elements", &GradientTensor::elements, "Of all gradients together.");
   py::class_<CompressorRequest>(module, "CompressorRequest",
                                 "What a recipe is made for: one buffer of gradients.")
       .def_readonly("tensors", &CompressorRequest::tensors, "A list of :class:`GradientTensor`.")
       .def_property_readonly("elements", &CompressorRequest::elements, "Of all tensors.")
       .def_readonly("ranks", &CompressorRequest::ranks, "Members that reduce the buffer.")
-      .def_readonly("nodes", &CompressorRequest::nodes, "On how many nodes they are.")
+      .def_readonly("nodes", &CompressorRequest::nodes, "Number of nodes with these members.")
       .def_readonly("element_bytes", &CompressorRequest::element_bytes, "Bytes of an element.")
       .def_readonly("numbers", &CompressorRequest::numbers,
-                    "The compressor's own numbers, as the scenario states them.")
+                    "The numbers of the compressor, as the scenario states them.")
       .def_readonly("feedback", &CompressorRequest::feedback,
-                    "'none', 'ef', 'ef21' or 'econtrol', likewise.");
+                    "'none', 'ef', 'ef21' or 'econtrol', as the scenario states it.");
   bind_kernel(module);
   bind_recipe(module);
 }
@@ -259,24 +263,28 @@ windtunnel::SavingRule rule_of(const std::string& name, py::function rule) {
 
 void bind_saving_rule(py::module_& module) {
   using windtunnel::SavingMoment;
-  py::class_<SavingMoment>(module, "SavingMoment",
-                           "What a saving rule is told. Times are of the simulated campaign.")
-      .def_readonly("tier", &SavingMoment::tier, "Of the scenario's snapshots, from 0.")
-      .def_readonly("trial", &SavingMoment::trial, "Of the campaign, from 0.")
+  py::class_<SavingMoment>(
+      module, "SavingMoment",
+      "What a saving rule gets to know. Times are those of the simulated campaign.")
+      .def_readonly("tier", &SavingMoment::tier,
+                    "Index of the tier in the scenario's snapshots, from 0.")
+      .def_readonly("trial", &SavingMoment::trial, "Number of the trial in the campaign, from 0.")
       .def_readonly("now_s", &SavingMoment::now_s, "Seconds since the campaign began.")
       .def_readonly("training_s", &SavingMoment::training_s, "Seconds since training last started.")
-      .def_readonly("iteration", &SavingMoment::iteration, "The next to run.")
+      .def_readonly("iteration", &SavingMoment::iteration, "The next iteration to run.")
       .def_readonly("iteration_s", &SavingMoment::iteration_s,
-                    "Seconds of an iteration without a snapshot, on the nodes that there are.")
+                    "Seconds of an iteration without a snapshot, on the nodes that are available.")
       .def_readonly("stall_s", &SavingMoment::stall_s,
                     "Seconds by which a snapshot of this tier makes an iteration longer.")
       .def_readonly("complete_s", &SavingMoment::complete_s,
-                    "Seconds from its start until it can be restored.")
-      .def_readonly("restore_s", &SavingMoment::restore_s, "Seconds to read it back.")
-      .def_readonly("failures", &SavingMoment::failures,
-                    "So far: unexpected ones, also those that the job goes on without.")
-      .def_readonly("mtbf_s", &SavingMoment::mtbf_s,
-                    "Mean seconds between such by the scenario's rates; infinite: none.");
+                    "Seconds from the start of a snapshot until it can be restored.")
+      .def_readonly("restore_s", &SavingMoment::restore_s, "Seconds to read the snapshot back.")
+      .def_readonly(
+          "failures", &SavingMoment::failures,
+          "Number of unexpected failures so far, including those that do not stop the job.")
+      .def_readonly(
+          "mtbf_s", &SavingMoment::mtbf_s,
+          "Mean seconds between such failures by the scenario's rates; infinite: there are none.");
 }
 
 }  // namespace windtunnel_python

@@ -25,7 +25,7 @@ class ScratchFolder {
   ScratchFolder() {
     std::string path = (fs::temp_directory_path() / "windtunnel-mcp-XXXXXX").string();
     if (mkdtemp(path.data()) == nullptr) {
-      throw Error(fmt::format("{}: no folder can be made there", path), ExitCode::failed);
+      throw Error(fmt::format("{}: cannot make a folder there", path), ExitCode::failed);
     }
     path_ = path;
   }

@@ -25,11 +25,12 @@ constexpr int kNoJson = -32700, kNoRequest = -32600, kNoMethod = -32601, kBadPar
               kInternal = -32603, kNoSuchVersion = -32022;
 
 constexpr const char* kInstructions =
-    "Predicts training jobs on clusters of GPUs: `plan` from a machine, a model and a number of "
-    "tokens; `run`, `compare` and `optimise` of a scenario (YAML; `plan` returns one), whose keys "
-    "`set` changes; `expect` of a collective, compared with nccl-tests; `diagnose` of a run's log; "
-    "`import` of a training program's configuration; `list` has the names of GPUs, nodes, models "
-    "and schedules. All figures state their intervals.";
+    "Predicts training jobs on clusters of GPUs: `plan` makes a plan from a machine, a model and a "
+    "number of tokens; `run`, `compare` and `optimise` work on a scenario (YAML; `plan` returns "
+    "one), and `set` changes its keys; `expect` predicts a collective and compares it with "
+    "nccl-tests; `diagnose` explains a run's log; `import` reads a training program's "
+    "configuration; `list` has the names of GPUs, nodes, models and schedules. All figures state "
+    "their intervals.";
 
 Json server_info() {
   return {{"name", "windtunnel"}, {"version", program_version()}};
@@ -125,7 +126,7 @@ void McpServer::send_result(const Request& request, Json result) {
 
 void McpServer::receive_too_long() {
   send_error(nullptr, kNoRequest,
-             fmt::format("a message has up to {} bytes, in one line", kLongestMessage));
+             fmt::format("a message must be one line of at most {} bytes", kLongestMessage));
 }
 
 void McpServer::receive(std::string_view line) {
@@ -133,14 +134,15 @@ void McpServer::receive(std::string_view line) {
   if (line.size() > kLongestMessage) return receive_too_long();
   if (too_deep(line)) {
     return send_error(nullptr, kNoRequest,
-                      fmt::format("nested deeper than {} levels", kDeepestMessage));
+                      fmt::format("the message is nested deeper than {} levels", kDeepestMessage));
   }
   Json message = Json::parse(line, nullptr, false);
   if (message.is_discarded()) return send_error(nullptr, kNoJson, "not JSON");
   if (!message.is_object()) {
     return send_error(nullptr, kNoRequest,
-                      message.is_array() ? "one message per line; the protocol has no batches"
-                                         : "a message is an object");
+                      message.is_array()
+                          ? "send one message per line; the protocol does not support batches"
+                          : "a message must be an object");
   }
   const Json& id = member(message, "id");
   const Json& method = member(message, "method");
@@ -156,9 +158,9 @@ void McpServer::receive(std::string_view line) {
     if (method == "notifications/cancelled") cancel(params);
     return;
   }
-  if (!is_id(id)) return send_error(nullptr, kNoRequest, "id is a text or a whole number");
+  if (!is_id(id)) return send_error(nullptr, kNoRequest, "id must be a text or a whole number");
   if (!params.is_null() && !params.is_object()) {
-    return send_error(id, kBadParams, "params is an object");
+    return send_error(id, kBadParams, "params must be an object");
   }
   answer({id, method.get<std::string>(), params.is_null() ? Json::object() : params, false});
 }
@@ -267,12 +269,14 @@ void McpServer::call_tool(const Request& request) {
   }
   Json arguments = member(request.params, "arguments");
   if (arguments.is_null()) arguments = Json::object();
-  if (!arguments.is_object()) throw Refusal{kBadParams, "arguments is an object"};
+  if (!arguments.is_object()) throw Refusal{kBadParams, "arguments must be an object"};
   forget_finished();
   if (calls_.size() >= kMostCalls) {
-    return send_result(request, call_result({true, fmt::format("{} calls are running; try again "
-                                                               "when one of them is answered",
-                                                               kMostCalls)}));
+    return send_result(
+        request,
+        call_result(
+            {true, fmt::format("{} calls are already running; try again when one has been answered",
+                               kMostCalls)}));
   }
   Call& call = *calls_.emplace_back(std::make_unique<Call>());
   call.id = request.id;

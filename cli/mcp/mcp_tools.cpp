@@ -56,7 +56,7 @@ Json property_schema(const OptionPage& option) {
   if (option.list) schema = {{"type", "array"}, {"items", schema}};
   std::string help = option.help;
   if (!option.value.empty() && !option.positional) help += fmt::format(" ({})", option.value);
-  if (takes_text(option)) help += "; a path, or the text itself where it has several lines";
+  if (takes_text(option)) help += "; a path, or the text itself if it has several lines";
   schema["description"] = help;
   return schema;
 }

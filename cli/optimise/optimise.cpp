@@ -69,8 +69,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
           unknown_name("kind of configuration", what,
                        {"layout", "schedule", "batch.micro", "recompute", "offload", "rollout"});
       throw Error(fmt::format(
-          "{}{} snapshots.N.every is searched as well; other keys are given with their values: "
-          "KEY=A,B,C",
+          "{}{} snapshots.N.every is also searched; other keys need their values: KEY=A,B,C",
           unknown, unknown.ends_with('?') ? "" : ";"));
     }
   }
@@ -82,7 +81,7 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
     if (clashes(options.layout, "layout") || clashes(options.schedule, "schedule") ||
         clashes(options.micro_batch, "batch.micro=") || clashes(options.recompute, "recompute=") ||
         clashes(options.offload, "offload")) {
-      throw Error(fmt::format("--over '{}': its key is varied as a whole already", list));
+      throw Error(fmt::format("--over '{}': this key is already varied as a whole", list));
     }
   }
   options.headroom = command.headroom_percent / 100;
@@ -96,7 +95,9 @@ OptimiseOptions options_of(const OptimiseCommand& command, std::vector<std::stri
 // --over rollout excludes other searches, because every split has a learner of its own.
 ExitCode run_rollout(const OptimiseCommand& command) {
   if (command.over.size() > 1 || command.aim != "iteration") {
-    throw Error("--over rollout goes alone, for the most samples/s; state the rest by --set");
+    throw Error(
+        "--over rollout cannot be combined with others; it maximises samples/s; set other keys "
+        "with --set");
   }
   return optimise_rollout(
       {command.scenario,
@@ -110,7 +111,7 @@ ExitCode run(const OptimiseCommand& command) {
   std::vector<std::string> lists;
   OptimiseOptions options = options_of(command, lists);
   if (!options.intervals.empty() && options.aim != Aim::goodput && options.aim != Aim::cost) {
-    throw Error("intervals of snapshots are searched --for goodput or --for cost");
+    throw Error("intervals of snapshots are searched only with --for goodput or --for cost");
   }
   if (options.intervals.size() == command.over.size()) {
     return optimise_intervals(
@@ -143,29 +144,31 @@ Handler define_optimise(const CommandLine& app) {
   app.add_alias("optimize");
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)").required();
-  app.add_option("--over", command->over,
-                 "what is varied: layout, schedule, batch.micro, recompute, offload, KEY=A,B,C; "
-                 "snapshots.N.every (or .*.) searches for intervals, of each of the best; rollout, "
-                 "alone, for nodes of learner and engines and the size of an engine",
-                 "WHAT...")
+  app.add_option(
+         "--over", command->over,
+         "what to vary: layout, schedule, batch.micro, recompute, offload, KEY=A,B,C; "
+         "snapshots.N.every (or .*.) searches intervals for each of the best; rollout, only by "
+         "itself, divides nodes between learner and engines and chooses the size of an engine",
+         "WHAT...")
       .required();
   app.add_option("--for", command->aim,
-                 "iteration (default): its time; memory: of the fullest GPU; goodput or cost: the "
-                 "best by iteration time, or by cost if nothing fails, are simulated with their "
-                 "campaign",
+                 "what is best: iteration (default): the shortest iteration; memory: the least on "
+                 "the fullest GPU; goodput or cost: the best by iteration time, or by cost if "
+                 "nothing fails, are simulated with their campaign",
                  "AIM")
       .check(one_of("aim", {"iteration", "memory", "goodput", "cost"}));
   app.add_set(command->set);
   app.add_option("--headroom", command->headroom_percent,
-                 "percent of a GPU's memory that stay free (default 0)", "PERCENT")
+                 "percent of a GPU's memory to keep free (default 0)", "PERCENT")
       .check(number_in(0, 90));
-  app.add_option("--top", command->top, "places of the ranking (default 10)", "N")
+  app.add_option("--top", command->top, "number of places in the ranking (default 10)", "N")
       .check(whole_in(1, 10000));
   app.add_option("--simulate", command->simulate,
-                 "number of them that are simulated with network contention (default 3)", "N")
+                 "how many of these are simulated with network contention (default 3)", "N")
       .check(whole_in(0, 10000));
   add_answer_output(app, command->output);
-  app.add_threads(command->threads, "threads (default: all cores); the result is the same");
+  app.add_threads(command->threads,
+                  "threads (default: all cores); the result does not depend on it");
   add_example(app, "scenarios/llama3-405b.yaml --over layout schedule --top 5");
   return [command] { return run(*command); };
 }

@@ -30,27 +30,27 @@ std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
   const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);
   if (!changes(found) && any_needed) {
-    words.push_back(fmt::format("Keep the intervals as given: the best bring {}.", no_gain_text()));
+    words.push_back(
+        fmt::format("Keep the stated intervals: the best ones gain {}.", no_gain_text()));
   }
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (!tier.storage_allows_given) {
       words.push_back(fmt::format(
-          "{} as given would take {} of the storage's bandwidth, of which {} is allowed "
-          "(cluster.storage.share): the best is of intervals that keep to that.",
+          "The stated interval, {}, would take {} of the storage's bandwidth, but only {} is "
+          "allowed (cluster.storage.share); the best is chosen among intervals within that limit.",
           tier.key, value_text(Unit::share, found.storage_share * tier.storage_s / tier.given_s),
           value_text(Unit::share, found.storage_share)));
     }
     if (!tier.is_needed) {
-      words.push_back(
-          fmt::format("No trial went back to {} ({}): it protects against failures that the "
-                      "scenario does not assume, so these campaigns cannot say how often to save "
-                      "to it.",
-                      tier.name, tier.key));
+      words.push_back(fmt::format(
+          "No trial restored from {} ({}): it protects against failures that the scenario does not "
+          "contain, so these campaigns cannot show how often to save to it.",
+          tier.name, tier.key));
     }
     if (!tier.as_given || !tier.is_needed) continue;
     if (changes(found)) {
-      words.push_back(fmt::format("Keep {} as given, {}: the best brings {}.", tier.key, tier.value,
-                                  no_gain_text()));
+      words.push_back(fmt::format("Keep the stated interval of {}, {}: the best one gains {}.",
+                                  tier.key, tier.value, no_gain_text()));
     }
     if (tier.shortest == tier.longest) continue;
     words.push_back(
@@ -165,10 +165,9 @@ Json goodput_chart(const IntervalSearch& found) {
 }
 
 SummarySection intervals_section(const IntervalCommand& command, const IntervalSearch& found) {
-  SummarySection section{
-      changes(found) ? "The best intervals" : "Intervals that bring nothing certain",
-      {},
-      tiers_table(found)};
+  SummarySection section{changes(found) ? "The best intervals" : "Intervals without a certain gain",
+                         {},
+                         tiers_table(found)};
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (tier.storage_s <= 0) continue;
     section.rows.push_back(

@@ -76,12 +76,12 @@ Json document_of(const RolloutCommand& command, const SplitSearch& found) {
 
 Json splits_chart(const SplitSearch& found) {
   RangeChart chart{.title = "Samples per second by split of the nodes",
-                   .note = "The diamond is the closed form by which they were found.",
+                   .note = "The diamond is the estimate in closed form that found them.",
                    .axis = {figure("rollout.samples_per_s").title, Unit::count},
                    .items = {}};
   const auto add = [&](const RankedSplit& split, const std::string& rank) {
     const double samples_per_s = split.best_known().samples_per_s;
-    RangeItem item{.name = fmt::format("{} {} learn, {} write with engines of {}", rank,
+    RangeItem item{.name = fmt::format("{} {} learn, {} generate with engines of {}", rank,
                                        counted(split.learner_nodes, "node"), split.engine_nodes,
                                        counted(split.engine_gpus, "GPU")),
                    .value = {samples_per_s, samples_per_s, samples_per_s},
@@ -114,7 +114,7 @@ SummarySection best_split(const RolloutCommand& command, const SplitSearch& foun
 Answer answer_of(const RolloutCommand& command, const SplitSearch& found) {
   const Figure& rate = figure("rollout.samples_per_s");
   const RankedSplit& best = found.best.front();
-  return {.title = fmt::format("Who learns and who writes: {}", command.scenario),
+  return {.title = fmt::format("Which nodes learn and which generate: {}", command.scenario),
           .subtitle = fmt::format("{} estimated, {} infeasible", counted(found.estimated, "split"),
                                   found.infeasible),
           .figures = {{rate.title, rate.text(record_of(best.best_known())), "of the best split"},

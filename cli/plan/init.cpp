@@ -24,7 +24,7 @@ struct InitCommand {
 ExitCode run(const InitCommand& command) {
   std::error_code ignored;
   if (!command.force && std::filesystem::exists(command.file, ignored)) {
-    throw Error(Location{command.file}, "is there already; --force overwrites it");
+    throw Error(Location{command.file}, "already exists; --force overwrites it");
   }
   check_folder_of(command.file);
   PlanRequest request = request_of(command.asked);
@@ -36,8 +36,8 @@ ExitCode run(const InitCommand& command) {
   }
   const std::string few = few_steps_text(first.basis, first.basis.batch_tokens);
   if (!few.empty()) print_human(fmt::format("Few steps: {}.\n", few), false);
-  print_human(fmt::format("{} has a job that fits, its layout found in closed form. Next:\n"
-                          "  windtunnel run {} --out out\n",
+  print_human(fmt::format("{} contains a job that fits; its layout was found in closed form. "
+                          "Next:\n  windtunnel run {} --out out\n",
                           command.file, shell_word(command.file)),
               false);
   return ExitCode::ok;

@@ -73,19 +73,20 @@ Handler define_plan(CLI::App& app) {
   add_plan_file(app, command->asked);
   add_plan_options(app, command->asked);
   add_deadline_options(app, command->asked);
-  app.add_option("--out", command->out, "write the best plan as a scenario, for windtunnel run")
+  app.add_option("--out", command->out, "write the best plan as a scenario for windtunnel run")
       ->type_name("FILE");
   CLI::Option* launch =
       app.add_option("--launch", command->launch,
-                     "also write the best plan as that training program's configuration, and name "
-                     "what it cannot say; where no --framework is named, plan for that program")
+                     "also write the best plan as the configuration of this training program, and "
+                     "list what it cannot express; without --framework, plan for this program")
           ->type_name("PROGRAM")
           ->check(one_of("program", launch_programs()));
-  app.add_option("--launch-to", command->launch_to, "into this file, in place of the answer's end")
+  app.add_option("--launch-to", command->launch_to,
+                 "write that configuration into this file instead of the end of the answer")
       ->type_name("FILE")
       ->needs(launch);
   app.add_flag("--explain", command->explain,
-               "print all that was tried, and each value taken with its origin");
+               "print everything that was tried, and the origin of each assumed value");
   add_answer_output(app, command->output);
   add_example(app, "--cluster '64 x dgx-h100' --model llama3-70b --tokens '2 T' --out best.yaml");
   return [command] { return run(*command); };

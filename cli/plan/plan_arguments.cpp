@@ -103,7 +103,7 @@ int whole_number(const std::string& text, const std::string& digits) {
   std::erase(plain, ',');
   const double number = plain.empty() || plain.size() > 8 ? 0 : std::stod(plain);
   if (number < 1 || number > 10e6)
-    refuse_cluster(text, "the number of nodes or GPUs is from 1 to 10 M");
+    refuse_cluster(text, "the number of nodes or GPUs must be from 1 to 10 M");
   return static_cast<int>(number);
 }
 
@@ -112,7 +112,7 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   const int above = below + node.gpus;
   if (gpus == below) return {gpus / node.gpus, node.name};
   if (below == 0) return {1, node.name, gpus};
-  refuse_cluster(text, fmt::format("{} GPUs are not whole nodes: a '{}' has {}; take {}", gpus,
+  refuse_cluster(text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {}", gpus,
                                    node.name, node.gpus, fmt::format("{} or {}", below, above)));
 }
 
@@ -154,8 +154,9 @@ ClusterArgument parse_cluster(const std::string& text) {
     refuse_cluster(text, unknown_name("node or GPU", name, machine_names()));
   }
   if (!per_node.empty() && whole_number(text, per_node) != node->gpus) {
-    refuse_cluster(text, fmt::format("the library's node of {} is '{}' with {} GPUs; name a node",
-                                     name, node->name, node->gpus));
+    refuse_cluster(
+        text, fmt::format("the library's node with {} is '{}' with {} GPUs; name a node instead",
+                          name, node->name, node->gpus));
   }
   if (!per_node.empty() || noun.starts_with("node")) return {number, node->name};
   return whole_nodes(text, number, *node);
@@ -176,14 +177,14 @@ std::string model_value(const std::string& text) {
   if (text.ends_with(".json") || text.ends_with(".args")) return fmt::format("'{}'", text);
   if (std::filesystem::exists(text)) {
     throw Error(Location{"--model"},
-                fmt::format("'{}' is no file of a model: a config.json of Hugging Face ends in "
+                fmt::format("'{}' is not a model file: a config.json of Hugging Face ends in "
                             ".json, arguments of Megatron-LM in .args, a scenario in .yaml",
                             text));
   }
   if (std::ranges::find(library_networks(), small, &LayerTable::name) != library_networks().end()) {
     throw Error(Location{"--model"},
-                fmt::format("{} processes samples rather than tokens, and a plan counts tokens; "
-                            "windtunnel run accepts it in a scenario: 'model: {}'",
+                fmt::format("{} processes samples, but a plan counts tokens; use it in a scenario "
+                            "for windtunnel run: 'model: {}'",
                             small, small));
   }
   std::vector<std::string> names;
@@ -192,10 +193,11 @@ std::string model_value(const std::string& text) {
   const std::string name = small.substr(small.rfind('/') + 1);
   if (std::ranges::find(names, name) != names.end()) return name;
   const std::string unknown = unknown_name("model", name, names);
-  throw Error(Location{"--model"},
-              fmt::format("{}{} or give a config.json of Hugging Face, or dimensions: "
-                          "'{{layers: 32, ...}}'",
-                          unknown, unknown.ends_with('?') ? "" : ";"));
+  throw Error(
+      Location{"--model"},
+      fmt::format(
+          "{}{} or give a config.json of Hugging Face, or the dimensions: '{{layers: 32, ...}}'",
+          unknown, unknown.ends_with('?') ? "" : ";"));
 }
 
 std::string model_value_from(const std::string& value, const std::string& file) {

@@ -60,7 +60,7 @@ double days_of(const std::string& text) {
       quantity_of("--days", plain ? text + " d" : text, Dimension::seconds) / kDay_s;
   if (days >= kLeast && days <= kMost) return days;
   throw Error(Location{"--days"},
-              fmt::format("{} to {} d are possible, not {}", kLeast, kMost, excerpt(text)));
+              fmt::format("must be from {} to {} d, not {}", kLeast, kMost, excerpt(text)));
 }
 
 std::vector<std::string> framework_names() {
@@ -123,7 +123,7 @@ Overrides take_file(PlanOptions& options) {
   if (options.cluster.empty()) {
     if (!job.cluster.pools.empty()) {
       throw Error(Location{options.file},
-                  "has pools of nodes of several kinds, which a plan does not support");
+                  "has several kinds of nodes (pools), which a plan does not support");
     }
     options.cluster = fmt::format("{} x {}", job.cluster.nodes, job.cluster.node.name);
     const DocumentNode* cluster = scenario.value_of("cluster");
@@ -167,49 +167,51 @@ void add_plan_options(CLI::App& app, PlanOptions& options) {
                               options.cluster))
       ->type_name("MACHINE");
   app.add_option("--model", options.model,
-                 with_default("a name (windtunnel list models), dimensions in braces as a scenario "
-                              "has them, or a file: config.json of Hugging Face, a scenario",
+                 with_default("a name (windtunnel list models), dimensions in braces as in a "
+                              "scenario, or a file: a config.json of Hugging Face, a scenario",
                               options.model))
       ->type_name("MODEL");
   app.add_option("--tokens", options.tokens,
                  with_default("to train on, e.g. '2 T'", options.tokens))
       ->type_name("COUNT");
   app.add_option("--framework", options.framework,
-                 "the software whose schedules, shardings and rules apply (default: the first in "
-                 "the library that runs on the GPU)")
+                 "the training software, with its schedules, shardings and rules (default: the "
+                 "first in the library that runs on the GPU)")
       ->type_name("NAME")
       ->check(one_of("framework", framework_names()));
-  app.add_option("--batch", options.batch, "tokens of a step (default: as models of its size)")
+  app.add_option("--batch", options.batch,
+                 "tokens of a step (default: usual for models of this size)")
       ->type_name("COUNT");
   app.add_option("--sequence", options.sequence, "tokens of a sequence (default: at most 8192)")
       ->type_name("TOKENS");
   app.add_option("--price", options.price, "e.g. '2 USD per gpu-hour' (default: by GPU)")
       ->type_name("PRICE");
   app.add_option("--headroom", options.headroom_percent,
-                 "percent of a GPU's memory that stay free (default 10)")
+                 "percent of a GPU's memory to keep free (default 10)")
       ->type_name("PERCENT")
       ->transform(without_percent_sign)
       ->check(number_in(0, 90));
-  app.add_option("--set", options.set, "set a further value of the scenario; may be repeated")
+  app.add_option("--set", options.set, "set another key of the scenario; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   CommandLine(app).add_threads(options.threads,
-                               "threads (default: all cores); the result is the same");
+                               "threads (default: all cores); the result does not depend on it");
 }
 
 void add_deadline_options(CLI::App& app, PlanOptions& options) {
   app.add_option("--days", options.days,
-                 "a deadline in days: say how likely it is met, which number of nodes meets it, "
+                 "a deadline in days: shows how likely it is met, which number of nodes meets it, "
                  "and what renting the cluster until then costs")
       ->type_name("DAYS");
-  app.add_option("--budget", options.budget, "the same for an amount of money, e.g. '800 K USD'")
+  app.add_option("--budget", options.budget,
+                 "a budget, with the same answers as for a deadline, e.g. '800 K USD'")
       ->type_name("USD");
 }
 
 void add_plan_file(CLI::App& app, PlanOptions& options) {
   app.add_option("FILE", options.file,
-                 "the configuration of a training program, or a scenario: what it says of machine, "
-                 "model, tokens, sequence, batch and software holds where no option says another")
+                 "the configuration of a training program, or a scenario, for machine, model, "
+                 "tokens, sequence, batch and software; options override it")
       ->type_name("SCENARIO");
 }
 
@@ -220,11 +222,12 @@ PlanRequest request_of(PlanOptions options) {
                                      {"--model", &options.model},
                                      {"--tokens", &options.tokens}}) {
     if (!text->empty()) continue;
-    throw Error(options.file.empty()
-                    ? fmt::format("{} is required; or give the configuration of a training program "
-                                  "or a scenario that says it",
-                                  option)
-                    : fmt::format("{} is required: {} does not say it", option, options.file));
+    throw Error(
+        options.file.empty()
+            ? fmt::format("{} is required; or give the configuration of a training program, or a "
+                          "scenario, that contains it",
+                          option)
+            : fmt::format("{} is required, because {} does not state it", option, options.file));
   }
   const ClusterArgument cluster = parse_cluster(options.cluster);
   PlanRequest request;
@@ -234,7 +237,7 @@ PlanRequest request_of(PlanOptions options) {
   request.tokens = quantity_of("--tokens", options.tokens, Dimension::count);
   if (request.tokens < 1e6) {
     throw Error(Location{"--tokens"},
-                fmt::format("{} are less than a step has; is a unit missing, as in '2 T'?",
+                fmt::format("{} are fewer than one step has; is a unit missing, as in '2 T'?",
                             options.tokens));
   }
   if (!options.framework.empty()) request.framework = options.framework;

@@ -103,7 +103,7 @@ Option CommandLine::add_flag(const std::string& name, bool& to, const std::strin
 }
 
 void CommandLine::add_set(std::vector<std::string>& to) const {
-  add_option("--set", to, "set a value of the scenario; may be repeated", "KEY=VALUE").repeatable();
+  add_option("--set", to, "set a key of the scenario; may be repeated", "KEY=VALUE").repeatable();
 }
 
 void CommandLine::add_json(bool& to) const {
@@ -155,7 +155,7 @@ void add_example(const CommandLine& app, const std::string& arguments) {
 void add_page_option(const CommandLine& app, std::string& file) {
   const auto ends_in_html = [](const std::string& name) {
     const bool page = name.ends_with(".html") || name.ends_with(".htm");
-    return page ? std::string() : fmt::format("'{}': a page's name ends in .html", name);
+    return page ? std::string() : fmt::format("'{}': the name of a page must end in .html", name);
   };
   app.add_option("--page", file, "write the answer as a page for a browser, in one file",
                  "FILE.html")
@@ -179,7 +179,7 @@ double budget_of(const std::string& text) {
     throw Error(fmt::format("--budget: {}", error.what()));
   }
   if (budget_s > 0) return budget_s;
-  throw Error(fmt::format("--budget: '{}' leaves no time; say '3 min'", text));
+  throw Error(fmt::format("--budget: '{}' is too short; give e.g. '3 min'", text));
 }
 
 }  // namespace windtunnel

@@ -32,7 +32,8 @@ std::optional<Json> document_of(const std::string& text, const std::string& path
   }
   if (document.is_discarded()) {
     const bool cut_off = text.substr(0, kHead).find("\"windtunnel-") != std::string::npos;
-    if (cut_off) throw Error(Location{path}, "not a JSON object: damaged or cut off");
+    if (cut_off)
+      throw Error(Location{path}, "the file is not a JSON object; it is damaged or cut off");
     return {};
   }
   if (document.is_object() &&
@@ -69,23 +70,23 @@ std::string command_line(const std::string& command, const Json& document) {
   const std::string folder = fs::absolute(path).lexically_normal().parent_path();
   if (format_of(document).starts_with("windtunnel-company")) {
     throw Error(Location{path},
-                fmt::format("is of several jobs; the record of each alone is {0}/job-N/{1}, "
-                            "`windtunnel report {0}` draws it",
+                fmt::format("is of several jobs; the record of each job alone is {0}/job-N/{1}; "
+                            "`windtunnel report {0}` writes the page of all",
                             shell_word(folder), kRecordFile));
   }
   const bool sweep = format_of(document).starts_with("windtunnel-sweep");
   std::string what =
       sweep ? fmt::format(
-                  "is of a sweep, not of one run; `windtunnel sweep resume {0}` runs what is "
-                  "missing of it, `windtunnel report {0}` draws it",
+                  "is of a sweep, not of one run; `windtunnel sweep resume {0}` runs its missing "
+                  "points, `windtunnel report {0}` writes its page",
                   shell_word(folder))
             : fmt::format(
-                  "is of a comparison, not of one run; each point that ran has a record that can "
-                  "be run in {0}/POINT/{1}, `windtunnel report {0}` draws it",
+                  "is of a comparison, not of one run; each point that ran has its own record in "
+                  "{0}/POINT/{1}; `windtunnel report {0}` writes the page",
                   shell_word(folder), kRecordFile);
   try {
-    what +=
-        fmt::format("; all of it again: {}", command_line(sweep ? "sweep" : "compare", document));
+    what += fmt::format("; to run all of it again: {}",
+                        command_line(sweep ? "sweep" : "compare", document));
   } catch (const Json::exception&) {
     // An older version wrote it, or no point could be simulated, so that the source is missing.
   }
@@ -100,7 +101,7 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
   const RecordSource& source = made.source;
   const std::string build = build_text(source.version, source.commit);
   if (build != program_build()) {
-    say(path, fmt::format("was made by {}, and this is {}: the result may be another one", build,
+    say(path, fmt::format("was made by {}, but this is {}: the result may differ", build,
                           program_build()));
   }
   std::optional<Case> again;
@@ -114,13 +115,12 @@ void say_differences(const std::string& path, const MadeRecord& made, const Scen
     if (file.text) continue;
     const auto now = std::ranges::find(again->files, file.name, &NamedFile::name);
     if (now == again->files.end() || now->hash == file.hash) continue;
-    say(path, fmt::format("{} has changed since; its text is not in the record, so the result uses "
-                          "its present content",
+    say(path, fmt::format("{} has changed since the record was made; the record does not contain "
+                          "its text, so the result uses its present content",
                           file.name));
   }
   if (again->key != made.key) {
-    say(path, fmt::format("the case is not the one that the record was made of: its key is {}, and "
-                          "was {}",
+    say(path, fmt::format("the case differs from the one in the record: its key is {}, but was {}",
                           again->key, made.key));
   }
 }

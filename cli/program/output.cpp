@@ -154,9 +154,11 @@ void prepare_folder(const std::string& folder) {
 void prepare_folder(const std::string& folder, const std::string& foreign) {
   std::error_code ignored;
   if (fs::exists(fs::path(folder) / foreign, ignored)) {
-    throw Error(Location{folder}, fmt::format("holds a result of another kind already ({}); take "
-                                              "another folder with --out",
-                                              foreign));
+    throw Error(
+        Location{folder},
+        fmt::format(
+            "already contains a result of another kind ({}); take another folder with --out",
+            foreign));
   }
   prepare_folder(folder);
 }
@@ -165,8 +167,8 @@ void check_folder_of(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code ignored;
   if (folder.empty() || std::filesystem::is_directory(folder, ignored)) return;
-  throw Error(Location{path}, fmt::format("there is no folder '{}' to write it into; make it first",
-                                          folder.string()));
+  throw Error(Location{path},
+              fmt::format("the folder '{}' does not exist; make it first", folder.string()));
 }
 
 void write_file(const std::string& path, const std::string& content) {

@@ -80,7 +80,7 @@ std::vector<std::string> split_values(const std::string& option, const std::stri
     }
   }
   if (nesting.inside()) {
-    throw Error(fmt::format("{} '{}': a bracket or quote is left open", option, argument));
+    throw Error(fmt::format("{} '{}': a bracket or quote is not closed", option, argument));
   }
   for (std::string& part : parts) {
     part = std::string(trimmed(part));
@@ -147,10 +147,10 @@ std::vector<std::string> values_of(const Field& field, const Range& range) {
   const double low = parse_quantity(range.low, dimension);
   const double high = parse_quantity(range.high, dimension);
   if (range.count < 2 || range.count > kMostValues) {
-    throw Error(fmt::format("LO:HI:N takes 2 to {} values", kMostValues));
+    throw Error(fmt::format("the N of LO:HI:N must be from 2 to {}", kMostValues));
   }
   if (range.logarithmic && !(low > 0 && high > 0)) {
-    throw Error("equal factors need both ends above 0; leave `log` away for equal steps");
+    throw Error("equal factors need both ends above 0; leave out `log` for equal steps");
   }
   const bool whole = field.scalar == ScalarType::integer || dimension == Dimension::iterations;
   std::vector<std::string> values = {range.low};
@@ -180,8 +180,9 @@ std::vector<std::string> without_ranges(const std::string& option, const std::st
     const std::optional<Range> range = range_of(value);
     if (!range) {
       if (value.find(':') != std::string::npos && !value.starts_with('{')) {
-        throw Error(fmt::format("{} '{}': a range is LO:HI:N, or LO:HI:Nlog for equal factors",
-                                option, argument));
+        throw Error(fmt::format(
+            "{} '{}': a range must have the form LO:HI:N, or LO:HI:Nlog for equal factors", option,
+            argument));
       }
       all.push_back(value);
       continue;
@@ -240,8 +241,8 @@ std::vector<VariedKey> parse_varied(const std::vector<std::string>& arguments,
     points *= static_cast<double>(keys.back().values.size());
   }
   if (points > kMostPoints) {
-    throw Error(fmt::format("{}: {:.0f} combinations; at most {:.0f} are taken", option, points,
-                            kMostPoints));
+    throw Error(fmt::format("{}: there are {:.0f} combinations; at most {:.0f} are possible",
+                            option, points, kMostPoints));
   }
   return keys;
 }

@@ -91,7 +91,7 @@ int exit_status(ExitCode code) {
 }
 
 void add_quiet(CLI::App& app, bool& quiet) {
-  app.add_flag("-q,--quiet", quiet, "only the answer: no progress, no notes");
+  app.add_flag("-q,--quiet", quiet, "print only the answer, without progress and notes");
   for (CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     add_quiet(*sub, quiet);
   }
@@ -232,7 +232,7 @@ int run_program(const CliProgram& program, int argc, char** argv) {
              fmt::format("{}: cannot be read: {}", error.path1().string(), error.code().message()));
     return exit_status(ExitCode::usage);
   } catch (const std::bad_alloc&) {
-    complain(program, "out of memory; ask for less at a time");
+    complain(program, "out of memory; make the request smaller");
     return exit_status(ExitCode::failed);
   } catch (const std::exception& error) {
     complain(program, fmt::format("internal error, please report it: {}", error.what()));

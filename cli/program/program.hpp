@@ -41,9 +41,10 @@ struct EnvironmentVariable {
 };
 
 inline constexpr EnvironmentVariable kEnvironment[] = {
-    {kFileLimitVariable, "what is held of a file at most (else: scenarios 16MiB, tables 1GiB)"},
-    {"NO_COLOR", "set to anything: nothing is bold"},
-    {"COLUMNS", "the width that tables fit, in place of the terminal's"},
+    {kFileLimitVariable,
+     "maximum size of a file that is read (default: scenarios 16MiB, tables 1GiB)"},
+    {"NO_COLOR", "if set, no text is bold"},
+    {"COLUMNS", "width of tables, instead of the terminal's"},
 };
 
 inline constexpr const char* kEnvironmentTitle = "\nEnvironment:\n";

@@ -28,7 +28,7 @@ void become_sibling(const std::string& command, char** argv) {
   const fs::path path = sibling();
   execv(path.c_str(), argv);
   throw Error(
-      fmt::format("'{}' is a command of {}, which cannot be run: {}: {}; it belongs in the folder "
+      fmt::format("'{}' is a command of {}, which cannot be run: {}: {}; it must be in the folder "
                   "of this program: ./dev build builds both, and packages contain both",
                   command, kSibling, path.string(), std::strerror(errno)));
 }

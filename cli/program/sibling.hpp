@@ -16,7 +16,9 @@ struct CommandName {
 
 // In the order of the help.
 inline constexpr std::array kSiblingCommands = std::to_array<CommandName>({
-    {"execute", "run its tasks for real, in processes of this machine, against the simulation"},
+    {"execute",
+     "run the tasks of a scenario for real, in processes of this machine, and compare with the "
+     "simulation"},
     {"validate", "predicted against measured"},
     {"calibrate", "fit the cost models to measured step times"},
 });

@@ -18,11 +18,13 @@ Handler define_schedule_list(const CommandLine& app) {
 
 const std::vector<Command>& schedule_commands() {
   static const std::vector<Command> table = {
-      {"list", "the schedules that have a name", define_schedule_list},
-      {"show", "makespan, bubbles and memory of one", define_schedule_show},
-      {"search", "the best order for given times and memory, with a bound", define_schedule_search},
-      {"export", "write one as torch.distributed.pipelining reads it", define_schedule_export},
-      {"import", "read such a file, check it, lower it", define_schedule_import},
+      {"list", "list the named schedules", define_schedule_list},
+      {"show", "show makespan, bubbles and memory of a schedule", define_schedule_show},
+      {"search", "search the best order for given times and memory, with a bound",
+       define_schedule_search},
+      {"export", "write a schedule as a CSV that torch.distributed.pipelining reads",
+       define_schedule_export},
+      {"import", "read such a CSV, check it and lower it", define_schedule_import},
   };
   return table;
 }

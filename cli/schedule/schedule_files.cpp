@@ -99,10 +99,11 @@ Handler define_schedule_export(const CommandLine& app) {
   auto options = std::make_shared<ExportOptions>();
   options->source = add_schedule_source(app);
   app.add_flag("--torch", options->torch,
-               "as a CSV of torch.distributed.pipelining (the only format, and the default)");
+               "write a CSV of torch.distributed.pipelining (the only format, and the default)");
   app.add_flag("--comms", options->comms,
-               "lowered: with sends, receives and reductions (compute_comms)");
-  app.add_flag("--fsdp", options->fsdp, "with --comms: weights gathered ahead of use and dropped");
+               "lower the schedule: add sends, receives and reductions (compute_comms)");
+  app.add_flag("--fsdp", options->fsdp,
+               "with --comms: also gather weights ahead of use and drop them");
   app.add_flag("--merge-backwards", options->merge,
                "write an input gradient directly followed by its weight gradient as one backward");
   app.add_flag("--extended", options->extended,
@@ -119,8 +120,10 @@ Handler define_schedule_import(const CommandLine& app) {
   app.add_option("FILE", options->file, "a CSV of torch.distributed.pipelining").required();
   add_dialect(app, options->dialect);
   app.add_flag("--lower", options->lower, "place sends, receives and reductions as torch does");
-  app.add_flag("--fsdp", options->fsdp, "with --lower: weights gathered ahead of use and dropped");
-  app.add_option("--out", options->out, "write it here, in today's dialect", "FILE");
+  app.add_flag("--fsdp", options->fsdp,
+               "with --lower: also gather weights ahead of use and drop them");
+  app.add_option("--out", options->out, "write the schedule to this file, in the current dialect",
+                 "FILE");
   add_page_option(app, options->page);
   add_example(app, "schedule.csv --lower");
   return [options] { return import_schedule(*options); };

@@ -59,7 +59,7 @@ ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
   ScheduleSourceOptions source = *options.source;
   const double memory_limit = source.memory_limit;
   if (source.scenario.empty()) {
-    if (!(memory_limit >= 0)) throw Error("--memory-limit: activations are at least 0");
+    if (!(memory_limit >= 0)) throw Error("--memory-limit: must be at least 0");
     source.what = chunks == 1 ? "1f1b" : "looped-bfs";
     source.chunks = chunks;
     source.memory_limit = 0;
@@ -68,8 +68,8 @@ ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
   ScheduleRequest& request = loaded.request;
   if (request.slices != 1 || loaded.schedule.directions != 1 || loaded.schedule.iterations != 1) {
     throw Error(
-        fmt::format("schedule '{}' of the scenario has slices, directions or iterations, "
-                    "which a search does not know",
+        fmt::format("schedule '{}' of the scenario has slices, directions or several iterations, "
+                    "which a search does not support",
                     loaded.schedule.name));
   }
   request.group = 0;
@@ -81,7 +81,7 @@ ScheduleSource source_of(const ScheduleSearchOptions& options, int chunks) {
     }
   } else if (request.memory_limit == 0) {
     request.memory_limit = memory_left(*loaded.the_case);
-    loaded.notes.push_back(fmt::format("memory limit: the {} that GPUs have left for activations",
+    loaded.notes.push_back(fmt::format("memory limit: the {} that GPUs have free for activations",
                                        format_bytes(request.memory_limit)));
   }
   return loaded;
@@ -145,7 +145,7 @@ class Printer {
       : source_(source), result_(result), played_s_(played_s) {}
 
   SummarySection section(SearchObjective objective) const {
-    return {"What was found, and what cannot be beaten", rows(objective), table()};
+    return {"What was found, and the lower bounds", rows(objective), table()};
   }
 
   Json document(const ScheduleSearchOptions& options) const {
@@ -205,7 +205,7 @@ class Printer {
     if (const LeftOutOrder* faster = faster_left_out(objective)) {
       rows.push_back(
           {"faster, not searched",
-           fmt::format("{}: {} ({}); the bound is not of such orders", faster->order.name,
+           fmt::format("{}: {} ({}); the bound does not apply to such orders", faster->order.name,
                        time(objective_s(faster->order.evaluation, objective)), faster->why)});
     }
     return rows;
@@ -335,25 +335,27 @@ Handler define_schedule_search(const CommandLine& app) {
   app.remove_option("SCHEDULE");
   app.remove_option("--dialect");
   for (const char* name : kNotSearched) app.option(name).hide();
-  app.add_option("--objective", options->objective,
-                 "longest-stage (default; the span that counts with post-validation) or makespan",
-                 "NAME")
+  app.add_option(
+         "--objective", options->objective,
+         "what to minimise: longest-stage (default; what counts with post-validation) or makespan",
+         "NAME")
       .check(one_of("objective", {"longest-stage", "makespan"}));
   app.add_option("--waiting-share", options->waiting_share,
-                 "share of the activations that waits for the weight gradient (default 0.5)",
+                 "share of the activations that is kept until the weight gradient (default 0.5)",
                  "SHARE")
       .check(number_in(0.0, 1.0));
   app.add_option("--effort", options->effort,
-                 "actions that the local search times, in millions (default 20)", "N")
+                 "millions of actions that the local search evaluates (default 20)", "N")
       .check(number_in(0.0, 1e9));
   app.add_option("--seconds", options->seconds,
                  "end the local search after this time; the result may then differ from run to run",
                  "S")
       .check(number_in(0.0, 1e9));
-  app.add_option("--seed", options->seed, "of the local search (default 1)", "N");
+  app.add_option("--seed", options->seed, "seed of the local search (default 1)", "N");
   app.add_option("--out", options->out, "write the best schedule as a torch CSV", "FILE.csv");
   add_answer_output(app, options->output);
-  app.add_threads(options->threads, "threads (default: all cores); the result is the same");
+  app.add_threads(options->threads,
+                  "threads (default: all cores); the result does not depend on it");
   add_example(app, "--ranks 4 --microbatches 8 --times 1,1,1 --out best.csv");
   return [options] { return search(*options); };
 }

@@ -43,7 +43,7 @@ double norm_of(const std::string& text, const ScheduleSource& source) {
   } catch (const Error& error) {
     throw Error(fmt::format("--norm: {}", error.what()));
   }
-  throw Error(fmt::format("--norm '{}': a time is at least 0", text));
+  throw Error(fmt::format("--norm '{}': a time must be at least 0", text));
 }
 
 ExitCode show(const ShowOptions& given) {
@@ -70,20 +70,24 @@ ExitCode show(const ShowOptions& given) {
 Handler define_schedule_show(const CommandLine& app) {
   auto options = std::make_shared<ShowOptions>();
   options->source = add_schedule_source(app);
-  app.add_flag("--gantt", options->gantt, "draw it, a row per rank");
+  app.add_flag("--gantt", options->gantt, "draw the schedule, one row per rank");
   app.add_option("--width", options->output.width, "characters per line (default: the terminal's)",
                  "N")
       .check(whole_in(20, 100000));
-  app.add_option("--sends", options->sends, "asynchronous (default), blocking or synchronous",
+  app.add_option("--sends", options->sends,
+                 "how ranks send: asynchronous (default), blocking or synchronous",
                  "HOW:{asynchronous,blocking,synchronous}");
   app.add_flag("--post-validation", options->analysis.sync.post_validation,
-               "no rank waits for the gradients' norm: the step is the longest span of a rank");
+               "no rank waits for the gradients' norm, so the step is the longest span of a rank");
   app.add_option("--norm", options->norm, "time of the norm's all-reduce at the end (default 0)",
                  "T");
   SensitivityOptions& sensitivity = options->analysis.sensitivity;
-  app.add_option("--jitter", sensitivity.jitter, "of an action's time (default 0.05)", "SIGMA")
+  app.add_option("--jitter", sensitivity.jitter,
+                 "standard deviation of the jitter, relative to an action's time (default 0.05)",
+                 "SIGMA")
       .check(number_in(0.0, 2.0));
-  app.add_option("--draws", sensitivity.draws, "of the jitter (default 200)", "N")
+  app.add_option("--draws", sensitivity.draws, "number of random draws of the jitter (default 200)",
+                 "N")
       .check(whole_in(0, 1000000));
   app.add_option("--slow", sensitivity.slowness, "how much slower a slow rank is (default 0.1)",
                  "X")

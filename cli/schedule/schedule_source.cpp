@@ -38,7 +38,7 @@ Time parse_time(const char* option, std::string_view text) {
     throw Error(fmt::format("{}: {}, nor a plain number", option, fault.what()));
   }
   if (!(value >= 0 && value < 1e12)) {
-    throw Error(fmt::format("{} '{}': a time is at least 0", option, text));
+    throw Error(fmt::format("{} '{}': a time must be at least 0", option, text));
   }
   return {value, !plain};
 }
@@ -63,12 +63,12 @@ RankTimes parse_times(const std::string& text) {
   }
   if (count != times.value.size()) {
     throw Error(
-        fmt::format("--times '{}': expected three times, of a rank's forward, input gradient and "
-                    "weight gradient, as in 1,1.2,0.8 or '10 ms,12 ms,8 ms'",
+        fmt::format("--times '{}': expected three times of a rank (forward, input gradient, weight "
+                    "gradient), as in 1,1.2,0.8 or '10 ms,12 ms,8 ms'",
                     text));
   }
   if (units != 0 && units != count) {
-    throw Error(fmt::format("--times '{}': all three with units, or none", text));
+    throw Error(fmt::format("--times '{}': give units to all three times, or to none", text));
   }
   times.in_seconds = units > 0;
   return times;
@@ -121,9 +121,11 @@ bool is_file(std::string_view what) {
 }
 
 ScheduleSource of_scenario(const ScheduleSourceOptions& options) {
-  reject_given(options, "is a number of the scenario; use --set there");
+  reject_given(options, "is taken from the scenario; change it with --set");
   if (!options.times.empty() || !options.message.empty() || options.recompute) {
-    throw Error("--times, --message and --recompute: the scenario has costs of its own");
+    throw Error(
+        "--times, --message and --recompute cannot be used with --scenario, which has its own "
+        "costs");
   }
   Overrides overrides = parse_overrides(options.set);
   if (is_file(options.what)) {
@@ -158,7 +160,7 @@ void add_costs(const ScheduleSourceOptions& options, ScheduleSource& source) {
   const RankTimes times = parse_times(options.times);
   const Time message = options.message.empty() ? Time{} : parse_time("--message", options.message);
   if (message.value > 0 && message.in_seconds != times.in_seconds) {
-    throw Error("--times and --message: both with units, or neither");
+    throw Error("--times and --message: give units to both, or to neither");
   }
   const Schedule& schedule = source.schedule;
   source.in_seconds = times.in_seconds;
@@ -192,7 +194,7 @@ ScheduleSource of_name(const ScheduleSourceOptions& options) {
 }
 
 ScheduleSource of_file(const ScheduleSourceOptions& options) {
-  reject_given(options, "is for a schedule by name; a file has its own");
+  reject_given(options, "applies to a schedule by name; a file already contains it");
   const TorchSchedule torch = load_torch_schedule(options.what, options.dialect);
   ScheduleSource source;
   // Gathers and reductions have no cost in this analysis.
@@ -212,20 +214,20 @@ std::shared_ptr<ScheduleSourceOptions> add_schedule_source(const CommandLine& ap
   app.add_option("--ranks", to.ranks, "pipeline ranks (default 4)", "P");
   app.add_option("--microbatches", to.microbatches, "micro-batches of an iteration (default 8)",
                  "M");
-  app.add_option("--chunks", to.chunks, "model chunks per rank (default: the schedule's usual)",
-                 "V");
+  app.add_option("--chunks", to.chunks,
+                 "model chunks per rank (default: the usual number of the schedule)", "V");
   app.add_option("--group", to.group, "micro-batches that pass through a chunk together", "G");
-  app.add_option("--slices", to.slices, "pieces of a micro-batch's sequence", "K");
-  app.add_flag("--defer-weights", to.defer_weights, "weight gradients apart, at the end (2BP)");
+  app.add_option("--slices", to.slices, "pieces into which a sequence is cut", "K");
+  app.add_flag("--defer-weights", to.defer_weights, "move the weight gradients to the end (2BP)");
   app.add_option("--times", to.times,
-                 "forward, input gradient and weight gradient of a rank's whole share, as in "
-                 "1,1.2,0.8 or '10 ms,12 ms,8 ms' (default 1,1,1)",
+                 "times of forward, input gradient and weight gradient of all layers of a rank, as "
+                 "in 1,1.2,0.8 or '10 ms,12 ms,8 ms' (default 1,1,1)",
                  "F,I,W");
-  app.add_flag("--recompute", to.recompute, "backwards do the forward again");
+  app.add_flag("--recompute", to.recompute, "backward passes recompute the forward pass");
   app.add_option("--message", to.message, "time of a message between ranks (default 0)", "T");
   app.add_option("--memory-limit", to.memory_limit,
-                 "activations of a rank, in those of a micro-batch on a whole rank; a limit in "
-                 "bytes is schedule.memory_limit of a scenario",
+                 "limit of a rank's activations, in units of those of one micro-batch on a rank; "
+                 "for a limit in bytes use schedule.memory_limit of a scenario",
                  "A");
   add_dialect(app, to.dialect);
   app.add_option("--scenario", to.scenario, "ranks, micro-batches and costs of this job (YAML)",
@@ -285,8 +287,8 @@ std::optional<TorchDialect> parse_dialect(const std::string& name) {
 
 void add_dialect(const CommandLine& app, std::string& dialect) {
   app.add_option("--dialect", dialect,
-                 "of a torch CSV: current (I, W, B) or old (B, W, BW) for input gradient, weight "
-                 "gradient, full backward; default: what the file tells",
+                 "letters in a torch CSV for input gradient, weight gradient and full backward: "
+                 "current (I, W, B) or old (B, W, BW); default: as the file shows",
                  "WHICH:{current,old}");
 }
 

@@ -85,7 +85,7 @@ class Handlers {
     }
     // A stated length is checked against kLongestRequest.
     if (post && !request.has_header("Content-Length")) {
-      refuse(response, 411, "A request says how long it is.\n");
+      refuse(response, 411, "A request must state its length.\n");
       return false;
     }
     return true;
@@ -142,8 +142,8 @@ void serve(LiveStudy& study, const ServerOptions& options, const std::atomic<boo
   handlers.add_to(server);
   const int port = options.port > 0 ? options.port : server.bind_to_any_port(options.host);
   if (port <= 0 || (options.port > 0 && !server.bind_to_port(options.host, port))) {
-    throw Error(fmt::format("cannot listen on {}:{}; another program may have it: --port takes "
-                            "another one, 0 a free one",
+    throw Error(fmt::format("cannot listen on {}:{}; another program may use the port: choose "
+                            "another one with --port, or a free one with --port 0",
                             options.host, options.port),
                 ExitCode::failed);
   }

@@ -50,7 +50,9 @@ std::string token_fault(const std::string& token) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
            kMarks.find(c) != std::string_view::npos;
   });
-  return plain && token.size() >= 8 ? "" : "a token is eight or more of A-Z, a-z, 0-9 and . _ ~ -";
+  return plain && token.size() >= 8
+             ? ""
+             : "a token must be at least eight characters of A-Z, a-z, 0-9 and . _ ~ -";
 }
 
 ExitCode run(ServeOptions options) {
@@ -79,14 +81,16 @@ Handler define_serve(const CommandLine& app) {
       "8 x dgx-h100)");
   app.add_set(options->set);
   options->server.port = 8741;
-  app.add_option("--port", options->server.port, "where it listens; 0: a free port", "PORT")
+  app.add_option("--port", options->server.port, "port on which the server listens; 0: a free port",
+                 "PORT")
       .check(whole_in(0, 65535))
       .show_default();
   app.add_option("--host", options->server.host,
-                 "on which address: by default others than this machine cannot reach it", "ADDRESS")
+                 "address on which the server listens; by default other machines cannot reach it",
+                 "ADDRESS")
       .show_default();
   app.add_option("--token", options->server.token,
-                 "what the page's address has to say (default: random, new each time)", "TEXT")
+                 "secret in the page's address (default: random, new each time)", "TEXT")
       .check(Check(token_fault));
   app.add_threads(options->threads, "threads of the simulation (default: all cores)");
   add_example(app, "scenarios/small.yaml");

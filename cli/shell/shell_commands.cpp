@@ -50,7 +50,7 @@ void print_manual(const CLI::App& app, const std::string& command) {
 
 Handler define_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "whose completion is printed")
+  app.add_option("SHELL", *shell, "the shell")
       ->required()
       ->check(one_of("shell", {"bash", "zsh", "fish"}));
   add_example(app, "bash > ~/.local/share/bash-completion/completions/windtunnel");

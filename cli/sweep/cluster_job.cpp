@@ -39,10 +39,9 @@ void check_line(const char* option, const std::string& value) {
   const bool clean =
       std::ranges::none_of(value, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
   if (clean) return;
-  throw Error(
-      fmt::format("{}: holds a line's end or another control character; give one option, "
-                  "and --option again for the next",
-                  option));
+  throw Error(fmt::format(
+      "{}: contains a line break or another control character; repeat --option for several options",
+      option));
 }
 
 void check_memory(const std::string& memory) {
@@ -69,10 +68,10 @@ void check_own(const std::string& option) {
       Own{"--cpus-per-task", "take --cpus"},
       Own{"-c", "take --cpus"},
       Own{"--cpus", "take --cpus"},
-      Own{"--output", "logs go to shard-I.log"},
-      Own{"-o", "logs go to shard-I.log"},
-      Own{"--stdout", "logs go to shard-I.log"},
-      Own{"--stderr", "logs go to shard-I.log"},
+      Own{"--output", "logs are written to shard-I.log"},
+      Own{"-o", "logs are written to shard-I.log"},
+      Own{"--stdout", "logs are written to shard-I.log"},
+      Own{"--stderr", "logs are written to shard-I.log"},
       Own{"--dependency", "the merge uses it to wait for the shards"},
       Own{"-d", "the merge uses it to wait for the shards"},
       Own{"--parsable", "the program reads the answer"},
@@ -81,8 +80,8 @@ void check_own(const std::string& option) {
   const std::string_view name = std::string_view(option).substr(0, option.find_first_of("= "));
   for (const Own& own : kOwn) {
     if (name != own.name) continue;
-    throw Error(fmt::format("--option '{}': {} is set by `sweep submit` itself; {}", option,
-                            own.name, own.instead));
+    throw Error(fmt::format("--option '{}': {} is set by `sweep submit`; {}", option, own.name,
+                            own.instead));
   }
 }
 
@@ -133,7 +132,7 @@ void check_taken(const ClusterJob& job) {
       engines += fmt::format("{}--{}", engines.empty() ? "" : ", ", name_of(engine));
     }
     const std::string instead = each.instead;
-    throw Error(fmt::format("{} is taken with {}, not with --{}{}", each.option, engines,
+    throw Error(fmt::format("{} applies to {}, not to --{}{}", each.option, engines,
                             name_of(job.engine), instead.empty() ? "" : "; " + instead));
   }
 }
@@ -155,8 +154,8 @@ void check_kubernetes(const ClusterJob& job) {
   const std::string below = path.ends_with('/') ? path : path + "/";
   if (job.folder.starts_with(below)) return;
   throw Error(
-      fmt::format("the folder {} is not below {}, where the pods see the volume: say with "
-                  "--folder what it is called there, as in --folder {}out",
+      fmt::format("the folder {} is not below {}, where the pods mount the volume: state its name "
+                  "in the pods, as in --folder {}out",
                   job.folder, path, below));
 }
 
@@ -226,8 +225,8 @@ void check_job(const ClusterJob& job) {
   if (job.engine == Engine::kubernetes) check_kubernetes(job);
   for (const std::string& host : job.hosts) {
     if (!is_one_word(host)) {
-      throw Error(
-          fmt::format("--ssh: '{}' is no host; expected [USER@]HOST,..., as in node1,node2", host));
+      throw Error(fmt::format(
+          "--ssh: '{}' is not a host; expected [USER@]HOST,..., as in node1,node2", host));
     }
   }
 }
@@ -244,8 +243,8 @@ long time_limit_s(const std::string& text) {
   constexpr long kMost = 1000 * kDay;
   if (*seconds > 0 && *seconds <= kMost) return *seconds;
   throw Error(
-      fmt::format("--time '{}': expected what a shard may take, up to 1000 days: '90 min', "
-                  "'2 h', or as Slurm writes it: 90 (minutes), 1:30:00, 1-12:00:00",
+      fmt::format("--time '{}': expected the time limit of a shard, up to 1000 days: '90 min', '2 "
+                  "h', or as in Slurm: 90 (minutes), 1:30:00, 1-12:00:00",
                   text));
 }
 

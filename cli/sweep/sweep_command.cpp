@@ -68,8 +68,8 @@ void say_notes(const std::vector<SweepCase>& cases) {
 SweepPlan plan_of(const SweepGrid& grid, int threads) {
   if (grid.scenario.empty())
     throw Error("expected a SCENARIO: windtunnel sweep SCENARIO --vary ...");
-  if (grid.vary.empty()) throw Error("--vary is required: what does the sweep vary?");
-  if (grid.out.empty()) throw Error("--out is required: a sweep keeps its points in a folder");
+  if (grid.vary.empty()) throw Error("--vary is required: it says what the sweep varies");
+  if (grid.out.empty()) throw Error("--out is required: a sweep writes its points into a folder");
   SweepPlan plan;
   plan.version = program_build();
   plan.sweep.scenario = load_scenario(grid.scenario, parse_overrides(grid.set)).text;
@@ -146,15 +146,17 @@ std::string begun(const std::string& folder) {
   std::string path = cases_path(folder);
   if (fs::exists(path)) return path;
   throw Error(Location{path},
-              "no such file: a sweep is begun with `windtunnel sweep SCENARIO "
-              "--vary ... --out DIR` or `windtunnel sweep expand`");
+              "there is no such file: begin a sweep with `windtunnel sweep SCENARIO --vary ... "
+              "--out DIR` or `windtunnel sweep expand`");
 }
 
 void check_version(const std::string& path, const std::string& version) {
   if (version == program_build()) return;
-  throw Error(Location{path}, fmt::format("the sweep was begun by version {}, and this is {}: "
-                                          "their results must not be mixed",
-                                          version, program_build()));
+  throw Error(
+      Location{path},
+      fmt::format(
+          "the sweep was begun by version {}, but this is {}; their results must not be mixed",
+          version, program_build()));
 }
 
 std::string resume_line(const std::string& folder) {
@@ -170,8 +172,8 @@ SweepShard parse_shard(const std::string& text) {
   if (index == "auto") index = launcher_index();
   const SweepShard shard{shard_number(index, text), shard_number(count, text)};
   if (shard.index >= shard.count) {
-    throw Error(fmt::format("--shard '{}': there is no part {} of {}; parts count from 0", text,
-                            shard.index, shard.count));
+    throw Error(fmt::format("--shard '{}': there is no part {} of {}; parts are counted from 0",
+                            text, shard.index, shard.count));
   }
   return shard;
 }
@@ -186,9 +188,10 @@ SweepPlan begin_sweep(const SweepGrid& grid, int threads) {
   }
   const std::string difference = difference_of(read_cases(path), plan);
   if (difference.empty()) return plan;
-  throw Error(Location{path}, fmt::format("the folder holds another sweep: {}; take another folder "
-                                          "with --out, or go on with the old one: {}",
-                                          difference, resume_line(grid.out)));
+  throw Error(Location{path},
+              fmt::format("the folder already contains another sweep: {}; take another folder with "
+                          "--out, or continue the old sweep: {}",
+                          difference, resume_line(grid.out)));
 }
 
 SweepPlan open_sweep(const std::string& folder) {
@@ -233,7 +236,7 @@ ExitCode run_shard(const std::string& folder, const SweepPlan& plan, const Sweep
     part.finish();
   }
   if (done == cases.size()) return ExitCode::ok;
-  print_failure(fmt::format("interrupted: {} of {} points are finished; go on with: {}\n",
+  print_failure(fmt::format("interrupted: {} of {} points are finished; continue with: {}\n",
                             finished + done, plan.cases.size(), resume_line(folder)));
   return ExitCode::incomplete;
 }

@@ -11,7 +11,7 @@ namespace windtunnel {
 namespace {
 
 void add_threads(const CommandLine& app, int& threads) {
-  app.add_threads(threads, "threads (default: all cores); the result is the same");
+  app.add_threads(threads, "threads (default: all cores); the result does not depend on it");
 }
 
 void add_folder(const CommandLine& app, std::string& folder) {
@@ -21,8 +21,8 @@ void add_folder(const CommandLine& app, std::string& folder) {
 void add_grid(const CommandLine& app, SweepGrid& grid) {
   app.add_option("SCENARIO", grid.scenario, "scenario file (YAML)");
   app.add_option("--vary", grid.vary,
-                 "values of a key, or N of them from LO to HI by equal steps or (log) factors; "
-                 "repeated: every combination",
+                 "values of a key, or N values from LO to HI in equal steps or (log) factors; "
+                 "repeated, every combination is run",
                  "KEY=A,B,C|LO:HI:N[log]")
       .repeatable();
   app.add_option("--replicas", grid.replicas, "campaigns simulated per point (campaign.replicas)",
@@ -34,8 +34,8 @@ void add_grid(const CommandLine& app, SweepGrid& grid) {
 
 void add_write_once(const CommandLine& app, int& seconds) {
   app.add_option("--write-once", seconds,
-                 "for object storage: seconds between new files of results; a file does not change "
-                 "once it is written",
+                 "for object storage: seconds between new result files, which are not changed "
+                 "after they are written",
                  "S")
       .check(whole_in(1, 86400));
 }
@@ -46,11 +46,11 @@ Handler define_expand(const CommandLine& app) {
   add_example(app, "scenarios/llama3-405b.yaml --vary layout.vpp=1,2,4 --out out");
   return [grid] {
     const SweepPlan plan = begin_sweep(*grid, 0);
-    print_human(fmt::format("{0} cases are written, none has run; next:\n"
-                            "  windtunnel sweep run {1} --shard 0/1 (in N parts: 0/N, 1/N, ...)\n"
-                            "  windtunnel sweep merge {1}\n",
-                            plan.cases.size(), grid->out),
-                false);
+    print_human(
+        fmt::format("{0} cases are written, but none has run; next:\n  windtunnel sweep run {1} "
+                    "--shard 0/1 (in N parts: 0/N, 1/N, ...)\n  windtunnel sweep merge {1}\n",
+                    plan.cases.size(), grid->out),
+        false);
     return ExitCode::ok;
   };
 }
@@ -63,7 +63,8 @@ Handler define_shard(const CommandLine& app) {
   auto options = std::make_shared<Options>();
   add_folder(app, options->folder);
   app.add_option("--shard", options->shard,
-                 fmt::format("part I of N, from 0; auto: I from what the launcher sets of {}",
+                 fmt::format("part I of N, counted from 0; auto: I is taken from whichever of "
+                             "these the launcher sets: {}",
                              fmt::join(kIndexVariables, ", ")),
                  "I/N|auto/N");
   add_threads(app, options->threads);
@@ -109,7 +110,7 @@ Handler define_status(const CommandLine& app) {
   add_folder(app, *folder);
   auto logs = std::make_shared<bool>(false);
   app.add_flag("--json", *json, "one JSON document");
-  app.add_flag("--logs", *logs, "with the last line of each shard's log");
+  app.add_flag("--logs", *logs, "also print the last line of each shard's log");
   add_example(app, "out --logs");
   return [folder, json, logs] { return show_sweep_status(*folder, *json, *logs); };
 }
@@ -125,7 +126,7 @@ Engine engine_of(const SubmitOptions& options) {
                     static_cast<int>(options.hyperqueue) +
                     static_cast<int>(!options.job.hosts.empty());
   if (given != 1) {
-    throw Error("to which cluster? State one of --slurm, --kubernetes, --hyperqueue and --ssh");
+    throw Error("state to which cluster: one of --slurm, --kubernetes, --hyperqueue and --ssh");
   }
   if (options.slurm) return Engine::slurm;
   if (options.kubernetes) return Engine::kubernetes;
@@ -133,13 +134,13 @@ Engine engine_of(const SubmitOptions& options) {
 }
 
 void add_engines(const CommandLine& app, SubmitOptions& options) {
-  app.add_flag("--slurm", options.slurm, "to Slurm: an array job, and a merge after it");
+  app.add_flag("--slurm", options.slurm, "submit to Slurm: an array job, and a merge after it");
   app.add_flag("--kubernetes", options.kubernetes,
-               "to Kubernetes: an Indexed Job, by kubectl; a second one merges");
+               "submit to Kubernetes with kubectl: an Indexed Job, and a second one that merges");
   app.add_flag("--hyperqueue", options.hyperqueue,
-               "to HyperQueue: a task array, by hq; waits, then merges");
-  app.add_option("--ssh", options.job.hosts, "to these hosts, a shard each; waits, then merges",
-                 "[USER@]HOST,...")
+               "submit to HyperQueue with hq: a task array; waits, then merges");
+  app.add_option("--ssh", options.job.hosts,
+                 "run on these hosts, one shard each; waits, then merges", "[USER@]HOST,...")
       .separated_by(',')
       .repeatable();
 }
@@ -147,37 +148,39 @@ void add_engines(const CommandLine& app, SubmitOptions& options) {
 void add_limits(const CommandLine& app, ClusterJob& job) {
   app.add_option("--shards", job.shards, "parts of the sweep (default 16)", "N")
       .check(whole_in(1, 1000000));
-  app.add_option("--cpus", job.cpus, "cores of each (default 1; with --ssh all)", "N")
+  app.add_option("--cpus", job.cpus, "cores of each shard (default 1; with --ssh all)", "N")
       .check(whole_in(1, 4096));
-  app.add_option("--time", job.time, "what a shard may take: '90 min', 1:30:00, 1-12:00:00",
+  app.add_option("--time", job.time, "time limit of a shard: '90 min', 1:30:00, 1-12:00:00",
                  "TIME");
   app.add_option("--memory", job.memory, "of each shard: 4G", "SIZE");
   app.add_option("--partition", job.partition, "of Slurm", "NAME");
   app.add_option("--account", job.account, "of Slurm", "NAME");
-  app.add_option("--qos", job.qos, "of Slurm: quality of service", "NAME");
+  app.add_option("--qos", job.qos, "Slurm: quality of service", "NAME");
   app.add_option("--option", job.options,
-                 "an option of sbatch, hq submit or ssh, as it is: --option=--constraint=h100; may "
-                 "be repeated",
+                 "an option that is passed unchanged to sbatch, hq submit or ssh: "
+                 "--option=--constraint=h100; may be repeated",
                  "OPTION")
       .repeatable();
 }
 
 void add_places(const CommandLine& app, ClusterJob& job) {
-  app.add_option("--container", job.container,
-                 "image that holds windtunnel: by pyxis under Slurm, of the pods of Kubernetes",
-                 "IMAGE");
+  app.add_option(
+      "--container", job.container,
+      "container image with windtunnel: for pyxis under Slurm, for the pods of Kubernetes",
+      "IMAGE");
   app.add_option("--wrapper", job.wrapper,
-                 "words in front of the program: 'apptainer exec --bind /sweeps IMAGE'", "WORDS");
-  app.add_option("--program", job.program,
-                 "the program as the shards call it (default: this one; in a container windtunnel)",
-                 "PATH");
-  app.add_option("--folder", job.folder, "the folder as the shards see it (default: as here)",
-                 "PATH")
+                 "command before the program: 'apptainer exec --bind /sweeps IMAGE'", "WORDS");
+  app.add_option(
+      "--program", job.program,
+      "path of the program for the shards (default: this program; in a container windtunnel)",
+      "PATH");
+  app.add_option("--folder", job.folder,
+                 "path of the folder for the shards (default: the same as here)", "PATH")
       .check(Check([](const std::string& path) -> std::string {
-        return path.starts_with('/') ? "" : "expected a path from the root, as in /sweeps/out";
+        return path.starts_with('/') ? "" : "expected an absolute path, as in /sweeps/out";
       }));
   app.add_option("--claim", job.claim,
-                 "of Kubernetes: the claim of the volume with the folder, and where pods mount it",
+                 "Kubernetes: the claim of the volume with the folder, and where pods mount it",
                  "NAME:PATH");
   app.add_option("--namespace", job.name_space, "of Kubernetes", "NAME");
   add_write_once(app, job.write_once);
@@ -190,7 +193,7 @@ Handler define_submit(const CommandLine& app) {
   add_engines(app, *options);
   add_limits(app, options->job);
   add_places(app, options->job);
-  app.add_flag("--print", options->print, "print the scripts and submit nothing");
+  app.add_flag("--print", options->print, "print the scripts without submitting");
   add_example(app, "out --slurm --shards 32 --print");
   return [options] {
     options->job.engine = engine_of(*options);
@@ -200,12 +203,13 @@ Handler define_submit(const CommandLine& app) {
 
 const std::vector<Command>& sweep_commands() {
   static const std::vector<Command> table = {
-      {"expand", "write the cases into a folder and run nothing", define_expand},
-      {"run", "run a shard of them, or all", define_shard},
-      {"merge", "results of all shards: tables and page; says what is missing", define_merge},
-      {"resume", "run what is missing, then merge", define_resume},
-      {"status", "how much is finished", define_status},
-      {"submit", "hand the shards to a cluster", define_submit}};
+      {"expand", "write the cases into a folder without running them", define_expand},
+      {"run", "run a shard of the cases, or all", define_shard},
+      {"merge", "merge the results of all shards into tables and a page; also lists missing points",
+       define_merge},
+      {"resume", "run the missing points, then merge", define_resume},
+      {"status", "print how much is finished", define_status},
+      {"submit", "submit the shards to a cluster", define_submit}};
   return table;
 }
 

@@ -55,7 +55,7 @@ void check_partition(const std::string& wanted) {
 std::string submitted(const std::string& arguments) {
   const std::optional<std::string> answer = output_of("sbatch --parsable " + arguments);
   if (!answer) {
-    throw Error("sbatch failed or is not there; --print shows the scripts", ExitCode::failed);
+    throw Error("sbatch failed or is not installed; --print shows the scripts", ExitCode::failed);
   }
   return answer->substr(0, answer->find_first_of(";\n"));  // "ID" or "ID;cluster"
 }
@@ -102,7 +102,8 @@ ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
   const std::optional<std::string> answer =
       deleted ? output_of("kubectl apply -f " + shell_word(paths.shards)) : std::nullopt;
   if (!answer) {
-    throw Error("kubectl failed or is not there; --print shows the manifests", ExitCode::failed);
+    throw Error("kubectl failed or is not installed; --print shows the manifests",
+                ExitCode::failed);
   }
   // `kubectl wait` waits for a single condition, but the merge must follow both success and
   // failure.
@@ -118,7 +119,7 @@ ExitCode submit_to_kubernetes(const ClusterJob& job, const Files& paths) {
 ExitCode run_script(const std::string& path) {
   const int status = std::system(("sh " + shell_word(path)).c_str());
   if (status == -1 || !WIFEXITED(status)) {
-    throw Error(Location{path}, "did not run to its end", ExitCode::failed);
+    throw Error(Location{path}, "ended before it was finished", ExitCode::failed);
   }
   return static_cast<ExitCode>(WEXITSTATUS(status));
 }
@@ -150,7 +151,8 @@ std::string settle_shards(ClusterJob& job, int points) {
   const std::optional<int> most = most_shards();
   if (!most || *most >= job.shards) return "";
   const int wanted = std::exchange(job.shards, *most);
-  return fmt::format("{} shards instead of {}: MaxArraySize of this cluster\n", *most, wanted);
+  return fmt::format("{} shards instead of {}, because of MaxArraySize of this cluster\n", *most,
+                     wanted);
 }
 
 std::string without_slash(std::string path) {

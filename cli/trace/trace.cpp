@@ -90,8 +90,9 @@ void clear_traces(const ExportOptions& options, const std::string& stem) {
     const std::string name = at->path().filename().string();
     if (rank_of_name(name) < 0 || !name.ends_with(".et")) continue;
     if (!options.force) {
-      throw Error(Location{options.out},
-                  fmt::format("holds traces ({}); --force replaces those of {}", name, stem));
+      throw Error(
+          Location{options.out},
+          fmt::format("already contains traces ({}); --force replaces those of {}", name, stem));
     }
     const bool same_job = at->path().stem().stem() == stem;
     if (same_job) fs::remove(at->path(), error);
@@ -139,13 +140,13 @@ ExitCode export_traces(const ExportOptions& options) {
   if (options.faults) return export_faults(the_case, options.out, options.fault);
   if (!the_case.job.sync.empty()) {
     throw Error(the_case.places.where("sync"),
-                "sync: traces hold one step, without the exchanges of islands, which come once in "
-                "many steps; leave it out, e.g. with --set sync=[]");
+                "sync: traces contain one step, but islands exchange only once in many steps; "
+                "leave it out, e.g. with --set sync=[]");
   }
   if (the_case.job.redundancy) {
     throw Error(the_case.places.where("redundancy"),
-                "redundancy: traces are of one step in which all replicas do their own part; leave "
-                "it out, e.g. with --set redundancy=none");
+                "redundancy: traces contain one step in which every replica does only its own "
+                "part; leave it out, e.g. with --set redundancy=none");
   }
   // Work in idle time is only known after the plan has run.
   const Plan plan = the_case.job.filling ? run_iteration(the_case.job, *the_case.prepared, {}).plan
@@ -180,11 +181,14 @@ void check_set(const Overrides& set) {
   for (const auto& [key, value] : set) {
     const bool says = key == "cluster" || key == "cluster.nodes" || key == "cluster.pools";
     if (says || key == "cluster.node" || key == "cluster.node.base") {
-      throw Error(fmt::format("--set {}: --cluster says which nodes and how many", key));
+      throw Error(fmt::format("--set {}: --cluster already says which nodes and how many", key));
     }
     const std::string_view part = std::string_view(key).substr(0, key.find('.'));
     if (part == "model" || part == "layout" || part == "batch" || part == "precision") {
-      throw Error(fmt::format("--set {}: no job but that of the traces runs on a --cluster", key));
+      throw Error(
+          fmt::format("--set {}: with --cluster only keys of the machine can be set, because the "
+                      "job is that of the traces",
+                      key));
     }
   }
 }
@@ -257,22 +261,22 @@ Answer import_answer(const ImportOptions& options, const ChakraImport& import,
   summary.subtitle = fmt::format(
       "{} tasks of {} ranks, {} on {}{}", with_separators(double(count_tasks(import.plan))),
       with_separators(import.plan.ranks),
-      import.foreign ? "written elsewhere,"
-                     : "written by windtunnel (what computes, and tensor "
-                       "parallelism in it, stays as exported),",
+      import.foreign
+          ? "written elsewhere,"
+          : "written by windtunnel (computation, including tensor parallelism, stays as exported),",
       options.cluster.empty() ? "the machine of " : "", machine_name(options));
   if (import.captured < import.plan.ranks && import.foreign) {
-    summary.subtitle +=
-        fmt::format("; {} of the ranks have a trace, the others run as the first", import.captured);
+    summary.subtitle += fmt::format(
+        "; only {} of the ranks have a trace, and the others are assumed to run as the first",
+        import.captured);
   }
   if (import.untimed > 0) {
-    summary.subtitle += fmt::format("; {} compute nodes say no duration and take none",
+    summary.subtitle += fmt::format("; {} compute nodes have no duration and take no time",
                                     with_separators(double(import.untimed)));
   }
   if (import.absent_deps > 0) {
-    summary.subtitle +=
-        fmt::format("; {} dependencies on nodes that are in no file hold nothing up",
-                    with_separators(double(import.absent_deps)));
+    summary.subtitle += fmt::format("; {} dependencies on nodes that are in no file are ignored",
+                                    with_separators(double(import.absent_deps)));
   }
   summary.figures = {{figure("iteration.time_s").title, format_seconds(report.time_s)}};
   SummarySection iteration{"Iteration",
@@ -305,8 +309,8 @@ void check_scenario(const Case& read, const ChakraImport& import, std::string_vi
     const std::string text = text_of(value);
     if (std::ranges::find(import.scenario, text) != import.scenario.end()) continue;
     throw Error(read.places.fault_at(value.key),
-                fmt::format("{}, which has no effect on traces: they contain what is computed and "
-                            "sent; a scenario only adds cluster, calibration, fold and "
+                fmt::format("{}, which has no effect on traces: these already contain computation "
+                            "and messages, and a scenario only adds cluster, calibration, fold and "
                             "communication.collectives, fidelity and law; leave it out",
                             text));
   }
@@ -318,23 +322,23 @@ ExitCode import_traces(const ImportOptions& options) {
   const bool chooses = !options.set.empty() || !options.vary.empty() || options.replicas > 1;
   if (!on_machine && chooses) {
     throw Error(
-        "--set, --vary and --replicas are for a --scenario, which is missing; of execution traces "
-        "--set is for a --cluster, too");
+        "--set, --vary and --replicas need a --scenario, which is missing; with execution traces "
+        "--set also works with a --cluster");
   }
   if (profiles && !options.cluster.empty()) {
     throw Error(
-        "--cluster is for execution traces; what a profiler recorded is compared with the job of a "
+        "--cluster is for execution traces; a profiler's trace is compared with the job of a "
         "--scenario");
   }
   if (!profiles && options.replicas > 1) {
-    throw Error("--replicas is for what a profiler recorded");
+    throw Error("--replicas is for profiler traces");
   }
   if (!profiles && !options.vary.empty()) {
-    throw Error("--vary is for what a profiler recorded");
+    throw Error("--vary is for profiler traces");
   }
   if (options.files.size() == 1 && is_fault_log(options.files.front())) {
     if (on_machine) {
-      throw Error("a log of faults is fitted without a --scenario or --cluster");
+      throw Error("a log of faults needs no --scenario or --cluster; leave them out");
     }
     return import_faults(options.files.front(), options.fault, options.output);
   }
@@ -351,13 +355,12 @@ ExitCode import_traces(const ImportOptions& options) {
                             .output = options.output});
   }
   if (!options.fault.out.empty()) {
-    throw Error("--out is for a log of faults, FILE.csv, and for what a profiler recorded");
+    throw Error("--out is for a log of faults, FILE.csv, and for profiler traces");
   }
   if (!on_machine) {
     throw Error(
-        "--cluster is missing: execution traces run on a machine, e.g. --cluster '2 x dgx-h100', "
-        "or that of a --scenario (logs of faults, FILE.csv, and what a profiler recorded do "
-        "without)");
+        "--cluster is missing: execution traces need a machine, e.g. --cluster '2 x dgx-h100', or "
+        "that of a --scenario (logs of faults, FILE.csv, and profiler traces need none)");
   }
   const Case read = machine_of(options);
   const Job& job = read.job;
@@ -385,13 +388,13 @@ std::vector<Option> add_watch(const CommandLine& app, Fault& fault, const std::s
 Handler define_export(const CommandLine& app) {
   auto to = std::make_shared<ExportOptions>();
   app.add_option("SCENARIO", to->scenario, "scenario file (YAML)").required();
-  app.add_option("--out", to->out, "write NAME.RANK.et here; with --faults the file to write",
-                 "DIR")
+  app.add_option("--out", to->out,
+                 "write NAME.RANK.et into this folder; with --faults the file to write", "DIR")
       .required();
   Option ranks =
       app.add_option("--ranks", to->ranks,
                      "all (default), or one-per-class: only the first of the ranks that run the "
-                     "same tasks; windtunnel reads all back from it, other programs do not",
+                     "same tasks; windtunnel can restore the others, but other programs cannot",
                      "WHICH")
           .check(one_of("kind of ranks", ranks_words()));
   app.add_set(to->set);
@@ -414,35 +417,34 @@ Handler define_import(const CommandLine& app) {
   auto from = std::make_shared<ImportOptions>();
   app.add_option(
          "TRACE", from->files,
-         "files NAME.RANK.et (or .json) of Chakra, or their folder; what PyTorch's profiler "
-         "(.json, .json.gz) or Nsight Systems (.sqlite) recorded, a file per rank or "
-         "their folder; or a log of faults, which is fitted: FILE.csv, what sacct -P or sacctmgr "
-         "-P show event prints, a kernel's log with Xids, or what promtool query range prints of "
-         "DCGM_FI_DEV_XID_ERRORS")
+         "Chakra traces NAME.RANK.et (or .json), or their folder; traces of PyTorch's profiler "
+         "(.json, .json.gz) or Nsight Systems (.sqlite), one file per rank, or their folder; or a "
+         "log of faults to be fitted: FILE.csv, output of sacct -P or sacctmgr -P show event, a "
+         "kernel log with Xids, or output of promtool query range for DCGM_FI_DEV_XID_ERRORS")
       .required();
   Option scenario = app.add_option("--scenario", from->scenario,
-                                   "its cluster and calibration are used", "SCENARIO");
+                                   "scenario that gives cluster and calibration", "SCENARIO");
   app.add_option("--cluster", from->cluster,
-                 "the machine that execution traces run on, instead of a scenario: nodes or GPUs, "
+                 "the machine on which execution traces run, instead of a scenario: nodes or GPUs, "
                  "e.g. '2 x dgx-h100'",
                  "N x NODE")
       .excludes(scenario);
   app.add_set(from->set);
-  app.add_option(
-         "--vary", from->vary,
-         "profiler's traces: also predict the scenario, with the calibration that the trace gives, "
-         "at these values of a key, e.g. schedule=1f1b,zb-h1; repeated: every combination",
-         "KEY=A,B,C")
+  app.add_option("--vary", from->vary,
+                 "profiler traces: also predict the scenario, with the calibration from the trace, "
+                 "at these values of a key, e.g. schedule=1f1b,zb-h1; repeated, every combination "
+                 "is predicted",
+                 "KEY=A,B,C")
       .repeatable();
   add_answer_output(app, from->output);
   app.add_option("--replicas", from->replicas,
-                 "profiler's traces: run this many copies of the job side by side, with data "
+                 "profiler traces: run this many copies of the job side by side, with data "
                  "parallelism across them")
       .check(whole_in(1, 100'000));
   add_watch(app, from->fault, "default: as the file says");
   app.add_option("--out", from->fault.out,
-                 "write the log of faults as plain.csv, arrivals.csv, repairs.csv and, fitted, "
-                 "failures.yaml; for profiler's traces a calibration.yaml",
+                 "folder for results: for a log of faults plain.csv, arrivals.csv, repairs.csv and "
+                 "the fitted failures.yaml; for profiler traces a calibration.yaml",
                  "DIR");
   add_example(app, "traces --cluster '2 x dgx-h100'");
   return [from] { return import_traces(*from); };

@@ -78,9 +78,10 @@ ExitCode import_faults(const std::string& path, const FaultImport& options,
   std::vector<FaultLog> logs = read_fault_logs(path);
   const std::vector<std::size_t> begins = clusters_of(logs);
   if (begins.size() > 1 && (options.nodes > 0 || options.days > 0)) {
-    throw Error(Location{path}, fmt::format("holds the logs of {} systems; --nodes and --days are "
-                                            "for one",
-                                            begins.size()));
+    throw Error(
+        Location{path},
+        fmt::format("contains the logs of {} systems, but --nodes and --days apply to one system",
+                    begins.size()));
   }
   std::vector<FittedLog> fitted;
   for (FaultLog& log : logs) {
@@ -104,7 +105,7 @@ ExitCode export_faults(const Case& the_case, const std::string& out, const Fault
   const Job& job = the_case.job;
   const double span_s = options.days > 0 ? options.days * kDay_s : job.campaign.length_s;
   if (span_s == 0) {
-    throw Error(fmt::format("{} has no campaign; give the time as --days", the_case.scenario));
+    throw Error(fmt::format("{} has no campaign; state the time with --days", the_case.scenario));
   }
   const int nodes = options.nodes > 0 ? options.nodes : job.cluster.nodes;
   FaultLog log =

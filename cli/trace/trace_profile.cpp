@@ -57,14 +57,14 @@ std::vector<RankProfile> read_profiles(const std::vector<std::string>& files) {
     if (profile.rank < 0 && files.size() == 1) profile.rank = 0;
     if (profile.rank < 0) {
       throw Error(Location{files[i]},
-                  "does not say which rank it is of (distributedInfo), and "
-                  "there are several files");
+                  "does not say which rank it was recorded on (distributedInfo), but there are "
+                  "several files");
     }
     const RankId rank = profile.rank;
     const auto [other, is_new] = by_rank.try_emplace(rank, std::move(profile));
     if (!is_new) {
       throw Error(Location{files[i]},
-                  fmt::format("is of rank {}, and so is {}", rank, other->second.file));
+                  fmt::format("is of rank {}, as is {}", rank, other->second.file));
     }
   }
   std::vector<RankProfile> profiles;
@@ -161,7 +161,7 @@ std::vector<MatchedRank> tasks_of_ranks(const Case& on, const MeasuredIteration&
 
 std::string calibration_comment(const ProfileImport& options, const CaptureAnswer& answer) {
   return fmt::format(
-      "The calibration of {}, its kernels as {} has them (windtunnel trace import). Use: --set "
+      "The calibration of {}, with kernels as in {} (windtunnel trace import). Use: --set "
       "calibration=calibration.yaml",
       options.scenario, fs::path(answer.files.front().file).filename().string());
 }
@@ -194,8 +194,8 @@ ExitCode import_profiles(const ProfileImport& options) {
     const RankId rank = answer.files.front().rank;
     if (rank >= predicted.plain.plan.ranks) {
       throw Error(Location{answer.files.front().file},
-                  fmt::format("is of rank {}; the job of {} has {} ranks", rank, options.scenario,
-                              predicted.plain.plan.ranks));
+                  fmt::format("is of rank {}, but the job of {} has {} ranks", rank,
+                              options.scenario, predicted.plain.plan.ranks));
     }
     answer.scenario = options.scenario;
     answer.predicted = rank_step(the_case->job, predicted.plain.plan, predicted.plain.timeline,

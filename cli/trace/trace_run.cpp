@@ -12,15 +12,16 @@ namespace windtunnel {
 void check_ranks(const Case& on, std::int64_t ranks, const std::string& scenario) {
   const int gpus = on.job.cluster.gpus();
   if (ranks <= gpus) return;
-  throw Error(fmt::format("the traces are of {} ranks, {} has {} GPUs", ranks, scenario, gpus));
+  throw Error(fmt::format("the traces are of {} ranks, but {} has {} GPUs", ranks, scenario, gpus));
 }
 
 void check_machine(const Case& on, const Plan& plan, const std::string& scenario) {
   const Job& job = on.job;
   if (job.cluster.jitter.active()) {
     on.places.placing([] {
-      throw Error::of_key("cluster.jitter",
-                          "is averaged over draws, and traces are simulated once; take it out");
+      throw Error::of_key(
+          "cluster.jitter",
+          "needs an average over random draws, but traces are simulated once; leave it out");
     });
   }
   check_ranks(on, plan.ranks, scenario);

@@ -18,13 +18,13 @@ std::string driver_text(const CudaState& state) {
 std::string two_drivers(const CudaState& state) {
   if (!state.nvml_fault.empty()) {
     return fmt::format(
-        "two drivers: the installed libraries are not those of the driver that runs ({}); restart "
-        "the machine after an upgrade, or remove the libraries of the other one",
+        "two drivers: the installed libraries do not belong to the running driver ({}); restart "
+        "the machine after an upgrade, or remove the libraries of the other driver",
         state.nvml_fault);
   }
   return fmt::format(
-      "two drivers: NVML ({}) tells of CUDA {}, libcuda of CUDA {}; take the other libcuda out of "
-      "LD_LIBRARY_PATH, or remove it",
+      "two drivers: NVML ({}) reports CUDA {}, but libcuda reports CUDA {}; take the other libcuda "
+      "out of LD_LIBRARY_PATH, or remove it",
       driver_text(state), version(state.nvml_cuda), version(state.driver_cuda));
 }
 
@@ -38,12 +38,12 @@ std::string why_no_cuda(const CudaState& state) {
   // NVML's message. Without NVML, clocks and throttling are not known.
   if (state.nvml_fault.find("mismatch") != std::string::npos) return two_drivers(state);
   if (state.devices > 0 && state.fault.empty()) return "";
-  if (state.driver_cuda == 0) return "no NVIDIA driver: its library libcuda.so.1 is not found";
+  if (state.driver_cuda == 0) return "no NVIDIA driver: its library libcuda.so.1 was not found";
   if (disagree) return two_drivers(state);
   if (too_old) {
     return fmt::format(
-        "{} runs CUDA up to {}, and this program was built with {}; install a newer driver, or "
-        "build it with that toolkit",
+        "{} supports CUDA up to {}, but this program was built with {}; install a newer driver, or "
+        "build the program with that toolkit",
         driver_text(state), version(state.driver_cuda), version(state.built_cuda));
   }
   const std::string cause = state.fault.empty() ? "" : ": " + state.fault;
@@ -57,12 +57,11 @@ std::string no_device_memory(std::size_t bytes, std::size_t free_bytes, std::siz
   constexpr double kGB = 1e9;
   const auto giga = [](std::size_t value) { return static_cast<double>(value) / kGB; };
   const char* const advice =
-      bytes > all_bytes ? "the work is too large for this device; measure a smaller one"
-                        : "end what else runs on the device (nvidia-smi lists it), or measure "
-                          "smaller works";
+      bytes > all_bytes
+          ? "the work is too large for this device; measure a smaller one"
+          : "end other programs on the device (nvidia-smi lists them), or measure smaller works";
   return fmt::format(
-      "needs {:.4g} GB of the device's memory at once, {:.4g} of {:.4g} GB are "
-      "free; {}",
+      "needs {:.4g} GB of the device's memory at once, but only {:.4g} of {:.4g} GB are free; {}",
       giga(bytes), giga(free_bytes), giga(all_bytes), advice);
 }
 

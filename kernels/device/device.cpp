@@ -25,13 +25,14 @@ std::byte* allocate_host(std::size_t size_bytes, MemoryKind /*memory*/) {
   const std::size_t all_bytes = rounded >= kLargeBytes ? describe_host().memory_bytes : 0;
   if (all_bytes > 0 && rounded > all_bytes) {
     throw Error(
-        fmt::format("needs {:.4g} GB of host memory at once, this machine has {:.4g} GB; "
-                    "take less data, or fewer ranks",
+        fmt::format("needs {:.4g} GB of host memory at once, but this machine has {:.4g} GB; take "
+                    "less data, or fewer ranks",
                     1e-9 * static_cast<double>(rounded), 1e-9 * static_cast<double>(all_bytes)));
   }
   void* memory = std::aligned_alloc(kAlignmentBytes, rounded);
   if (memory == nullptr) {
-    throw Error(fmt::format("no host memory for {:.4g} GB", 1e-9 * static_cast<double>(rounded)));
+    throw Error(
+        fmt::format("cannot get {:.4g} GB of host memory", 1e-9 * static_cast<double>(rounded)));
   }
   return static_cast<std::byte*>(memory);
 }

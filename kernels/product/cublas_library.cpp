@@ -24,8 +24,8 @@ class Library {
       if (fault_.empty()) fault_ = dlerror();
     }
     fault_ = fmt::format(
-        "no cuBLAS ({}); install the CUDA toolkit {}, or name the folder of its "
-        "libraries in LD_LIBRARY_PATH",
+        "cuBLAS was not found ({}); install the CUDA toolkit {}, or add the folder of its "
+        "libraries to LD_LIBRARY_PATH",
         fault_, CUBLAS_VER_MAJOR);
   }
 

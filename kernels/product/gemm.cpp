@@ -15,7 +15,7 @@ namespace {
 using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 std::string why_unusable(GemmType type) {
-  return type == GemmType::fp32 ? "" : "the CPU multiplies fp32 alone";
+  return type == GemmType::fp32 ? "" : "the CPU backend multiplies only fp32";
 }
 
 using Reading = Eigen::Map<const Matrix>;

@@ -58,7 +58,7 @@ double parse_in_range(std::string_view text, Dimension dimension) {
   const double value = parse_quantity(text, dimension);
   const QuantityRange& range = quantity_range(dimension);
   if (range.holds(value)) return value;
-  throw Error(fmt::format("'{}' is outside of what {} can be: {}{}", text, noun_of(dimension),
+  throw Error(fmt::format("'{}' is outside of the range of {}: {}{}", text, noun_of(dimension),
                           std::abs(value) < range.smallest ? "0, or " : "",
                           range_text(range, dimension)));
 }

@@ -65,8 +65,8 @@ struct Calibration {
   // of 128.
   Parameter attention_half_width = {
       25, 0, 60, Origin::assumed,
-      "half of what was measured on an H200, whose SMs multiply twice as much per clock as an "
-      "A100's beside as many exponentials"};
+      "half of the value measured on an H200: per clock, its SMs do twice the multiplications of "
+      "an A100's, but only as many exponentials"};
   Parameter memory_efficiency;  // share of peak HBM bandwidth, large memory-bound kernels
   Parameter memory_half_bytes;  // size at which a memory-bound kernel reaches half of that share
   Parameter kernel_launch_s;    // per kernel, not hidden
@@ -88,12 +88,14 @@ struct Calibration {
                                "(gpu_type==\"H100\" || gpu_type==\"B200\")"}}};
   // Speed of the kernels of a Mamba-2 scan, as a share of the speed of ordinary products and
   // passes.
-  Parameter scan_share = {1, 0.1, 1, Origin::assumed,
-                          "as other products and passes: not measured on this kind of GPU"};
+  Parameter scan_share = {
+      1, 0.1, 1, Origin::assumed,
+      "assumed to be as fast as other products and passes: not measured on this kind of GPU"};
   // Speed of the kernels that cast the inputs of grouped products to a scaled format expert by
   // expert, as a share of their speed on a whole tensor.
-  Parameter expert_cast_share = {1, 0.1, 1, Origin::assumed,
-                                 "as of whole tensors: not measured on this kind of GPU"};
+  Parameter expert_cast_share = {
+      1, 0.1, 1, Origin::assumed,
+      "assumed to be as fast as for whole tensors: not measured on this kind of GPU"};
   // Share of the wait for short kernels that the host avoids by launching ahead during long ones.
   Parameter host_run_ahead;
   // Share by which a launch takes longer, per tp rank, since each layer waits for the slowest host.
@@ -119,14 +121,14 @@ struct Calibration {
 
   // Instructions per parameter of a fused AdamW on 16-bit numbers, beyond those hidden by memory
   // time: conversions to and from fp32, a root, divisions.
-  Parameter adam_instructions = {64,
-                                 61,
-                                 80,
-                                 Origin::measured,
-                                 "median of 12 steps of six models under PyTorch on an H200, which "
-                                 "reach 2.4 to 2.7 of the 4.8 TB/s; with it an H100 should reach "
-                                 "2.0 TB/s, and reaches 2.2",
-                                 {{"pytorch_kernels_h200.csv", ""}}};
+  Parameter adam_instructions = {
+      64,
+      61,
+      80,
+      Origin::measured,
+      "median of 12 optimizer steps of six models under PyTorch on an H200, which reach 2.4 to 2.7 "
+      "of the 4.8 TB/s; it predicts 2.0 TB/s for an H100, where 2.2 were measured",
+      {{"pytorch_kernels_h200.csv", ""}}};
 
   // Reinforcement learning: time of updates and passes divided by that of pre-training with the
   // same tokens. Extra costs are heads that give log-probabilities, many small updates, and samples
@@ -136,10 +138,11 @@ struct Calibration {
       1,
       1.4,
       Origin::published,
-      "fitted on the two steps one step off policy of dense models in bf16 by NeMo RL v0.5, which "
-      "wait for updates, with transfers over both hops (github.com/NVIDIA-NeMo/RL 9dbd9adc, "
-      "docs/about/performance-summary.md): both within 1 %; the range is that of three of the "
-      "four others one step off policy, with experts or in fp8, which were not fitted on",
+      "fitted on two published results of NeMo RL v0.5 for dense models in bf16, one step off "
+      "policy, which wait for updates and transfer weights over both hops "
+      "(github.com/NVIDIA-NeMo/RL 9dbd9adc, docs/about/performance-summary.md): both within 1 %; "
+      "the range covers three of the four other results one step off policy, with experts or in "
+      "fp8, which were not used in the fit",
       {{"rl_steps_2026.csv",
         "source~'NeMo RL v0.5' && policy~'Off' && precision=='bf16' && "
         "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
@@ -150,10 +153,10 @@ struct Calibration {
       0.3e-3,
       1e-3,
       Origin::published,
-      "with a bandwidth of 12.6 GB/s of both hops together, on a network that is not stated, what "
-      "the transfers of Qwen3-30B-A3B and Qwen3-235B-A22B take, 15.76 and 58.57 s "
-      "(github.com/volcengine/verl b178a3cd, docs/advance/fully_async.md): two numbers on two "
-      "rows; low: a model of 7B inside a node took 0.12 s for its 339 tensors there",
+      "solved, together with a bandwidth of 12.6 GB/s over both hops, from the transfer times of "
+      "Qwen3-30B-A3B and Qwen3-235B-A22B, 15.76 and 58.57 s, on a network that is not stated "
+      "(github.com/volcengine/verl b178a3cd, docs/advance/fully_async.md): two numbers from two "
+      "rows; low end: a 7B model inside a node took 0.12 s for its 339 tensors there",
       {{"rl_steps_2026.csv", "source~'verl weight' && policy=='default' && model~'Qwen3'"}}};
 
   // Network and host.

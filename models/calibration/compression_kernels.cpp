@@ -11,49 +11,52 @@ Parameter assumed(double value, double low, double high, const char* source) {
 
 // One pass with sequential accesses is as fast as any other such kernel.
 Parameter streaming() {
-  return assumed(1, 0.8, 1, "one pass over its bytes, as other element-wise kernels");
+  return assumed(1, 0.8, 1, "one pass over the bytes, as for other element-wise kernels");
 }
 
 }  // namespace
 
 std::span<const CompressionKernel> compression_kernels() {
   static const std::array<CompressionKernel, 19> table = {{
-      {"error add", "what was not sent, added to the gradient", streaming()},
+      {"error add", "adds the unsent remainder to the gradient", streaming()},
       {"low-rank product", "a gradient times a thin factor",
        assumed(0.8, 0.5, 0.95, "skinny GEMM bound by memory up to a rank of about 28 in fp32")},
       {"orthonormalise", "of a factor's columns",
-       assumed(0.5, 0.1, 0.9, "small kernels: latency decides, counted apart")},
-      {"exact top-k", "selection and compaction of the largest",
+       assumed(0.5, 0.1, 0.9,
+               "small kernels; their latency, which dominates, is counted separately")},
+      {"exact top-k", "selection and compaction of the largest elements",
        assumed(0.65, 0.4, 0.9,
                "radix selection (AIR top-k, RadiK): 0.75 ms for 2^28 fp32 elements on an H200, "
                "0.49 ms at full bandwidth")},
       {"threshold", "compare and compact in one pass",
        assumed(0.85, 0.6, 0.95, "a stream compaction")},
       {"count", "elements above thresholds, in passes", streaming()},
-      {"merge", "of two sparse gradients, and the largest of them",
+      {"merge", "merges two sparse gradients and keeps the largest elements",
        assumed(0.5, 0.1, 0.8, "sorts of small arrays")},
-      {"gather", "chosen elements into a buffer", assumed(0.8, 0.5, 0.95, "whole sectors counted")},
-      {"scatter", "received elements into the gradient",
+      {"gather", "copies chosen elements into a buffer",
+       assumed(0.8, 0.5, 0.95, "whole sectors counted")},
+      {"scatter", "adds received elements to the gradient",
        assumed(0.5, 0.2, 0.8, "accesses without order")},
-      {"sign pack", "to one bit each", assumed(0.9, 0.7, 0.95, "one pass, a ballot per warp")},
+      {"sign pack", "numbers to one bit each",
+       assumed(0.9, 0.7, 0.95, "one pass, a ballot per warp")},
       {"sign unpack", "one bit each to numbers", assumed(0.9, 0.7, 0.95, "one pass")},
       {"vote", "sums of packed signs", assumed(0.8, 0.5, 0.95, "P inputs, one output")},
-      {"sign error", "signs, their scale, and what is lost",
+      {"sign error", "signs, their scale, and the error that remains",
        assumed(0.85, 0.6, 0.95, "two passes: the scale first")},
-      {"ternary", "to -1, 0, 1 with random rounding",
+      {"ternary", "numbers to -1, 0, 1 with random rounding",
        assumed(0.8, 0.5, 0.95, "two passes with random numbers")},
       {"quantise blocks",
-       "to few bits with a scale, or back",
+       "numbers to few bits with a scale, or back",
        {0.9, 0.8, 0.95, Origin::published,
         "torchao: fp8 block quantisation on H100 above 80 % of the achievable bandwidth"}},
-      {"requantise blocks", "sum of quantised parts, quantised again",
+      {"requantise blocks", "sum of quantised parts, which is quantised again",
        assumed(0.8, 0.5, 0.95, "P inputs, one output")},
-      {"sketch", "count-sketch by atomics, or medians of it",
+      {"sketch", "count-sketch by atomics, or medians of a count-sketch",
        assumed(0.5, 0.2, 0.7, "atomics on counters in L2; counted once read, once written")},
       {"transform", "cosine transforms of chunks",
        assumed(0.8, 0.5, 0.95, "both products in one kernel")},
       {"draw", "random numbers from seeds, added to the weights",
-       assumed(0.5, 0.1, 0.9, "one pass; the generator may bind with many seeds")},
+       assumed(0.5, 0.1, 0.9, "one pass; with many seeds the generator may be the limit")},
   }};
   return table;
 }

@@ -119,7 +119,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops},
       {"xor", "k blocks to one", F::code, {"k", "m", "bytes"}, coded_bytes, no_flops},
       {"rs-encode",
-       "k blocks to m of Reed-Solomon's, GF(2^8)",
+       "m Reed-Solomon blocks from k blocks, GF(2^8)",
        F::code,
        {"k", "m", "bytes"},
        coded_bytes,
@@ -131,7 +131,7 @@ std::vector<KernelKind> make_kinds() {
        coded_bytes,
        no_flops},
       {"rs-update",
-       "m parity blocks after a change of one",
+       "m parity blocks after a change of one data block",
        F::code,
        {"k", "m", "bytes"},
        updated_bytes,
@@ -151,7 +151,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops,
        "sign unpack"},
       {"sign-error",
-       "signs of gradient and error, a scale, what is lost",
+       "signs of gradient and error, a scale, the remaining error",
        F::compression,
        {"elements"},
        per_element<97>,
@@ -234,7 +234,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops,
        "quantise blocks"},
       {"requantise-int8",
-       "sum of k quantised parts, quantised again",
+       "sum of k quantised parts, which is quantised again",
        F::compression,
        {"elements", "k"},
        requantised_bytes,
@@ -248,7 +248,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops,
        "exact top-k"},
       {"threshold",
-       "those above a threshold, about k",
+       "elements above a threshold, about k",
        F::compression,
        {"elements", "k"},
        threshold_bytes,
@@ -277,7 +277,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops,
        "sketch"},
       {"sketch-estimate",
-       "the elements from it",
+       "the elements from a count-sketch",
        F::compression,
        {"elements", "k"},
        per_element<33 + 3 * 32>,
@@ -375,7 +375,7 @@ double size_of(std::string_view word, std::string_view value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
   if (error != std::errc() || end != value.data() + value.size() || !(number >= 1) ||
       number > 1e15) {
-    throw Error(fmt::format("'{}': expected a number of at least 1 behind '='", word));
+    throw Error(fmt::format("'{}': expected a number of at least 1 after '='", word));
   }
   return number;
 }

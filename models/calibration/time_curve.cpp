@@ -129,7 +129,7 @@ TimeCurve fit_time_curve(std::vector<TimedSize> points) {
     if (sizes.empty() || point.size > sizes.back()) sizes.push_back(point.size);
   }
   if (sizes.size() < 3) {
-    throw Error(fmt::format("{} sizes; a curve needs three at least", sizes.size()));
+    throw Error(fmt::format("{} sizes were given; a curve needs at least three", sizes.size()));
   }
   const double noise = noise_of(points);
   for (TimedSize& point : points) point.spread = std::max(1.0, point.spread / noise);

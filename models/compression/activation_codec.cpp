@@ -47,8 +47,8 @@ std::optional<ActivationCodec> activation_codec(const CompressorChoice& choice) 
   const CompressorKind& kind = compressor_kind(choice);
   if (kind.element_bits == 0) {
     throw Error(
-        fmt::format("{} is made for gradients, whose sums tolerate omitted elements; activations "
-                    "need a compressor that quantises every element: {}",
+        fmt::format("{} is made for gradients, because sums of gradients tolerate omitted "
+                    "elements; activations need a compressor that quantises every element: {}",
                     kind.name, fmt::join(names_of_codecs(), ", ")));
   }
   const CompressorChoice full = with_usual(choice);

@@ -10,7 +10,7 @@ namespace windtunnel {
 BoundaryRecipe low_rank_boundary(double rows, double width, double rank, double element_bytes) {
   if (!(rank >= 1 && rank <= width)) {
     throw Error(
-        fmt::format("rank {:g} of activations is not from 1 to their width {:g}", rank, width));
+        fmt::format("rank {:g} of activations must be from 1 to their width, {:g}", rank, width));
   }
   return {.before = {product("low-rank product", rows, rank, width, 1, element_bytes)},
           .bytes = rows * rank * element_bytes,

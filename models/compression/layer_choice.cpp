@@ -116,8 +116,9 @@ double measured_error(const LayerErrors& errors, double number) {
   for (const auto& [known, error] : errors.by_number) {
     if (known == number) return error;
   }
-  throw Error(fmt::format("layer '{}' has no error of {:g}, the usual number of the base",
-                          errors.layer, number));
+  throw Error(fmt::format(
+      "layer '{}' lacks a measured error for {:g}, the default number of the base compressor",
+      errors.layer, number));
 }
 
 // Rounded up; a whole number of steps in spite of what a division rounds.

@@ -70,16 +70,16 @@ std::vector<Op> kernels_of(const RobustAggregation& own, double n, double elemen
 }  // namespace
 
 std::string why_not(const RobustAggregation& own, int ranks) {
-  if (ranks == 1) return "there is one replica alone";
+  if (ranks == 1) return "there is only one replica";
   const bool nearest = own.rule == RobustRule::krum || own.rule == RobustRule::multi_krum;
   const int least = nearest ? 2 * own.faulty + 3 : 2 * own.faulty + 1;
   if (ranks < least) {
-    return fmt::format("{} bears {} faulty replicas of {} or more, not of {}", name_of(own.rule),
-                       own.faulty, least, ranks);
+    return fmt::format("{} needs {} replicas or more to tolerate {} faulty ones, not {}",
+                       name_of(own.rule), least, own.faulty, ranks);
   }
   if (own.rule == RobustRule::monna && own.form == RobustForm::sliced) {
-    return "monna has another mean on each replica, so each needs all models whole; take "
-           "form: gathered";
+    return "monna computes a different mean on each replica, so each needs the whole models of "
+           "all; take form: gathered";
   }
   return {};
 }

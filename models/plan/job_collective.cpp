@@ -34,10 +34,11 @@ CollectiveChoice ring_of(const CollectiveRule* rule) {
       rule->algorithm == CollectiveAlgorithm::ring) {
     return {CollectiveAlgorithm::ring, rule->protocol};
   }
-  throw Error(rule->where,
-              fmt::format("communication.collectives: {} does not go with uneven "
-                          "layout.shard_shares, whose parts go round rings one by one; take ring",
-                          to_string(rule->algorithm)));
+  throw Error(
+      rule->where,
+      fmt::format("communication.collectives: {} does not go with uneven layout.shard_shares, "
+                  "because unequal parts are sent around rings one by one; take ring",
+                  to_string(rule->algorithm)));
 }
 
 // The named choice if there is one, otherwise the one of the job's rules.

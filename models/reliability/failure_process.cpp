@@ -30,7 +30,7 @@ std::string broken_rate(const FailureClass& c) {
   if (!is_duration(c.rate_per_job_s)) return "the rate of the job must be 0 or more";
   if (!std::isfinite(c.growth)) return "the growth of the rate must be a number";
   if (!(c.growth_nodes > 0) || !std::isfinite(c.growth_nodes)) {
-    return "the number of nodes that the rate holds for must be more than 0";
+    return "the number of nodes to which the rate applies must be more than 0";
   }
   if (!(c.day_amplitude >= 0 && c.day_amplitude < 1)) {
     return "the daily amplitude must be 0 or more and below 1";
@@ -44,7 +44,7 @@ std::string broken_arrivals(const FailureClass& c) {
     return "the Weibull shape must be more than 0";
   }
   if (!std::is_sorted(c.trace_s.begin(), c.trace_s.end()) || !are_durations(c.trace_s)) {
-    return "the times of a trace must be 0 or more and ascend";
+    return "the times of a trace must be 0 or more, in ascending order";
   }
   if (!c.trace_nodes.empty() && c.trace_nodes.size() != c.trace_s.size()) {
     return fmt::format("the trace has {} times and {} nodes; there must be a node for each time",
@@ -55,7 +55,7 @@ std::string broken_arrivals(const FailureClass& c) {
   }
   if (!are_durations(c.gaps_s)) return "recorded gaps must be 0 or more";
   if (c.arrivals == Arrivals::empirical && !(sum_of(c.gaps_s) > 0)) {
-    return "empirical arrivals need recorded gaps, of which one is more than 0";
+    return "empirical arrivals need recorded gaps, at least one of them above 0";
   }
   return "";
 }
@@ -69,13 +69,13 @@ std::string broken_effect(const FailureClass& c) {
   }
   if (!std::all_of(c.batch_shares.begin(), c.batch_shares.end(), is_share) ||
       (!c.batch_shares.empty() && std::abs(sum_of(c.batch_shares) - 1) > 1e-6)) {
-    return fmt::format("the shares of batch sizes must be 0 to 1 and sum to 1, not to {:.6g}",
+    return fmt::format("the shares of batch sizes must be from 0 to 1 and sum to 1, not to {:.6g}",
                        sum_of(c.batch_shares));
   }
   if (!(c.slowdown >= 1) || !std::isfinite(c.slowdown)) return "the slowdown must be 1 or more";
   if (!is_duration(c.rollback_s)) return "the rollback must be 0 or more";
   if (c.corrupt_tier < 0) return "the corrupt tier must be one of the tiers";
-  if (!is_share(c.manual_share)) return "the share that needs a human must be 0 to 1";
+  if (!is_share(c.manual_share)) return "the share that needs a human must be from 0 to 1";
   if (std::isnan(c.detect_s)) return "the time to detect must be a number";
   return "";
 }
@@ -83,7 +83,7 @@ std::string broken_effect(const FailureClass& c) {
 std::string broken_notice(const FailureClass& c) {
   if (!is_duration(c.notice_s)) return "the notice must be 0 or more";
   if (is_reclaimed(c) && c.kind != FailureKind::node)
-    return "a provider takes nodes, so the kind has to be node";
+    return "a provider takes away whole nodes, so the kind must be node";
   if (c.taken.empty()) return "";
   if (c.taken.size() != c.trace_s.size() || !c.batch_shares.empty()) {
     return "each loss of capacity must state which nodes it takes";

@@ -358,20 +358,23 @@ void set_watch(const FaultLog& log, FaultFit& fit) {
   fit.faults = static_cast<int>(log.faults.size());
   fit.nodes = log.nodes > 0 ? log.nodes : highest + 1;
   if (fit.nodes <= highest) {
-    throw Error(fmt::format("the log '{}' has a fault of node {}; {} nodes, from 0, are too few",
-                            log.name, highest, fit.nodes));
+    throw Error(
+        fmt::format("the log '{}' has a fault of node {}, but with {} nodes, counted from 0, there "
+                    "is no such node",
+                    log.name, highest, fit.nodes));
   }
   const double last_s = log.faults.back().start_s;
   if (log.span_s > 0 && last_s >= log.span_s + kDay_s) {
     throw Error(
-        fmt::format("the log '{}' has a fault {:.1f} days after its begin, but is said to "
-                    "last {:.1f}; give its length as --days",
+        fmt::format("the log '{}' has a fault {:.1f} days after its start, but its stated length "
+                    "is {:.1f} days; give its length as --days",
                     log.name, last_s / kDay_s, log.span_s / kDay_s));
   }
   fit.span_s = std::max(log.span_s, last_s - first_s(log));
   if (!(fit.span_s > 0)) {
-    throw Error(fmt::format("all faults of the log '{}' begin together; give its length as --days",
-                            log.name));
+    throw Error(fmt::format(
+        "all faults of the log '{}' begin at the same time; give the length of the log as --days",
+        log.name));
   }
 }
 

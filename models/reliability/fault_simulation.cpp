@@ -40,8 +40,9 @@ class Cluster {
       if (!traits_of(classes[i].kind).of_nodes || is_reclaimed(classes[i])) continue;
       for (const int node : classes[i].trace_nodes) {
         if (node < nodes) continue;
-        throw Error(fmt::format("failure class '{}': its trace has node {}, the cluster {} nodes",
-                                classes[i].name, node, nodes));
+        throw Error(
+            fmt::format("failure class '{}': its trace names node {}, but the cluster has {} nodes",
+                        classes[i].name, node, nodes));
       }
       sources_.emplace_back(classes[i], nodes, seed, (index << 16) | i);
     }

@@ -97,8 +97,8 @@ GaloisMatrix zero_matrix(int rows, int columns) {
 GaloisMatrix cauchy_parity(int k, int m) {
   if (k < 1 || m < 0 || k + m > 256) {
     throw Error(
-        fmt::format("a code of {} + {} blocks: over GF(2^8) there are 1 to 256 in all, "
-                    "one of data at least",
+        fmt::format("a code of {} + {} blocks is not possible: over GF(2^8) a code has 1 to 256 "
+                    "blocks in all, at least one of them data",
                     k, m));
   }
   GaloisMatrix parity = zero_matrix(m, k);
@@ -118,11 +118,11 @@ Rebuild rebuild_of(const GaloisMatrix& parity, const std::vector<int>& lost) {
     if (std::ranges::find(lost, block) == lost.end()) left.push_back(block);
   }
   if (static_cast<int>(lost.size() + left.size()) != blocks) {
-    throw Error(fmt::format("lost blocks: each once, of 0 to {}", blocks - 1));
+    throw Error(fmt::format("lost blocks must be different numbers from 0 to {}", blocks - 1));
   }
   if (static_cast<int>(left.size()) < k) {
-    throw Error(fmt::format("{} blocks lost of a code that bears the loss of {}", lost.size(),
-                            parity.rows));
+    throw Error(fmt::format("{} blocks are lost, but the code tolerates the loss of {}",
+                            lost.size(), parity.rows));
   }
   left.resize(static_cast<size_t>(k));
   GaloisMatrix known = zero_matrix(k, k);

@@ -7,7 +7,8 @@ namespace windtunnel {
 void check_recovery(const RecoveryPolicy& recovery, int nodes) {
   if (recovery.hot_spares > recovery.spares) {
     throw Error::about({"recovery.hot_spares", "recovery.spares"},
-                       "recovery.hot_spares: {} of {} spares; set recovery.spares: {} or more",
+                       "recovery.hot_spares: {} hot spares are more than the {} spares; set "
+                       "recovery.spares to {} or more",
                        recovery.hot_spares, recovery.spares, recovery.hot_spares);
   }
   // Restarts that take no time and never work would not end.
@@ -17,9 +18,10 @@ void check_recovery(const RecoveryPolicy& recovery, int nodes) {
         "recovery.restart must be more than 0 where recovery.success is below 0.001");
   }
   if (recovery.elastic.groups > nodes) {
-    throw Error::about({"recovery.elastic.groups", "cluster.nodes"},
-                       "recovery.elastic.groups: {} groups need as many nodes; the job has {}",
-                       recovery.elastic.groups, nodes);
+    throw Error::about(
+        {"recovery.elastic.groups", "cluster.nodes"},
+        "recovery.elastic.groups: {} groups need at least as many nodes; the job has {}",
+        recovery.elastic.groups, nodes);
   }
 }
 

@@ -59,7 +59,7 @@ inline constexpr std::array kSnapshotPlaces = {
                 .of_process = true,
                 .code = PlaceCode::always},
     PlaceTraits{.place = SnapshotPlace::local_disk,
-                .help = "on disks of the own node",
+                .help = "on the disks of the node itself",
                 .code = PlaceCode::nodes,
                 .way = PlaceWay{.task = "write to disk",
                                 .write = Resource::local_disk,
@@ -73,11 +73,11 @@ inline constexpr std::array kSnapshotPlaces = {
                                 .read = Resource::storage_read,
                                 .node_Bps = &NodeSpec::storage_nic_Bps,
                                 .shared = &Cluster::storage}},
-    PlaceTraits{.place = SnapshotPlace::replicas,
-                .help = "no copy: state that other GPUs hold as well is read from there after a "
-                        "failure",
-                .copied = false,
-                .outlives_stop = false}};
+    PlaceTraits{
+        .place = SnapshotPlace::replicas,
+        .help = "no copy; after a failure the state is read from other GPUs that also hold it",
+        .copied = false,
+        .outlives_stop = false}};
 
 static_assert(std::ranges::equal(kChoices<SnapshotPlace>, kSnapshotPlaces, {},
                                  &Choice<SnapshotPlace>::value, &PlaceTraits::place),

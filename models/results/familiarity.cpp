@@ -77,7 +77,7 @@ std::vector<std::string> unfamiliar(const RunTraits& traits,
        [&](const RunTraits& other) { return other.bits == traits.bits; });
   look(traits.experts ? "model with experts" : "dense model",
        [&](const RunTraits& other) { return other.experts == traits.experts; });
-  look(traits.sharded_weights ? "sharding of weights" : "run with whole weights",
+  look(traits.sharded_weights ? "sharding of weights" : "run with unsharded weights",
        [&](const RunTraits& other) { return other.sharded_weights == traits.sharded_weights; });
   if (traits.context) {
     look("context parallelism", [](const RunTraits& other) { return other.context; });
@@ -94,7 +94,7 @@ std::vector<std::string> unlike_layout(const RunTraits& traits, const LayoutReac
   const auto look = [&](int own, int most, std::string_view what, std::string_view where) {
     if (own <= most) return;
     lacks.push_back(
-        fmt::format("no run with {} {}{} was measured, {} at most", own, what, where, most));
+        fmt::format("no run with {} {}{} was measured; the most is {}", own, what, where, most));
   };
   look(traits.experts_a_rank, reach.experts_a_rank, "experts of a layer", " on a rank");
   look(traits.micro_tokens, reach.micro_tokens, "tokens in a micro-batch",
@@ -302,7 +302,7 @@ LayoutReach layout_reach(std::span<const MeasuredRuns> measured, bool experts) {
 Parameter Familiarity::error() const {
   return error_told_by(
       deviation, freedom,
-      fmt::format("all measured runs, the more alike the more (most alike: {})", alike));
+      fmt::format("all measured runs, weighted by how similar they are (most similar: {})", alike));
 }
 
 Familiarity familiarity(const RunTraits& traits, std::span<const MeasuredRuns> measured,

@@ -18,7 +18,8 @@ bool is_gain(const Estimate& gain, double least) {
 }
 
 std::string no_gain_text() {
-  return fmt::format("less than {:g} points of goodput, or no more than chance", 100 * kLeastGain);
+  return fmt::format("less than {:g} points of goodput, or no more than chance can explain",
+                     100 * kLeastGain);
 }
 
 bool is_as_good(const Estimate& gain) {

@@ -37,7 +37,7 @@ LengthDistribution of_mean(double mean, double high, const auto& law_at) {
 
 LengthDistribution lengths_of_mean(double mean, double longest, double sigma) {
   if (!(mean >= 1 && mean <= longest)) {
-    throw Error(fmt::format("a mean of {:g} tokens, of at most {:g}", mean, longest));
+    throw Error(fmt::format("a mean of {:g} tokens does not fit a maximum of {:g}", mean, longest));
   }
   // The mean rises along the way: the median up to `longest`, then sigma down to 0.
   const auto at = [&](double way) {

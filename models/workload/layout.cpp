@@ -36,12 +36,12 @@ std::vector<int> listed_layers(const TransformerSpec& model, const Layout& layou
   const std::vector<int>& list = layout.stage_layers;
   if (static_cast<int>(list.size()) != layout.stages()) {
     throw Error::about({"layout.stages", "layout.pp", "layout.vpp"},
-                       "layout.stages lists {} stages; pp {} x vpp {} makes {}", list.size(),
+                       "layout.stages lists {} stages, but pp {} x vpp {} makes {}", list.size(),
                        layout.pp, layout.vpp, layout.stages());
   }
   const int sum = std::accumulate(list.begin(), list.end(), 0);
   if (sum != model.layers) {
-    throw Error::of_key("layout.stages", "lists {} layers in all; model '{}' has {}", sum,
+    throw Error::of_key("layout.stages", "lists {} layers in all, but model '{}' has {}", sum,
                         model.name, model.layers);
   }
   return list;
@@ -66,8 +66,8 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
   const int q = layout.mesh_side();
   if (q % layout.mesh_block != 0) {
     throw Error::of_key("layout.mesh_block",
-                        "{} does not divide the side of the mesh, which is {}: the root of "
-                        "layout.tp with layout.tp_form 2d, else 1",
+                        "{} does not divide the side of the mesh, which is {} (with layout.tp_form "
+                        "2d the square root of layout.tp, otherwise 1)",
                         layout.mesh_block, q);
   }
   if (layout.tensor == TensorForm::one_d || layout.tp == 1) return;
@@ -77,9 +77,9 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
                         layout.tp, q * q, (q + 1) * (q + 1));
   }
   if (layout.sequence_parallel) {
-    throw Error::of_key("layout.sequence_parallel",
-                        ": with layout.tp_form 2d no activation is whole on a rank; leave "
-                        "it false");
+    throw Error::of_key(
+        "layout.sequence_parallel",
+        ": with layout.tp_form 2d every activation is already divided; set it to false");
   }
   if (batch.micro % q != 0) {
     throw Error::about(
@@ -101,18 +101,18 @@ void check_signatures(const TransformerSpec& model, const Layout& layout) {
   if (of == ProductSignatures{}) return;
   if (layout.tensor == TensorForm::two_d) {
     throw Error::about({"layout.signatures", "layout.tp_form"},
-                       "layout.signatures: with layout.tp_form 2d every matrix is in blocks; take "
-                       "tp_form 1d");
+                       "layout.signatures: with layout.tp_form 2d every matrix is divided into "
+                       "blocks; take tp_form 1d");
   }
   if (of.qkv != ProductSignatures{}.qkv && model.latent.kv_rank > 0) {
-    throw Error::of_key("layout.signatures.qkv",
-                        ": the products behind model '{}'s latents are split by heads; take S(1)",
-                        model.name);
+    throw Error::of_key(
+        "layout.signatures.qkv",
+        ": the products after the latents of model '{}' are split by heads; take S(1)", model.name);
   }
   if (of.embedding == MatrixSplit::columns && model.tied_embeddings) {
     throw Error::of_key("layout.signatures.embedding",
-                        ": the loss head of model '{}' reads the same table by parts of the "
-                        "vocabulary; take S(0), or model.tied_embeddings: false",
+                        ": the loss head of model '{}' shares the embedding table, which it reads "
+                        "in parts of the vocabulary; take S(0), or model.tied_embeddings: false",
                         model.name);
   }
 }
@@ -126,8 +126,8 @@ void check_ulysses(const Layout& layout) {
   }
   if (layout.ulysses < 1) {
     throw Error::of_key("layout.context",
-                        "is usp without layout.ulysses: say how many of the cp ranks divide "
-                        "the heads, at best those of a node");
+                        "is usp without layout.ulysses; state there how many of the cp ranks "
+                        "divide the heads, best the ranks of a node");
   }
   check_divides({"layout.ulysses", "layout.cp"}, layout.ulysses, "layout.cp", layout.cp);
 }
@@ -137,15 +137,15 @@ void check_frames(const TransformerSpec& model, const Layout& layout, const Batc
   if (model.frames == 0) {
     if (layout.context != ContextForm::dsp) return;
     throw Error::of_key("layout.context",
-                        "dsp switches between two dimensions of a sequence, model '{}' "
-                        "has one; set model.frames, or take ulysses or ring",
+                        "dsp switches between two dimensions of a sequence, but model '{}' has "
+                        "one; set model.frames, or take ulysses or ring",
                         model.name);
   }
   check_divides({"model.frames", "batch.sequence"}, model.frames, "batch.sequence", batch.sequence);
   if (model.layers % 2 != 0) {
     throw Error::of_key("model.frames",
-                        ": layers attend within and over frames in turn, but {} "
-                        "layers are odd; take an even number",
+                        ": layers attend within frames and across frames in turn, so the number of "
+                        "layers must be even, not {}",
                         model.layers);
   }
   const bool whole = layout.context == ContextForm::dsp;
@@ -175,16 +175,16 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
                        : "layout.context: tp x Ulysses ranks =");
     const int key_heads = (model.latent.kv_rank > 0 ? model.heads : model.kv_heads) / ways;
     if (mesh && key_heads % ulysses != 0) {
-      throw Error::about({"layout.context", "layout.tp_form"},
-                         "layout.context {}: with layout.tp_form 2d a row of the mesh has {} key "
-                         "heads, which {} Ulysses ranks cannot divide, and copies of key heads are "
-                         "modelled with tp_form 1d only",
-                         name_of(layout.context), key_heads, ulysses);
+      throw Error::about(
+          {"layout.context", "layout.tp_form"},
+          "layout.context {}: with layout.tp_form 2d a row of the mesh has {} key heads, which {} "
+          "Ulysses ranks cannot divide; copies of key heads are modelled with tp_form 1d only",
+          name_of(layout.context), key_heads, ulysses);
     }
     if (key_heads % ulysses != 0 && ulysses % key_heads != 0) {
       throw Error::of_key("layout.context",
-                          "{}: {} key heads of a rank can neither be divided nor "
-                          "copied evenly among {} Ulysses ranks",
+                          "{}: the {} key heads of a rank can be neither divided nor copied evenly "
+                          "among {} Ulysses ranks",
                           name_of(layout.context), key_heads, ulysses);
     }
   }
@@ -220,8 +220,8 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   const bool divided = layout.ep_tokens == ExpertTokens::divided;
   if (!divided && layout.sequence_parallel) {
     throw Error::of_key("layout.ep_tokens",
-                        ": under layout.sequence_parallel each tensor-parallel rank has tokens of "
-                        "its own; leave it at divided");
+                        ": with layout.sequence_parallel each tensor-parallel rank has its own "
+                        "tokens; leave it at divided");
   }
   if (layout.tp > 1 && divided && !layout.sequence_parallel) {
     throw Error::about(
@@ -235,7 +235,7 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
 // `master`: weights are gathered from the fp32 copy if nothing reduces their bits first.
 void check_bits(const char* key, int bits, bool master) {
   if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
-  throw Error::of_key(key, "is {}; an element is sent with 4, 6, 8{}", bits,
+  throw Error::of_key(key, "is {}; possible numbers of bits are 4, 6, 8{}", bits,
                       master ? ", 16 or 32 bits" : " or 16 bits");
 }
 
@@ -272,23 +272,24 @@ void check_shards(const Layout& layout, int gpus_per_node) {
   }
   const bool copies = layout.weight_ranks > 0 || layout.secondary_ranks > 0;
   if (layout.weight_bits == 32 && copies) {
-    throw Error::of_key("layout.weight_bits",
-                        "is 32, that of the fp32 copy, which is shared by all; weight_ranks and "
-                        "secondary_ranks share copies of the precision: leave one of them out");
+    throw Error::of_key(
+        "layout.weight_bits",
+        "is 32, which gathers the fp32 copy that all ranks share, but weight_ranks and "
+        "secondary_ranks gather copies in the training precision; leave one of them out");
   }
   if (layout.secondary_ranks == 0) return;
   if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
     throw Error::of_key("layout.secondary_ranks",
-                        "{} x tp {} = {} ranks do not lie within nodes "
-                        "of {} GPUs, as a second copy of the weights must",
+                        "{} x tp {} = {} ranks are not within a node of {} GPUs, but a second copy "
+                        "of the weights must be",
                         layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp,
                         gpus_per_node);
   }
   const int weights = shard_ranks(layout).weights;
   if (layout.secondary_ranks >= weights) {
     throw Error::of_key("layout.secondary_ranks",
-                        "is {}, but {} ranks share the first copy: a "
-                        "second one must be on fewer, those of a node",
+                        "is {}, but {} ranks share the first copy; the second copy must be shared "
+                        "by fewer, within a node",
                         layout.secondary_ranks, weights);
   }
 }
@@ -442,8 +443,8 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
     const int even = model.layers - first - last;
     if (even % layout.stages() != 0 && model.layers + 2 < layout.stages()) {
       throw Error::about({"layout.pp", "layout.vpp", "layout.stages", "model.layers"},
-                         "{} stages (pp {} x vpp {}) are more than the {} layers of model '{}'; "
-                         "each but the first and the last has one at least",
+                         "{} stages (pp {} x vpp {}) are too many for the {} layers of model '{}'; "
+                         "each stage except the first and the last needs at least one",
                          layout.stages(), layout.pp, layout.vpp, model.layers, model.name);
     }
     if (even % layout.stages() != 0) {
@@ -519,10 +520,11 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
                        layout.tp, gpus_per_node);
   }
   if (layout.ranks() != gpus) {
-    throw Error::about({"layout", "cluster.nodes", "cluster.node"},
-                       "layout tp {} x cp {} x pp {} x dp {} = {} ranks; the cluster has {} GPUs; "
-                       "without layout.dp, or with layout.dp=auto, it follows from the others",
-                       layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
+    throw Error::about(
+        {"layout", "cluster.nodes", "cluster.node"},
+        "layout tp {} x cp {} x pp {} x dp {} = {} ranks, but the cluster has {} GPUs; without "
+        "layout.dp, or with layout.dp=auto, dp follows from the others",
+        layout.tp, layout.cp, layout.pp, layout.dp, layout.ranks(), gpus);
   }
   check_experts(model, layout);
   check_sharding(model, layout, gpus_per_node);

@@ -19,8 +19,8 @@ void check(const LengthDistribution& distribution) {
     const bool ordered = distribution.median >= 1 && distribution.median <= distribution.longest;
     if (ordered && distribution.longest <= kLongest && distribution.sigma >= 0) return;
     throw Error(
-        fmt::format("median {}, longest {} and sigma {}; 1 <= median <= longest "
-                    "<= {:g} and sigma from 0",
+        fmt::format("median {}, longest {} and sigma {} are not valid; needed: 1 <= median <= "
+                    "longest <= {:g} and sigma >= 0",
                     distribution.median, distribution.longest, distribution.sigma, kLongest));
   }
   double sum = 0;
@@ -28,8 +28,8 @@ void check(const LengthDistribution& distribution) {
     const bool ordered = bucket.shortest >= 1 && bucket.shortest <= bucket.longest;
     if (!ordered || !(bucket.longest <= kLongest) || !(bucket.share >= 0)) {
       throw Error(
-          fmt::format("a bucket from {} to {} with share {}; 1 <= shortest <= longest <= {:g} and "
-                      "shares from 0",
+          fmt::format("a bucket from {} to {} with share {} is not valid; needed: 1 <= shortest <= "
+                      "longest <= {:g} and share >= 0",
                       bucket.shortest, bucket.longest, bucket.share, kLongest));
     }
     sum += bucket.share;

@@ -79,12 +79,12 @@ std::span<const ConflictSubject> conflict_table() {
       {"Offload", offload_conflicts},
       {"What is trained", training_conflicts},
       {"Steps without a backward pass", zeroth_order_conflicts},
-      {"Unlike nodes and stages", pool_conflicts},
+      {"Nodes and stages of different kinds", pool_conflicts},
       {"Sequences of unequal length", length_conflicts},
       {"Exchange of gradients", exchange_conflicts},
-      {"What stands beside a step", study_conflicts},
+      {"Features outside the training step", study_conflicts},
       {"Months of failures", campaign_conflicts},
-      {"Unlike numbers of micro-batches", share_conflicts},
+      {"Replicas with different numbers of micro-batches", share_conflicts},
       {"Schedules", schedule_conflicts},
   };
   return kSubjects;

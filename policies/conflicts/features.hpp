@@ -42,12 +42,13 @@ inline constexpr Feature kLayerTable = {"a table of layers", "model",
 inline constexpr Feature kTied = {"tied embeddings", "model.tied_embeddings", [](const Asked& of) {
                                     return !of.job.network && of.job.model.tied_embeddings;
                                   }};
-inline constexpr Feature kUntied = {"an embedding and a head of their own", "model.tied_embeddings",
+inline constexpr Feature kUntied = {"separate weights of embedding and head",
+                                    "model.tied_embeddings",
                                     [](const Asked& of) { return !of.job.model.tied_embeddings; }};
 inline constexpr Feature kExperts = {"experts", "model.moe",
                                      [](const Asked& of) { return of.job.model.moe_layers() > 0; }};
 inline constexpr Feature kExpertsApart = {
-    "experts that fewer ranks share than other weights", "layout.ep", [](const Asked& of) {
+    "experts sharded over fewer ranks than other weights", "layout.ep", [](const Asked& of) {
       return kExperts.in(of) &&
              state_shards(of.job, true).weights != state_shards(of.job, false).weights;
     }};
@@ -56,7 +57,7 @@ inline constexpr Feature kNoCausalFlash = {
       return of.job.model.attention != AttentionKernel::flash || !of.job.model.masked();
     }};
 inline constexpr Feature kNoCausalSoftmax = {
-    "attention other than causal with softmax", "model.attention", [](const Asked& of) {
+    "attention other than causal softmax", "model.attention", [](const Asked& of) {
       const TransformerSpec& model = of.job.model;
       return !model.masked() || model.encoder || model.source_tokens > 0 ||
              model.attention == AttentionKernel::linear;
@@ -90,7 +91,7 @@ inline constexpr Feature kProjectedKeys = {
     "projected keys", "model.projected_keys",
     [](const Asked& of) { return !of.job.network && of.job.model.projected_keys > 0; }};
 inline constexpr Feature kSpecialAttention = {
-    "attention with parts of its own", "model.attention", [](const Asked& of) {
+    "attention with windows, frames, latents or gates", "model.attention", [](const Asked& of) {
       const TransformerSpec& model = of.job.model;
       return model.latent.kv_rank > 0 || model.window > 0 || model.frames > 0 ||
              model.attention_gate || model.attention == AttentionKernel::linear;
@@ -183,12 +184,12 @@ inline constexpr Feature kLoneReplica = {"one replica alone", "layout.dp", [](co
                                                   step_workers(of.job.layout) == 1;
                                          }};
 inline constexpr Feature kOneWorker = {
-    "replicas that all wait for each other in passes", "layout.sharding", [](const Asked& of) {
+    "replicas that all wait for each other within passes", "layout.sharding", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return layout.island_replicas() > layout.cp && step_workers(layout) == 1;
     }};
 inline constexpr Feature kWeightRanks = {
-    "levels of weights", "layout.weight_ranks",
+    "weights sharded in two levels", "layout.weight_ranks",
     [](const Asked& of) { return kZero3.in(of) && of.job.layout.weight_ranks > 0; }};
 inline constexpr Feature kGradientRanks = {
     "levels of gradients", "layout.gradient_ranks",
@@ -200,7 +201,7 @@ inline constexpr Feature kGradientBits = {
     "bits of gradients", "layout.gradient_bits",
     [](const Asked& of) { return of.job.layout.gradient_bits > 0; }};
 inline constexpr Feature kSmallShards = {
-    "shards with copies or parts", "layout.shard_ranks", [](const Asked& of) {
+    "shards with copies or sub-shards", "layout.shard_ranks", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return has_shard_keys(layout) || shard_ranks(layout).optimizer < layout.dp * layout.cp;
     }};
@@ -210,12 +211,12 @@ inline constexpr Feature kUnevenState = {
       return of.job.layout.state != StateShares::even || states(of, "layout.shard_shares.0");
     }};
 inline constexpr Feature kSharesToFind = {
-    "shares of the training state by room", "layout.shard_shares", [](const Asked& of) {
+    "shares of the training state by free memory", "layout.shard_shares", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return layout.state == StateShares::automatic && layout.state_of_pool.empty();
     }};
 inline constexpr Feature kStagesToFind = {
-    "layers of stages by time", "layout.stages", [](const Asked& of) {
+    "layers per stage chosen by time", "layout.stages", [](const Asked& of) {
       const Layout& layout = of.job.layout;
       return layout.balance == StageBalance::automatic && layout.stage_layers.empty();
     }};
@@ -239,8 +240,8 @@ inline constexpr Feature kSplitOverPools = {"ranks of a layer on several pools",
                                               }
                                               return false;
                                             }};
-inline constexpr Feature kCopiesOnOnePool = {"copies of the state on one pool each", "layout.place",
-                                             [](const Asked& of) {
+inline constexpr Feature kCopiesOnOnePool = {"copies of the state that each stay on one pool",
+                                             "layout.place", [](const Asked& of) {
                                                for (int pp = 0; pp < of.job.layout.pp; ++pp) {
                                                  if (stands_on_several(ranks_by_pool(of.job, pp)))
                                                    return false;
@@ -310,7 +311,7 @@ inline constexpr Feature kTimedSchedule = {
              schedule.recompute_share != 1 || (schedule_kind(schedule).knobs & kUnlikeUnits) == 0;
     }};
 inline constexpr Feature kStepsApart = {
-    "a schedule whose ranks do not end steps together", "schedule", [](const Asked& of) {
+    "a schedule in which ranks do not end steps together", "schedule", [](const Asked& of) {
       return of.job.software.post_validation || schedule_kind(of.job.schedule).asynchronous;
     }};
 inline constexpr Feature kPostValidation = {
@@ -402,7 +403,7 @@ inline std::string why_few_replicas(const Job& job) {
   return why_not(*job.communication.robust, job.layout.island_dp());
 }
 inline constexpr Feature kFewReplicas = {
-    "fewer replicas than a rule bears", "layout.dp",
+    "too few replicas for a rule", "layout.dp",
     [](const Asked& of) { return !why_few_replicas(of.job).empty(); }};
 // On unlike nodes, places may be given only if they are the default order.
 inline bool stand_in_order(const Cluster& cluster) {
@@ -424,7 +425,7 @@ inline constexpr Feature kGoesOnSmaller = {
       return kRelayout.in(of) || of.job.recovery.when_no_spare == WhenNoSpare::shrink;
     }};
 inline constexpr Feature kIslandsOnSharedNodes = {
-    "islands without nodes of their own", "sync", [](const Asked& of) {
+    "islands that share nodes", "sync", [](const Asked& of) {
       const Job& job = of.job;
       return !job.sync.empty() && !goes_on_by_islands(job);
     }};
@@ -432,7 +433,7 @@ inline constexpr Feature kListedLayouts = {
     "listed layouts on fewer nodes", "recovery.relayout",
     [](const Asked& of) { return kRelayout.in(of) && !of.job.recovery.relayouts.empty(); }};
 inline constexpr Feature kReroute = {
-    "passes of lost nodes on others", "recovery.when_no_spare",
+    "rerouting the passes of lost nodes", "recovery.when_no_spare",
     [](const Asked& of) { return of.job.recovery.when_no_spare == WhenNoSpare::reroute; }};
 inline constexpr Feature kShrinking = {
     "fewer replicas on fewer nodes", "recovery.when_no_spare",
@@ -454,7 +455,7 @@ inline constexpr Feature kWholeTensors = {
 inline constexpr Feature kSeveralCollectives = {
     "a compressor of several collectives", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && !kind_of(of).fusible; }, "compress"};
-inline constexpr Feature kAcross = {"compression between places only", kCompressor,
+inline constexpr Feature kAcross = {"compression between sites only", kCompressor,
                                     [](const Asked& of) { return compresses_across(of.job); },
                                     "compress"};
 inline constexpr Feature kHops = {
@@ -505,23 +506,23 @@ inline constexpr Feature kOffload = {"offload", "offload",
 inline constexpr Feature kOffloadChunks = {"offload in chunks", "offload", [](const Asked& of) {
                                              return kOffload.in(of) && of.offload.in_chunks();
                                            }};
-inline constexpr Feature kWeightsAway = {"weights beside the GPU", "offload", [](const Asked& of) {
+inline constexpr Feature kWeightsAway = {"weights outside the GPU", "offload", [](const Asked& of) {
                                            return is_away(of.offload.weights);
                                          }};
 inline constexpr Feature kGradientsAway = {
-    "gradients beside the GPU", "offload",
+    "gradients outside the GPU", "offload",
     [](const Asked& of) { return is_away(of.offload.gradients); }};
 inline constexpr Feature kGradientsInChunks = {
     "gradients in chunks", "offload",
     [](const Asked& of) { return kOffloadChunks.in(of) && kGradientsAway.in(of); }};
 inline constexpr Feature kPassesAway = {
-    "gradients or weights beside the GPU", "offload",
+    "gradients or weights outside the GPU", "offload",
     [](const Asked& of) { return kGradientsAway.in(of) || kWeightsAway.in(of); }};
 inline constexpr Feature kOptimizerStays = {
     "an optimizer on the GPU", "offload.optimizer",
     [](const Asked& of) { return !of.offload.updates_on_host(); }};
 inline constexpr Feature kOptimizerAway = {
-    "an optimizer beside the GPU", "offload.optimizer",
+    "an optimizer outside the GPU", "offload.optimizer",
     [](const Asked& of) { return of.offload.updates_on_host(); }};
 inline constexpr Feature kSummedOnce = {
     "replicas without zero2 or zero3", "layout.sharding",
@@ -530,19 +531,19 @@ inline constexpr Feature kWholeWeights = {
     "replicas without zero3", "layout.sharding",
     [](const Asked& of) { return of.job.layout.island_replicas() > 1 && !kZero3.in(of); }};
 inline constexpr Feature kActivationsAway = {
-    "activations beside the GPU", "offload",
+    "activations outside the GPU", "offload",
     [](const Asked& of) { return is_away(of.offload.activations); }};
 inline constexpr Feature kActivationsUnfound = {
-    "activations beside the GPU that no search chose", "offload",
+    "activations outside the GPU that no search chose", "offload",
     [](const Asked& of) { return kActivationsAway.in(of) && of.offload.layers.empty(); }};
 inline constexpr Feature kActivationsMove = {
-    "activations beside the GPU", "offload.activations",
+    "activations outside the GPU", "offload.activations",
     [](const Asked& of) { return of.offload.activations != MemoryTier::gpu; }};
 inline constexpr Feature kWeightsMove = {
-    "weights beside the GPU", "offload.weights",
+    "weights outside the GPU", "offload.weights",
     [](const Asked& of) { return of.offload.weights != MemoryTier::gpu; }};
 inline constexpr Feature kGradientsMove = {
-    "gradients beside the GPU", "offload.gradients",
+    "gradients outside the GPU", "offload.gradients",
     [](const Asked& of) { return of.offload.gradients != MemoryTier::gpu; }};
 
 inline constexpr Feature kTraining = {
@@ -565,7 +566,7 @@ inline constexpr Feature kFrozenParts = {
       return training->adapter.kind != AdapterKind::none || training->frozen_embedding ||
              training->frozen_head || !training->frozen_layers.empty();
     }};
-inline constexpr Feature kLoss = {"a loss of its own", "train.loss",
+inline constexpr Feature kLoss = {"a stated loss", "train.loss",
                                   [](const Asked& of) { return states(of, "train.loss"); }};
 inline constexpr Feature kContrastive = {
     "a contrastive loss", "train.loss.kind",

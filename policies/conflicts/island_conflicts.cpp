@@ -7,47 +7,49 @@ namespace {
 
 constexpr Conflict kIslandRows[] = {
     {kSlowNodes, kDriftingIslands,
-     ": with cluster.jitter islands of unlike speed are modelled where all wait for each other: at "
-     "exchanges on schedule, with wait_for: all",
+     ": with cluster.jitter, slow nodes in islands are modelled only where all islands wait for "
+     "each other: exchanges on schedule, with wait_for: all",
      "leave one of them out"},
     {kIslands, kLengthGroups,
-     ": groups of different degrees (layout.length_policy) would be of ranks of several islands, "
-     "which meet at exchanges only",
+     ": groups of different degrees (layout.length_policy) would contain ranks of several islands, "
+     "but islands communicate only at exchanges",
      "take layout.length_policy: fixed"},
     {kWideIslands, kCrossing,
-     ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-     "next step, within islands of several replicas",
+     ": islands of several replicas do not go with communication.overlap: dear or priority, "
+     "because their gradients arrive only in the next step",
      "take communication.overlap: bucketed or none"},
     {kPaths, kLayerTable,
-     ": paths share modules of layers that are alike, and model '{model}' is a table of layers",
+     ": paths share modules of identical layers, but model '{model}' is a table of layers",
      "leave sync.*.paths out"},
-    {kIslands, kTaskJitter, ": needs factors of whole steps",
+    {kIslands, kTaskJitter, ": needs slowdown factors of whole steps",
      "take cluster.jitter.per: step or run"},
     {kIslands, kStepsApart,
-     ": goes with schedules that end each step together, which this one does not", ""},
+     ": needs a schedule in which all ranks end a step together; with this one they do not", ""},
 };
 
 constexpr Conflict kRedundancyRows[] = {
     {kRedundancy, kLoneReplica,
-     ": there is only one replica (layout.dp, of each island), and no other can take its place",
+     ": there is only one replica (layout.dp; in each island), so no other can do its work",
      "leave it out"},
     {kRedundancy, kOneWorker,
      ": replicas that share weights (layout.sharding: zero3) or experts (layout.ep) wait for each "
-     "other in passes, and here all of them do",
-     "take layout.shard_ranks or a smaller layout.ep, by which they form several groups"},
+     "other within passes; here that is every replica",
+     "set layout.shard_ranks or a smaller layout.ep, so that they form several groups"},
     {kRedundancy, kLengths,
-     ": codes and copies are of parts of one size, and packs (batch.lengths) are of many",
+     ": codes and copies need parts of equal size, but packs (batch.lengths) differ in size",
      "leave one of them out"},
     {kRedundancy, kUnevenBatch,
-     ": codes and copies are of parts of one size, and batch.shares gives replicas unlike ones",
+     ": codes and copies need parts of equal size, but batch.shares gives replicas parts of "
+     "different size",
      "take batch.shares: even"},
-    {kRedundancy, kTaskFactors, ": needs factors of whole steps", "take cluster.jitter.per: step"},
+    {kRedundancy, kTaskFactors, ": needs slowdown factors of whole steps",
+     "take cluster.jitter.per: step"},
     {kRedundancy, kCrossing,
-     ": does not go with communication.overlap: dear or priority, whose gradients arrive in the "
-     "next step",
+     ": does not go with communication.overlap: dear or priority, because their gradients arrive "
+     "only in the next step",
      "take communication.overlap: bucketed or none"},
     {kRedundancy, kStepsApart,
-     ": goes with schedules that end each step together, which this one does not", ""},
+     ": needs a schedule in which all ranks end a step together; with this one they do not", ""},
 };
 
 }  // namespace

@@ -7,11 +7,12 @@ namespace features {
 namespace {
 
 constexpr std::string_view kDataParallelOnly =
-    "is {size}, but model '{model}' is a table of layers, which runs data parallel only";
+    "is {size}, but model '{model}' is a table of layers, which supports only data parallelism";
 constexpr std::string_view kForeignAttention =
-    "{context} does not go with the attention of model '{model}'";
+    "{context} does not support the attention of model '{model}'";
 constexpr std::string_view kStepsMeet =
-    ": a step's programs are dispatched behind the step before, but here steps run into each other";
+    ": the programs of a step are dispatched after the step before has ended, but here consecutive "
+    "steps overlap";
 
 constexpr Conflict kLayoutRows[] = {
     {kTensorRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
@@ -20,82 +21,90 @@ constexpr Conflict kLayoutRows[] = {
     {kChunks, kLayerTable, kDataParallelOnly, "set it to 1"},
     {kExpertRanks, kLayerTable, kDataParallelOnly, "set it to 1"},
     {kRecomputedModules, kLayerTable,
-     ": model '{model}' is a table of layers, and a search chooses which of them are computed "
-     "again",
+     ": model '{model}' is a table of layers, for which only a search can choose the layers to "
+     "recompute",
      "set recompute: auto, or none"},
     {kMuon, kLayerTable,
-     ": muon updates the matrices of a transformer, and model '{model}' is a table of layers",
+     ": muon updates the matrices of a transformer, but model '{model}' is a table of layers",
      "take momentum"},
     {kAdapter, kLayerTable,
-     ": a table of layers has no products of a transformer to put one beside", ""},
+     ": adapters belong to matrices of a transformer, and the model is a table of layers", ""},
     {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},
-    {kFrames, kLinearAttention, ": linear attention has no length to divide",
+    {kFrames, kLinearAttention,
+     ": frames divide the sequence of softmax attention, not of linear attention",
      "take flash or unfused"},
     {kFormOfSoftmax, kLinearAttention, kForeignAttention, "linear attention takes lasp or ulysses"},
     {kLasp, kSoftmaxAttention, kForeignAttention,
-     "it passes on the state of a linear attention: model.attention: linear"},
-    {kRsa, kFlashAttention, kForeignAttention, "it keeps the scores: model.attention: unfused"},
+     "lasp passes on the state of linear attention; set model.attention: linear"},
+    {kRsa, kFlashAttention, kForeignAttention,
+     "rsa keeps the scores in memory; set model.attention: unfused"},
     {kFormBesideScans, kScans,
-     "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), beside attention "
-     "on a ring or by ulysses",
+     "{context}: Mamba layers exchange whole heads among cp ranks (Megatron-LM), and the attention "
+     "beside them must be ring or ulysses",
      "take ring or ulysses"},
     {kContextRanks, kChosenKeys,
-     "{size}: a query of model '{model}' chooses among the keys of the whole sequence, which no "
-     "form of cp here brings to every rank",
+     "{size}: a query of model '{model}' chooses among the keys of the whole sequence, and no form "
+     "of cp here gathers all keys on every rank",
      "set it to 1"},
-    {kChosenKeys, kNoCausalFlash, ": an indexer chooses among keys that a causal mask leaves",
+    {kChosenKeys, kNoCausalFlash,
+     ": an indexer chooses among the keys that a causal mask leaves visible",
      "take model.attention: flash without frames"},
     {kMesh, kChosenKeys,
-     "2d leaves a rank a part of the width of each token, and the indexer of model '{model}' "
-     "scores whole ones",
+     "2d gives a rank only a part of the width of each token, but the indexer of model '{model}' "
+     "scores whole tokens",
      "take 1d"},
     {kTwoStacks, kSpecialAttention,
-     ": attention to a source is flash or unfused, without windows, frames, latents and gates",
+     ": a model with a source sequence needs flash or unfused attention without windows, frames, "
+     "latents and gates",
      "leave them out"},
     {kTwoStacks, kBidirectional, ": the encoder has no mask, and the decoder needs one",
      "leave model.bidirectional out"},
-    {kTwoStacks, kPredictors, ": model.mtp_layers are modules behind the layers of one stack",
+    {kTwoStacks, kPredictors,
+     ": model.mtp_layers follow a single stack of layers, and this model has an encoder and a "
+     "decoder",
      "set model.mtp_layers to 0"},
-    {kTwoStacks, kProjectedKeys, ": a decoder's mask goes by keys, which projected ones mix",
+    {kTwoStacks, kProjectedKeys, ": a decoder masks single keys, and projection mixes the keys",
      "leave model.projected_keys out"},
     {kProjectedKeys, kSpecialAttention,
-     ": goes with flash and unfused attention without windows, frames, latents and gates",
+     ": needs flash or unfused attention without windows, frames, latents and gates",
      "leave them out"},
     {kProjectedKeys, kCausal,
-     ": mixes the keys of all tokens, so that no mask can hide those that come later",
+     ": mixes the keys of all tokens, so a causal mask cannot hide later tokens",
      "set model.bidirectional: true"},
     {kContextRanks, kTwoStacks,
-     "{size}: ranks would divide the source and what the decoder of model '{model}' writes, each "
-     "by itself, which is not modelled",
+     "{size}: dividing the sequences of both encoder and decoder of model '{model}' among ranks is "
+     "not modelled",
      "set it to 1"},
     {kPipeline, kTwoStacks,
-     "{size}: stages of the decoder would send on what the encoder of model '{model}' made, beside "
-     "their own rows, which is not modelled",
+     "{size}: a pipeline whose decoder stages pass on the output of the encoder of model '{model}' "
+     "is not modelled",
      "set it to 1, and divide the model by layout.tp or layout.sharding"},
     {kFormBesideProjection, kProjectedKeys,
-     "{context}: each rank projects the keys of its own part of a sequence, and a ring adds them "
-     "up",
+     "{context}: each rank projects the keys of its own part of a sequence, and only a ring adds "
+     "these up",
      "take ring or rsa"},
     {kMesh, kProjectedKeys,
-     "2d leaves a rank a part of the rows, and the projection of model '{model}' runs along them",
+     "2d gives a rank only a part of the rows, but the key projection of model '{model}' needs all "
+     "rows",
      "take 1d"},
-    {kMesh, kPredictors, "2d is not modelled with modules that predict further tokens", "take 1d"},
+    {kMesh, kPredictors, "2d is not modelled with multi-token prediction (model.mtp_layers)",
+     "take 1d"},
     {kMesh, kLayerPattern,
-     "2d divides layers of attention and an MLP, and model '{model}' has a pattern", "take 1d"},
+     "2d divides layers of attention and an MLP, but model '{model}' has a pattern", "take 1d"},
     {kMesh, kExperts,
-     "2d leaves a rank a part of the width of each token, and the router of model '{model}' sends "
-     "whole tokens to whole experts",
+     "2d gives a rank only a part of the width of each token, but the router of model '{model}' "
+     "sends whole tokens to experts",
      "take 1d"},
     {kHalfLayers, kLayerPattern,
-     ": hides collectives of one half of a layer behind the other, and layers of model '{model}' "
-     "have one",
+     ": hides the collectives of one half of a layer behind the other half, but layers of model "
+     "'{model}' are not made of two halves",
      "take pipelined or none"},
     {kTensorOverlap, kMesh, ": with layout.tp_form 2d every GEMM waits for its blocks",
      "take none"},
     {kBoundaryRank, kCompressedMessages,
-     " and compress with axis: pp both say how activations cross a pipeline cut",
+     " and compress with axis: pp both state how activations are sent between stages",
      "leave one of them out"},
-    {kBoundaryRank, kOnePipelineRank, ": layout.pp is 1, so that no activations are sent on",
+    {kBoundaryRank, kOnePipelineRank, ": layout.pp is 1, so no activations are sent between stages",
      "leave it out"},
     {kBoundaryRank, kMesh, ": with layout.tp_form 2d no rank has whole rows to multiply",
      "take layout.tp_form: 1d"},
@@ -103,13 +112,13 @@ constexpr Conflict kLayoutRows[] = {
     {kDispatch, kPostValidation, kStepsMeet, "set software.post_validation: false"},
     {kDispatch, kAsynchronous, kStepsMeet, "set schedule: 1f1b"},
     {kGangs, kPools,
-     ": replicas on cluster.pools do not start passes together, because each has a pace of its own",
+     ": replicas on cluster.pools do not start their passes together, because they differ in speed",
      "take software.dispatch.gang: none"},
 };
 
 constexpr std::string_view kUnequalEnds =
-    ": replicas with unlike numbers of micro-batches meet at the end of every iteration, which "
-    "steps without a flush do without";
+    ": replicas with different numbers of micro-batches must wait for each other at the end of "
+    "every iteration, but here steps end without a flush";
 
 constexpr Conflict kShareRows[] = {
     {kUnevenBatch, kLateGradients, kUnequalEnds, "take batch.shares: even"},

@@ -8,40 +8,41 @@ namespace {
 constexpr Conflict kLengthRows[] = {
     {kLengths, kLayerTable, ": model '{model}' has samples, not sequences", "leave it out"},
     {kLengths, kLayerPattern,
-     ": packs are costed by the attention of their sequences, alike in every layer, and a "
-     "pattern's layers differ",
+     ": the cost of a pack assumes the same attention in every layer, but the layers of a pattern "
+     "differ",
      ""},
     {kLengths, kPredictors,
-     ": packs are costed by layers that are alike, and model.mtp_layers are further ones with "
-     "losses of their own",
+     ": the cost of a pack assumes identical layers, but model.mtp_layers have losses of their own",
      ""},
     {kLengths, kChosenKeys,
-     ": sequences stand behind each other in a pack, and model.sparse chooses keys of one sequence",
-     ""},
+     ": a pack joins several sequences, but model.sparse chooses keys of a single sequence", ""},
     {kLengths, kNoCausalFlash,
-     ": sequences stand behind each other in a pack, which needs the causal attention of "
-     "model.attention: flash",
+     ": a pack joins several sequences, which needs causal attention with model.attention: flash",
      ""},
     {kTimedSchedule, kLengths,
-     ": orders that are made for equal micro-batches, run two pipelines or recompute by share do "
-     "not hold for packs of unequal sequences (batch.lengths)",
+     ": schedules made for equal micro-batches, with two directions or with a share of "
+     "recomputation do not support packs of unequal sequences (batch.lengths)",
      "take {pack_schedules}"},
     {kInnerTasks, kLengths,
-     "tasks does not go with batch.lengths, whose packs hold their collectives as seconds",
+     "tasks does not go with batch.lengths, because a pack contains its collectives only as a "
+     "duration",
      "take auto or folded"},
     {kDispatch, kLengths,
-     "does not go with batch.lengths, whose packs are no programs of all ranks", ""},
+     "does not go with batch.lengths, because ranks with different packs do not run the same "
+     "program",
+     ""},
     {kUnevenBatch, kLengths,
-     ": shares out micro-batches of one length; with batch.lengths, layout.length_policy says "
-     "which ranks compute which sequences",
+     ": divides micro-batches of one length among replicas; with batch.lengths, "
+     "layout.length_policy decides which ranks compute which sequences",
      "leave it out"},
     {kTwoD, kLengths,
-     "2d gives the ranks of a mesh whole sequences, and groups for batch.lengths divide them",
+     "2d gives the ranks of a mesh whole sequences, but with batch.lengths groups of ranks divide "
+     "sequences",
      "take 1d"},
-    {kSegments, kLengths, "cuts micro-batches into segments, batch.lengths has packs",
+    {kSegments, kLengths, "cuts micro-batches into segments, but batch.lengths makes packs",
      "take pipelined, fused or ladder"},
     {kOneDegree, kLengthGroups,
-     "{context} has one degree; groups of different degrees (layout.length_policy) take ring, "
+     "{context} does not support groups of different degrees (layout.length_policy); take ring, "
      "ulysses, burst or token-ring",
      ""},
 };

@@ -7,62 +7,62 @@ namespace {
 
 constexpr Conflict kOffloadRows[] = {
     {kOffloadChunks, kCrossing,
-     ": chunks (offload.placement) give the place of weights to their gradients, which "
-     "communication.overlap: dear and priority hold until the next step's forward pass needs the "
-     "weights",
+     ": with chunks (offload.placement) gradients overwrite their weights, but "
+     "communication.overlap: dear and priority keep both until the next step",
      "take communication.overlap: bucketed or none"},
-    {kOffloadChunks, kLayerTable, ": chunks (offload.placement) hold the weights of a transformer",
+    {kOffloadChunks, kLayerTable, ": chunks (offload.placement) support only transformers",
      "take offload.placement: shares"},
     {kOffloadChunks, kStages,
-     ": chunks (offload.placement) leave a step one micro-batch, with which the ranks of a "
-     "pipeline work one after another",
+     ": chunks (offload.placement) allow one micro-batch per step, with which a pipeline would run "
+     "its stages one after another",
      "take layout.pp: 1"},
     {kOffloadChunks, kExpertsApart,
-     ": chunks (offload.placement) hold weights that the same ranks share, and layout.ep: {ep} has "
-     "experts shared by fewer",
+     ": chunks (offload.placement) hold weights that are sharded over the same ranks, but "
+     "layout.ep: {ep} shards experts over fewer",
      "take layout.ep: 1, or offload.placement: shares"},
     {kOffloadChunks, kNotMixed,
-     ": chunks (offload.placement) hold 16-bit weights, whose place their gradients take",
+     ": chunks (offload.placement) need 16-bit weights, which their gradients overwrite",
      "take precision: bf16"},
     {kOffloadChunks, kTrainedParts,
-     ": chunks (offload.placement) are of a model that is trained as a whole", "leave train out"},
+     ": chunks (offload.placement) need a model whose parameters are all trained",
+     "leave train out"},
     {kOffloadChunks, kLengths,
-     ": chunks (offload.placement) are not planned for unequal lengths (batch.lengths)", ""},
+     ": chunks (offload.placement) are not modelled with unequal lengths (batch.lengths)", ""},
     {kOffloadChunks, kSequenceSlices,
-     ": chunks (offload.placement) give the place of weights to their gradients, which the next "
-     "slice's backward pass would need",
+     ": with chunks (offload.placement) gradients overwrite their weights, but the backward pass "
+     "of the next slice needs the weights",
      "leave schedule.slices out"},
     {kOffloadChunks, kAccumulation,
-     ": chunks (offload.placement) give the place of weights to their gradients, which the next "
-     "micro-batch would need",
-     "take batch.micro x layout.dp = batch.global"},
+     ": with chunks (offload.placement) gradients overwrite their weights, but the next "
+     "micro-batch needs the weights",
+     "choose batch.micro and layout.dp so that batch.micro x layout.dp = batch.global"},
     {kOffload, kZerothOrder,
-     ": a step without a backward pass (train.method: zeroth-order) has only weights to move, "
-     "which is not modelled",
+     ": offload is not modelled for steps without a backward pass (train.method: zeroth-order)",
      ""},
-    {kWeightsAway, kFrozenParts, ": weights that are partly frozen (train) come layer by layer",
+    {kWeightsAway, kFrozenParts,
+     ": partly frozen weights (train) can be offloaded only layer by layer",
      "take layout.sharding: zero3, or leave offload.weights out"},
     {kPassesAway, kOptimizerStays,
-     ": gradients and weights lie beside the GPU only with the optimizer that needs them there",
+     ": gradients and weights are offloaded only together with the optimizer",
      "set offload.optimizer: host or disk"},
     {kOptimizerAway, kMuon,
-     ": software.optimizer: muon multiplies whole matrices, which the host's cores are not "
-     "modelled to do",
+     ": software.optimizer: muon multiplies whole matrices, which is not modelled on the cores of "
+     "a host",
      "leave offload.optimizer out"},
     {kOptimizerAway, kCrossingShards,
-     ": a shard that the host updates would be gathered behind that update, in the next step, "
-     "which is not modelled",
+     ": gathering a shard in the next step, after the host has updated it, is not modelled",
      "take communication.overlap: bucketed or none"},
     {kGradientsInChunks, kSummedOnce,
-     ": gradients that are summed once per step stay on the GPU until then",
+     ": without zero2 or zero3 gradients are summed once per step and stay on the GPU until then",
      "take layout.sharding: zero3, or offload.placement: shares"},
     {kGradientsAway, kSummedOnce,
-     ": gradients that are summed once per step stay on the GPU until then",
+     ": without zero2 or zero3 gradients are summed once per step and stay on the GPU until then",
      "take layout.sharding: zero2 or zero3, or leave offload.gradients out"},
-    {kWeightsAway, kWholeWeights, ": weights beside the GPU are gathered layer by layer",
+    {kWeightsAway, kWholeWeights,
+     ": offloaded weights are gathered layer by layer, as only zero3 does",
      "take layout.sharding: zero3"},
     {kActivationsUnfound, kLayerTable,
-     ": of a table of layers a search says which activations move",
+     ": for a table of layers only a search can choose which activations move",
      "set offload.activations: auto"},
 };
 

@@ -8,64 +8,62 @@ namespace {
 
 constexpr Conflict kStudyRows[] = {
     {kTiles, kTensorRanks,
-     ": tiles that are computed again would repeat the collectives of layout.tp, which is not "
-     "modelled",
+     ": recomputed tiles would repeat the collectives of layout.tp, which is not modelled",
      "divide the sequence by layout.cp instead"},
     {kFilling, kTaskJitter,
-     ": is fitted into what a profile shows, and kernels of which each has a factor of its own "
-     "repeat none",
+     ": needs the same idle times in every step, but with per: task each kernel varies on its own",
      "take cluster.jitter.per: step"},
-    {kFilling, kRedundancy,
-     ": redundancy makes up for stragglers in the idle time that other work would fill",
+    {kFilling, kRedundancy, ": redundancy uses the idle time that other work would fill",
      "leave one of them out"},
     {kInput, kUnevenBatch,
      ": is not modelled with batch.shares, which gives replicas unequal numbers of samples",
      "leave one of them out"},
-    {kRollout, kLayerTable, ": engines write tokens, and the model is a table of layers", ""},
+    {kRollout, kLayerTable, ": engines generate tokens, but the model is a table of layers", ""},
     {kRollout, kNoCausalSoftmax,
      ": engines are modelled for causal transformers with softmax attention", ""},
-    {kVolunteers, kLayerTable, ": goes with transformers, not with tables of layers", ""},
-    {kVolunteers, kTwoStacks, ": peers pass on the rows of one stack, and model '{model}' has two",
+    {kVolunteers, kLayerTable, ": needs a transformer, and the model is a table of layers", ""},
+    {kVolunteers, kTwoStacks,
+     ": peers pass on the activations of a single stack of layers, and model '{model}' has two",
      ""},
     {kVolunteers, kLengths, ": with batch.lengths is not modelled", "leave one out"},
-    {kFusedJobs, kSeveralRanks, ": takes jobs of one GPU each, and this one has {ranks}", ""},
+    {kFusedJobs, kSeveralRanks, ": fuses jobs of one GPU each, but this one uses {ranks}", ""},
     {kFusedJobs, kLengths,
-     ": fused kernels compute shapes that are alike in all jobs, and packs (batch.lengths) are "
-     "unlike",
+     ": fused kernels need the same shapes in all jobs, but packs (batch.lengths) differ",
      "leave one out"},
-    {kFusedJobs, kUnsteady, ": jobs are fused on a GPU whose kernels take their usual time",
-     "leave it out, or cluster.slow_nodes and cluster.jitter"},
+    {kFusedJobs, kUnsteady, ": fused jobs are modelled only on GPUs of constant speed",
+     "leave out either fuse or cluster.slow_nodes and cluster.jitter"},
 };
 
 constexpr Conflict kCampaignRows[] = {
-    {kReroute, kIslands, ": the other islands do not take the work of one that lacks a node",
-     "take wait, shrink, under which it drops out, or relayout, under which it goes on in another "
-     "layout"},
+    {kReroute, kIslands,
+     ": reroute does not go with islands (sync): other islands do not take over the work of one "
+     "that lost a node",
+     "take wait, shrink (the island drops out) or relayout (the island goes on in another layout)"},
     {kReroute, kPools,
-     ": reroute gives the passes of a lost node to nodes that hold the same stage, and on "
-     "cluster.pools those have paces of their own",
+     ": reroute gives the passes of a lost node to other nodes with the same stage, and on "
+     "cluster.pools these differ in speed",
      "take shrink, relayout or wait"},
     // Idle time used for rerouted micro-batches is not distinguished from idle time caused by
     // stragglers.
     {kReroute, kRedundancy,
-     ": reroute does not go with redundancy, under which replicas have other work to do than that "
-     "of lost ones",
+     ": reroute does not go with redundancy, because the replicas that would take over passes "
+     "already do redundant work",
      "take wait or shrink"},
     {kGoesOnSmaller, kIslandsOnSharedNodes,
-     ": says what an island does that lacks a node, but here no island has nodes of its own",
+     ": shrink and relayout act on islands that lost a node, but here islands share nodes",
      "take wait"},
     {kShrinking, kIslandLevels,
-     ": shrink, under which an island that lacks a node drops out, goes with one level of "
-     "exchanges",
-     "take wait, or list one level"},
+     ": shrink drops an island that lost a node, which is modelled for one level of exchanges "
+     "(sync) only",
+     "take wait, or give sync one level"},
     {kListedLayouts, kIslands,
-     ": lists layouts of the whole job, and an island that lacks a node takes the fastest of its "
-     "own layouts (any)",
+     ": lists layouts of the whole job, but with islands (sync) an island that lost a node always "
+     "takes its own fastest layout (any)",
      ""},
-    {kRelayout, kOutOfOrder, ": relayout goes with nodes in order", "take shrink or wait"},
+    {kRelayout, kOutOfOrder, ": relayout needs the nodes in their default order",
+     "take shrink or wait"},
     {kRelayout, kLengths,
-     ": which ranks compute which sequences is decided for one layout, and relayout looks for "
-     "others with sequences of one length",
+     ": relayout is not modelled with sequences of unequal length (batch.lengths)",
      "take shrink or wait"},
 };
 

@@ -162,7 +162,7 @@ class MessageChecker {
     if (!between_ranks(message)) return fail(rank, at, "both stages are on this rank");
     if (!known.insert(message).second) return fail(rank, at, "is done twice");
     if (is_send(action.kind) && made.count(message) == 0) {
-      fail(rank, at, "comes before the result that it sends");
+      fail(rank, at, "is before the result that it sends");
     }
   }
 
@@ -170,16 +170,16 @@ class MessageChecker {
     const Action& action = schedule_.actions[rank][at];
     bool& is_gathered = gathered[action.stage];
     if (action.kind == ActionKind::unshard) {
-      if (is_gathered) fail(rank, at, "the weights are gathered already");
+      if (is_gathered) fail(rank, at, "the weights are already gathered");
       is_gathered = true;
     } else if (action.kind == ActionKind::reshard) {
-      if (!is_gathered) fail(rank, at, "the weights are not gathered");
+      if (!is_gathered) fail(rank, at, "the weights have not been gathered before");
       is_gathered = false;
     } else {
       int& iteration = reductions_[action.stage];
       if (iteration == schedule_.iterations) return fail(rank, at, "is done twice");
       if (weights_left_[{action.stage, iteration}] > 0) {
-        fail(rank, at, "comes before the stage's last weight gradient");
+        fail(rank, at, "is before the last weight gradient of the stage");
       }
       ++iteration;
     }
@@ -221,10 +221,11 @@ class MessageChecker {
           channel.sends.size(), channel.receives.size());
     for (size_t i = 0; i < channel.sends.size() && !fault_; ++i) {
       if (channel.sends[i].message == channel.receives[i].message) continue;
-      fail(to, channel.receives[i].position,
-           fmt::format("rank {} sends {} at this place, and messages between two ranks match in "
-                       "order",
-                       from, to_string(schedule_.actions[from][channel.sends[i].position])));
+      fail(
+          to, channel.receives[i].position,
+          fmt::format(
+              "rank {} sends {} at this place, but messages between two ranks are matched in order",
+              from, to_string(schedule_.actions[from][channel.sends[i].position])));
     }
   }
 
@@ -242,7 +243,7 @@ class MessageChecker {
     }
     for (int rank = 0; rank < schedule_.ranks; ++rank) {
       if (position[rank] == schedule_.actions[rank].size()) continue;
-      fail(rank, position[rank], "waits forever: the ranks deadlock");
+      fail(rank, position[rank], "waits forever, because the ranks deadlock");
     }
   }
 

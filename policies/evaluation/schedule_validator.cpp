@@ -52,7 +52,8 @@ class Validation {
     for (int unit = 0; unit < units_; ++unit) check_complete(unit);
     for (int stage = 0; stage < schedule_.stages(); ++stage) {
       if (stages_[stage].has_reductions && !stages_[stage].is_reduced) {
-        reject_missing({ActionKind::reduce_grad, stage, 0}, "is missing after the last backward");
+        reject_missing({ActionKind::reduce_grad, stage, 0},
+                       "is missing after the last backward pass");
       }
     }
   }
@@ -86,8 +87,7 @@ class Validation {
       reject(action, fmt::format("there are {} {}", units_, unit_name()));
     }
     if (schedule_.rank_of_stage[action.stage] != rank) {
-      reject(action,
-             fmt::format("the stage lies on rank {}", schedule_.rank_of_stage[action.stage]));
+      reject(action, fmt::format("the stage is on rank {}", schedule_.rank_of_stage[action.stage]));
     }
     StageProgress& stage = stages_[action.stage];
     if (action.kind == ActionKind::unshard) stage.is_sharded = true;
@@ -102,12 +102,13 @@ class Validation {
 
   // A forward that runs as one with the action behind it.
   void check_pair(const Action& action, const Action* next) const {
-    if (action.kind != ActionKind::forward) reject(action, "only a forward can run with the next");
+    if (action.kind != ActionKind::forward)
+      reject(action, "only a forward pass can be paired with the next action");
     if (next == nullptr || next->kind != ActionKind::backward) {
-      reject(action, "runs with the next, which must be a full backward");
+      reject(action, "is paired with the next action, which must be a full backward pass");
     }
     if (next->stage == action.stage && next->unit == action.unit) {
-      reject(action, "runs with its own backward");
+      reject(action, "is paired with its own backward pass");
     }
   }
 
@@ -123,7 +124,8 @@ class Validation {
   }
 
   void check_weights(const Action& action) const {
-    if (stages_[action.stage].is_sharded) reject(action, "the weights are not unsharded");
+    if (stages_[action.stage].is_sharded)
+      reject(action, "the weights have not been unsharded before");
   }
 
   void advance(const Action& action) {
@@ -147,17 +149,17 @@ class Validation {
         if (action.kind == ActionKind::backward) stage.is_reduced = false;
         return;
       case ActionKind::backward_weight:
-        if (!progress.backward_input) reject(action, "comes before its input gradient");
+        if (!progress.backward_input) reject(action, "is before its input gradient");
         if (progress.backward_weight) reject(action, "done twice");
         progress.backward_weight = true;
         stage.is_reduced = false;
         return;
       case ActionKind::unshard:
-        if (!stage.is_sharded) reject(action, "the weights are unsharded already");
+        if (!stage.is_sharded) reject(action, "the weights are already unsharded");
         stage.is_sharded = false;
         return;
       case ActionKind::reshard:
-        if (stage.is_sharded) reject(action, "the weights are sharded already");
+        if (stage.is_sharded) reject(action, "the weights are already sharded");
         stage.is_sharded = true;
         return;
       case ActionKind::reduce_grad:
@@ -170,18 +172,18 @@ class Validation {
   }
 
   void advance_recompute(const Action& action, Progress& progress) const {
-    if (!schedule_.explicit_recompute) reject(action, "backwards recompute in this schedule");
-    if (!progress.forward) reject(action, "comes before its forward");
+    if (!schedule_.explicit_recompute) reject(action, "backward passes recompute in this schedule");
+    if (!progress.forward) reject(action, "is before its forward pass");
     if (progress.recompute) reject(action, "done twice");
-    if (progress.backward_input) reject(action, "comes after its backward");
+    if (progress.backward_input) reject(action, "is after its backward pass");
     progress.recompute = true;
   }
 
   void advance_backward(const Action& action, Progress& progress) {
-    if (!progress.forward) reject(action, "comes before its forward");
+    if (!progress.forward) reject(action, "is before its forward pass");
     if (progress.backward_input) reject(action, "done twice");
     if (stages_[action.stage].has_recomputes && !progress.recompute) {
-      reject(action, "is not recomputed; other units of the stage are");
+      reject(action, "is not recomputed, although other units of the stage are");
     }
     check_slices(action, false);
     progress.backward_input = true;
@@ -196,7 +198,7 @@ class Validation {
       if (!progress_of(stage, unit).forward) continue;
       if (direction >= 0 && direction != stage / stages_of_direction) {
         reject_missing({ActionKind::forward, stage, unit},
-                       fmt::format("passes through direction {} already", direction));
+                       fmt::format("already passes through direction {}", direction));
       }
       direction = stage / stages_of_direction;
     }
@@ -231,11 +233,12 @@ void Validation::check_numbers() const {
                       schedule_.directions));
   }
   if (static_cast<int>(schedule_.rank_of_stage.size()) != schedule_.stages()) {
-    wrong(fmt::format("{} stages have a rank, not {}", schedule_.rank_of_stage.size(),
+    wrong(fmt::format("{} stages are assigned to ranks, not {}", schedule_.rank_of_stage.size(),
                       schedule_.stages()));
   }
   for (const int rank : schedule_.rank_of_stage) {
-    if (rank < 0 || rank >= schedule_.ranks) wrong(fmt::format("a stage lies on rank {}", rank));
+    if (rank < 0 || rank >= schedule_.ranks)
+      wrong(fmt::format("a stage is on rank {}, which does not exist", rank));
   }
   const auto ranks = static_cast<std::size_t>(schedule_.ranks);
   if (schedule_.actions.size() != ranks) {
@@ -250,15 +253,16 @@ void Validation::check_numbers() const {
 void Validation::check_slices() const {
   if (schedule_.slice_shares.empty()) return;
   if (static_cast<int>(schedule_.slice_shares.size()) != schedule_.slices) {
-    wrong(fmt::format("{} slices have a share, not {}", schedule_.slice_shares.size(),
+    wrong(fmt::format("shares are given for {} slices, not {}", schedule_.slice_shares.size(),
                       schedule_.slices));
   }
   double sum = 0;
   for (const double share : schedule_.slice_shares) {
-    if (!(share > 0)) wrong(fmt::format("a slice has the share {}", share));
+    if (!(share > 0)) wrong(fmt::format("a slice has the share {}, which is not possible", share));
     sum += share;
   }
-  if (!(std::abs(sum - 1) < 1e-9)) wrong(fmt::format("the slices' shares add up to {}", sum));
+  if (!(std::abs(sum - 1) < 1e-9))
+    wrong(fmt::format("the shares of the slices sum to {}, not 1", sum));
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ std::vector<GradientExchange::Hop> GradientExchange::hops_of(const RecipeStep& s
   if (expert) {  // a caller's own: what the library has is refused before
     const CompressorChoice& choice = job_.communication.compressors.dp;
     throw Error(choice.where, fmt::format("compressor '{}' reduces the gradients of experts node "
-                                          "by node: their ranks are not of one node",
+                                          "by node, but the ranks of an expert are not on one node",
                                           choice.name));
   }
   const bool inside = step.hop == ReduceHop::node;

@@ -63,7 +63,7 @@ double chunk_bytes(const Job& job, const std::vector<StageTensor>& tensors) {
   const double stated = offload_of(job).chunk_bytes;
   if (stated == 0) return thriftiest_bytes(job, tensors, std::max(kLeastChunkBytes, largest));
   if (largest <= stated) return stated;
-  throw Error::of_key("offload.chunk", "is {}, but the largest tensor has {}; state that or more",
+  throw Error::of_key("offload.chunk", "is {}, but the largest tensor has {}; give at least that",
                       format_memory(stated), format_memory(largest));
 }
 

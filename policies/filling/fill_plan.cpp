@@ -148,7 +148,7 @@ class Filler {
     }
     if (any || filling_.work[work].need == FillingNeed::nothing) return;
     throw Error::of_key(fmt::format("filling.work.{}.resident", work),
-                        ": {} keeps {} on a GPU, and training leaves {} where it leaves most",
+                        ": {} keeps {} on a GPU, but training leaves at most {} free on any GPU",
                         filling_.work[work].name, format_memory(cost.resident_bytes),
                         format_memory(most_bytes));
   }

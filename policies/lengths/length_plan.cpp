@@ -262,9 +262,10 @@ void check_distribution(const Job& job) {
     longest = std::max(longest, bucket.longest);
   }
   if (longest > job.batch.sequence) {
-    fail("batch.lengths", fmt::format(": sequences of up to {:.0f} tokens, but batch.sequence, the "
-                                      "longest that may come, is {}",
-                                      longest, job.batch.sequence));
+    fail("batch.lengths",
+         fmt::format(
+             ": sequences have up to {:.0f} tokens, but batch.sequence, the maximum length, is {}",
+             longest, job.batch.sequence));
   }
 }
 
@@ -317,16 +318,16 @@ void check_groups(const Job& job) {
       }
     }
     fail("layout.sharding",
-         fmt::format(": without a token the training state, its buffers and the framework are {} "
-                     "of a GPU's {}, which leaves no room for tokens",
+         fmt::format(": training state, buffers and framework alone take {} of the {} of a GPU, "
+                     "which leaves no memory for tokens",
                      format_memory(state), format_memory(usable_bytes(job.cluster.node.gpu))));
   }
   const int widest = degrees_of(job).back();
   if (job.batch.sequence > room * widest) {
     fail("batch.sequence",
-         fmt::format(": one of {} tokens takes {:.0f} GPUs with room for {:.0f} "
-                     "tokens each; a group has {} at most here (the cp x dp ranks that divide the "
-                     "heads, a power of two)",
+         fmt::format(": a sequence of {} tokens needs {:.0f} GPUs, which have memory for {:.0f} "
+                     "tokens each; a group has at most {} here (a power of two of the cp x dp "
+                     "ranks that divides the heads)",
                      job.batch.sequence, std::ceil(job.batch.sequence / room), room, widest));
   }
 }

@@ -56,8 +56,8 @@ void check_memory_limit(const ScheduleKind& kind, const ScheduleRequest& request
     if (least <= request.memory_limit * kSlack) continue;
     throw Error::about(
         {"schedule.memory_limit", "batch.micro", "batch.sequence", "recompute", "schedule"},
-        "schedule '{}': one micro-batch keeps {} of activations on rank {}, the "
-        "memory limit is {}",
+        "schedule '{}': one micro-batch keeps {} of activations on rank {}, but the memory limit "
+        "is {}",
         kind.name, format_bytes(least), rank, format_bytes(request.memory_limit));
   }
 }
@@ -69,7 +69,7 @@ Schedule named_schedule(const Job& job, const std::vector<ChunkCost>& chunks) {
                        job.batch.sequence, choice.slices);
   }
   if (!(choice.recompute_share >= 0 && choice.recompute_share <= 1)) {
-    throw Error::of_key("schedule.recompute_share", "is a share of 0 to 1, not {}",
+    throw Error::of_key("schedule.recompute_share", "must be from 0 to 1, not {}",
                         choice.recompute_share);
   }
   ScheduleRequest request = request_of(job);

@@ -18,14 +18,14 @@ bool is_coded(const ErasureCode& code) {
 void check_shape(const ErasureCode& code, const std::string& tier) {
   if (code.data < 1 || code.parity < 0) {
     throw Error(
-        fmt::format("tier: {}: a code of {} data and {} parity blocks; data is at least 1, "
-                    "parity at least 0",
+        fmt::format("tier: {}: a code cannot have {} data and {} parity blocks; data must be at "
+                    "least 1 and parity at least 0",
                     tier, code.data, code.parity));
   }
   if (code.name == CodeName::copies && code.data != 1) {
     throw Error(
-        fmt::format("tier: {}: copies of {} data blocks; copies have data: 1, and parity "
-                    "says how many",
+        fmt::format("tier: {}: copies cannot have {} data blocks; set data: 1, and parity to the "
+                    "number of copies",
                     tier, code.data));
   }
   if (code.name == CodeName::xor_parity && code.parity != 1) {
@@ -36,8 +36,8 @@ void check_shape(const ErasureCode& code, const std::string& tier) {
   }
   if (code.name == CodeName::recompute && !code.in_node) {
     throw Error(
-        fmt::format("tier: {}: recomputing the optimizer state needs weights of the same "
-                    "node; a code between nodes is XOR, Reed-Solomon or copies",
+        fmt::format("tier: {}: recomputing the optimizer state needs the weights of the same node, "
+                    "so it is no code between nodes; take XOR, Reed-Solomon or copies",
                     tier));
   }
 }
@@ -47,7 +47,8 @@ void check_code(const SnapshotTier& tier, int nodes) {
   const std::string name = tier_name(tier);
   const PlaceCode allowed = traits_of(tier).code;
   if (allowed == PlaceCode::none && is_coded(code)) {
-    throw Error(fmt::format("tier: {} takes no code: it protects itself", name));
+    throw Error(
+        fmt::format("tier: {} takes no code, because its data survives failures by itself", name));
   }
   check_shape(code, name);
   if (allowed == PlaceCode::nodes && code.in_node) {
@@ -65,16 +66,15 @@ void check_code(const SnapshotTier& tier, int nodes) {
     }
     if (code.parity == 0) {
       throw Error(
-          fmt::format("tier: {} keeps nothing for its peers without a code; give it one, such as "
-                      "one copy or XOR over a few nodes",
+          fmt::format("tier: {} needs a code, without which nodes keep nothing for each other; "
+                      "give one, such as one copy or XOR over a few nodes",
                       name));
     }
   }
   if (over_nodes(code) && code.members() > nodes) {
-    throw Error(
-        fmt::format("tier: {}: a code over {} + {} nodes in a job of {}; lower data or "
-                    "parity",
-                    name, code.data, code.parity, nodes));
+    throw Error(fmt::format(
+        "tier: {}: a code over {} + {} nodes does not fit a job of {}; lower data or parity", name,
+        code.data, code.parity, nodes));
   }
 }
 
@@ -163,9 +163,9 @@ TierProtection protection_of(const SnapshotTier& tier, int nodes, const NodeGrou
   if (!place.copied) {
     if (same_shard.size < 2) {
       throw Error(
-          fmt::format("no rank of another node holds a second copy of a shard, so that tier: {} "
-                      "restores nothing; let dp span two nodes or more, with layout.sharding: "
-                      "none or layout.shard_ranks below dp x cp",
+          fmt::format("no rank of another node holds a second copy of a shard, so tier: {} can "
+                      "restore nothing; let dp span at least two nodes, with layout.sharding: none "
+                      "or layout.shard_ranks below dp x cp",
                       tier_name(tier)));
     }
     protection.groups = same_shard;
@@ -212,7 +212,8 @@ bool survives(const SnapshotTier& tier, FailureKind kind) {
 void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
                           const std::vector<FailureClass>& failures) {
   if (tiers.size() > kMaxSnapshotTiers) {
-    throw Error(fmt::format("{} snapshot tiers; at most {}", tiers.size(), kMaxSnapshotTiers));
+    throw Error(fmt::format("{} snapshot tiers are given; at most {} are possible", tiers.size(),
+                            kMaxSnapshotTiers));
   }
   const bool stops = tier_for_planned_stop(tiers) != kNoTier;
   for (std::size_t i = 0; i < failures.size(); ++i) {
@@ -221,9 +222,10 @@ void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers,
     const std::string tier = key + ".tier";
     if (failure.kind == FailureKind::corrupt_snapshot &&
         failure.corrupt_tier >= static_cast<int>(tiers.size())) {
-      throw Error::about({tier, key, "snapshots"},
-                         "{}: failure class '{}' spoils copies of snapshots.{}, but there are {}",
-                         tier, failure.name, failure.corrupt_tier, tiers.size());
+      throw Error::about(
+          {tier, key, "snapshots"},
+          "{}: failure class '{}' corrupts copies of snapshots.{}, but the number of tiers is {}",
+          tier, failure.name, failure.corrupt_tier, tiers.size());
     }
     if (failure.kind != FailureKind::planned || stops) continue;
     throw Error::about(
@@ -240,8 +242,8 @@ void check_snapshot_tiers(const std::vector<SnapshotTier>& tiers, const Layout& 
     protection_of(tier, cluster.nodes, same_shard_nodes(layout, cluster));
     if (tier.code.in_node && tier.code.members() > cluster.node.gpus) {
       throw Error(
-          fmt::format("tier: {}: a code over {} + {} processes of a node of {} GPUs; lower "
-                      "data or parity",
+          fmt::format("tier: {}: a code over {} + {} processes does not fit a node of {} GPUs; "
+                      "lower data or parity",
                       tier_name(tier), tier.code.data, tier.code.parity, cluster.node.gpus));
     }
   }

@@ -47,11 +47,11 @@ Schedule generate_pipedream(const ScheduleRequest& request) {
 Schedule generate_pipedream_2bw(const ScheduleRequest& request) {
   constexpr std::string_view kName = "pipedream-2bw";
   if (request.microbatches < request.ranks) {
-    throw Error::about({"batch.global", "schedule"},
-                       "schedule '{}' needs at least as many micro-batches as pipeline ranks "
-                       "({}), not {}: two versions of the weights do not suffice else; "
-                       "pipedream holds more",
-                       kName, request.ranks, request.microbatches);
+    throw Error::about(
+        {"batch.global", "schedule"},
+        "schedule '{}' needs at least as many micro-batches as pipeline ranks ({}), not {}: "
+        "otherwise two versions of the weights are not enough; pipedream holds more",
+        kName, request.ranks, request.microbatches);
   }
   Schedule schedule = endless_1f1b(kName, request);
   schedule.weight_copies.assign(request.ranks, 2);

@@ -23,15 +23,14 @@ Schedule generate_chimera(const ScheduleRequest& request) {
   if (ranks % 2 != 0) {
     throw Error::of_key("schedule",
                         "'chimera' needs an even number of pipeline ranks, not {}: with an odd "
-                        "one the two directions meet on a rank; 1f1b takes any",
+                        "number the two directions meet on one rank; 1f1b takes any",
                         ranks);
   }
   if (request.microbatches % 2 != 0) {
-    throw Error::about(
-        {"batch.global", "schedule"},
-        "schedule 'chimera' needs an even number of micro-batches, half of them each "
-        "way, not {}",
-        request.microbatches);
+    throw Error::about({"batch.global", "schedule"},
+                       "schedule 'chimera' needs an even number of micro-batches, half of them in "
+                       "each direction, not {}",
+                       request.microbatches);
   }
   Schedule schedule = empty_schedule("chimera", request, Placement::looped, 2);
   const int each_way = request.microbatches / 2;

@@ -104,8 +104,8 @@ Schedule generate_dualpipe(const ScheduleRequest& request) {
   if (request.microbatches % 2 != 0 || request.microbatches < 2 * ranks) {
     throw Error::about(
         {"batch.global", "schedule"},
-        "schedule 'dualpipe' needs an even number of micro-batches, half of them each "
-        "way, and at least two per rank to fill both: {} ranks need {} or more, not {}",
+        "schedule 'dualpipe' needs an even number of micro-batches, half of them in each "
+        "direction, and at least two per rank to fill both: {} ranks need {} or more, not {}",
         ranks, 2 * ranks, request.microbatches);
   }
   Schedule schedule = empty_schedule("dualpipe", request, Placement::looped, 2);

@@ -26,8 +26,8 @@ void check_knobs(const ScheduleKind& kind, const ScheduleRequest& request) {
       if ((other.knobs & knob) == 0) continue;
       others += fmt::format("{}{}", others.empty() ? "" : ", ", other.name);
     }
-    throw Error::about({key, "schedule"}, "schedule '{}' takes no {}; with one: {}", kind.name,
-                       what, others);
+    throw Error::about({key, "schedule"}, "schedule '{}' takes no {}; schedules that do: {}",
+                       kind.name, what, others);
   };
   check(kGroup, request.group != 0, "schedule.group", "group");
   check(kSlices, request.slices != 1, "schedule.slices", "slices");
@@ -96,12 +96,13 @@ void check_request(const ScheduleRequest& request) {
   const double stages = static_cast<double>(request.ranks) * request.chunks * request.slices;
   const double forwards = stages * request.microbatches;
   if (stages <= kMostStages && forwards <= kMostForwards) return;
-  throw Error::about(
-      {"batch.global", "schedule"},
-      "a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too large: {} forwards "
-      "on {} stages, where {} on {} are the most; take fewer micro-batches",
-      request.ranks, request.microbatches, request.chunks, request.slices, format_count(forwards),
-      stages, format_count(kMostForwards), format_count(kMostStages));
+  throw Error::about({"batch.global", "schedule"},
+                     "a schedule of {} ranks, {} micro-batches, {} chunks and {} slices is too "
+                     "large: it has {} forward passes on {} stages, and the limits are {} passes "
+                     "and {} stages; take fewer micro-batches",
+                     request.ranks, request.microbatches, request.chunks, request.slices,
+                     format_count(forwards), stages, format_count(kMostForwards),
+                     format_count(kMostStages));
 }
 
 const std::vector<ScheduleKind>& schedule_kinds() {
@@ -125,8 +126,8 @@ const std::vector<ScheduleKind>& schedule_kinds() {
       {"2bp", "1f1b with all weight gradients at the end", "Rae et al. (2BP), arXiv 2405.18047", 1,
        generate_2bp, kUnlikeUnits},
       {"zb-h1",
-       "1f1b's activations; weight gradients fill part of the drain, until which the last rank "
-       "keeps its logits",
+       "1f1b's activations; weight gradients fill part of the drain; the last rank keeps its "
+       "logits until then",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h1},
       {"zb-h2", "twice 1f1b's activations; no bubble where T_F = T_I = T_W",
        "Qi et al. (Zero Bubble), ICLR 2024, arXiv 2401.10241", 1, generate_zb_h2},
@@ -169,13 +170,13 @@ const std::vector<ScheduleKind>& schedule_kinds() {
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_last_no_recompute_1f1b},
       {"shifted-critical-path",
-       "the same; the last stage but one runs its third forward before its first backward",
+       "the same; the second to last stage also runs its third forward before its first backward",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_shifted_critical_path},
-      {"seq1f1b", "1f1b over slices of the sequence, of equal work; interleaved with v > 1",
+      {"seq1f1b", "1f1b over slices of the sequence with equal work; interleaved with v > 1",
        "Sun et al. (Seq1F1B), NAACL 2025, arXiv 2406.03488; github.com/MayDomine/Seq1F1B", 1,
        generate_seq1f1b, kSlices | kUnlikeUnits, 4},
-      {"terapipe", "gpipe over slices of the sequence, of equal work",
+      {"terapipe", "gpipe over slices of the sequence with equal work",
        "Li et al. (TeraPipe), ICML 2021, arXiv 2102.07988; slice lengths in closed form", 1,
        generate_terapipe, kSlices | kUnlikeUnits, 4},
       {"pipedream", "asynchronous 1f1b: no flush, p - r versions of the weights on rank r",
@@ -225,8 +226,8 @@ Schedule generate_schedule(std::string_view name, int ranks, int microbatches, i
 Schedule with_deferred_weights(Schedule schedule) {
   if (schedule.iterations > 1) {
     throw Error::about({"schedule.defer_weights", "schedule"},
-                       "schedule '{}' has no end of an iteration to which weight gradients could "
-                       "be deferred: its iterations follow one another without a flush",
+                       "schedule '{}' cannot defer weight gradients to the end of an iteration, "
+                       "because its iterations follow one another without a flush",
                        schedule.name);
   }
   for (auto& actions : schedule.actions) {

@@ -318,8 +318,8 @@ Schedule generate_within(std::string_view name, const ScheduleRequest& request,
   for (int r = 0; r < request.ranks; ++r) {
     if (costs[r].activation <= limits[r] * (1 + kMemorySlack)) continue;
     throw Error::about({"schedule.memory_limit", "batch.global", "schedule"},
-                       "schedule '{}': one micro-batch keeps activations of {:.4g} on rank {}, the "
-                       "memory limit is {:.4g}",
+                       "schedule '{}': one micro-batch keeps activations of {:.4g} on rank {}, but "
+                       "the memory limit is {:.4g}",
                        name, costs[r].activation, r, limits[r]);
   }
   Schedule best = best_planned(name, request, plan_inputs(request, costs, limits));

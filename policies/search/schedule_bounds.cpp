@@ -235,12 +235,12 @@ ScheduleBound schedule_bound(const ScheduleRequest& request,
     for (int q = 0; q < request.ranks; ++q) {
       if (ranks[q].load.first_stage < from) continue;
       raise(bound.longest_stage_s, bound.longest_stage_because, chain_s(from, ranks[q]),
-            fmt::format("way from rank {} through rank {} and back", r, q));
+            fmt::format("path from rank {} through rank {} and back", r, q));
     }
   }
   for (int q = 0; q < request.ranks; ++q) {
     raise(bound.makespan_s, bound.makespan_because, chain_s(0, ranks[q]),
-          fmt::format("way through rank {} and back", q));
+          fmt::format("path through rank {} and back", q));
     // A rank computes a forward pass before its first message, and another rank works after its
     // last one.
     const int first = ranks[q].load.first_stage;

@@ -140,10 +140,10 @@ class Search {
   // Why the search and its bound leave this kind of schedule out; null: they include it.
   static const char* left_out_because(const Schedule& schedule) {
     if (schedule.iterations > 1) return "no flush between iterations";
-    if (schedule.directions > 1) return "two directions, weights held twice";
+    if (schedule.directions > 1) return "two directions, with the weights held twice";
     if (!is_unpaired(schedule)) return "forwards and backwards in pairs that overlap";
     if (schedule.slices > 1) return "slices of micro-batches";
-    if (schedule.explicit_recompute) return "recomputation at a time of its own";
+    if (schedule.explicit_recompute) return "recomputation as a separate action";
     return nullptr;
   }
 
@@ -302,7 +302,7 @@ double objective_s(const ScheduleEvaluation& evaluation, SearchObjective objecti
 }
 
 SearchResult search_schedule(const ScheduleRequest& request, const SearchOptions& options) {
-  if (request.slices != 1) throw Error("a search knows no sequence slices");
+  if (request.slices != 1) throw Error("a search does not support slices of sequences");
   return Search(request, options).run();
 }
 

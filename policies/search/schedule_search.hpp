@@ -75,7 +75,7 @@ struct SearchResult {
 
 // Which orders the best and the bound cover, in words.
 inline constexpr const char* kSearched =
-    "synchronous orders of one direction, of whole micro-batches, that run one pass at a time";
+    "synchronous schedules with one direction and whole micro-batches that run one pass at a time";
 
 double objective_s(const ScheduleEvaluation& evaluation, SearchObjective objective);
 

@@ -38,7 +38,7 @@ std::vector<int> mixed_ranks(const Job& job) {
     if (mixed.empty())
       mixed = std::move(own);
     else
-      CHECK(mixed == own, "a pipeline rank on another mix of pools than those before it");
+      CHECK(mixed == own, "a pipeline rank is on another mix of pools than the ranks before it");
   }
   return mixed;
 }

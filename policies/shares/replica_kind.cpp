@@ -187,8 +187,8 @@ void share_batch(const Job& job, std::span<const double> microbatch_s,
   const std::vector<int> numbers = balanced_numbers(equals.replicas, equals.unit_s, lead, total);
   if (numbers.empty()) {
     throw Error::about({"batch.shares", "batch.global", "batch.micro"},
-                       "{} {} cannot be shared so that all replicas of a pool get equally many "
-                       "and each gets at least one; change batch.global or batch.micro",
+                       "{} {} cannot be divided so that all replicas of a pool get the same number "
+                       "and each at least one; change batch.global or batch.micro",
                        total, sizes ? "sequences of a micro-batch" : "micro-batches");
   }
   for (std::size_t k = 0; k < kinds.size(); ++k) {

@@ -31,10 +31,10 @@ Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
   }
   const bool stated = job.batch.shares == BatchShares::stated;
   return {"batch.shares",
-          stated
-              ? "the sequences of an iteration are shared out as stated, as nearly as they divide"
-              : "the sequences of an iteration are shared out so that unlike replicas end "
-                "together",
+          stated ? "the sequences of an iteration are divided by batch.shares, as closely as whole "
+                   "micro-batches allow"
+                 : "the sequences of an iteration are divided so that replicas of different speed "
+                   "end together",
           shares};
 }
 
@@ -50,9 +50,10 @@ Note state_note(const Job& job) {
                              job.cluster.pools[pool].name, state_factor(job, pp, pool));
     }
   }
-  return {"layout.shard_shares",
-          "the training state is shared out unevenly; what a rank of each pool holds over the mean",
-          factors};
+  return {
+      "layout.shard_shares",
+      "the training state is divided unevenly; a rank of each pool holds this multiple of the mean",
+      factors};
 }
 
 }  // namespace
@@ -60,10 +61,10 @@ Note state_note(const Job& job) {
 std::vector<Note> share_notes(const Job& job, std::span<const ReplicaKind> kinds) {
   std::vector<Note> notes;
   if (job.layout.balance == StageBalance::automatic) {
-    notes.push_back({"layout.stages",
-                     "the layers of the stages follow from what each pipeline rank computes in "
-                     "the same time",
-                     fmt::format("{}", fmt::join(job.layout.stage_layers, ", "))});
+    notes.push_back(
+        {"layout.stages",
+         "layers are divided among the stages so that all pipeline ranks take the same time",
+         fmt::format("{}", fmt::join(job.layout.stage_layers, ", "))});
   }
   if (uneven_state(job)) notes.push_back(state_note(job));
   if (job.batch.shares != BatchShares::even) notes.push_back(share_note(job, kinds));

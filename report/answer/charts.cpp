@@ -51,8 +51,8 @@ Json interval_chart(const Record& record, const std::string& storage_note) {
   const std::string chosen = tier == "storage" && !storage_note.empty() ? storage_note + " " : "";
   return {{"kind", "interval"},
           {"title", fmt::format("{} ({})", group_title("campaign.interval"), tier)},
-          {"note", fmt::format("{}Every interval met the same failures. The formula knows one "
-                               "rate, exponential gaps and this tier only.",
+          {"note", fmt::format("{}All intervals are simulated under the same failures. The formula "
+                               "assumes a constant rate, exponential gaps and this tier alone.",
                                chosen)},
           {"interval", campaign_json(record).at("interval")}};
 }

@@ -73,7 +73,7 @@ std::string nodes_value(const NodesForGoal& found, const char* which,
     return fmt::format("by the mean of its trials {} {}: {}, done with a chance of {}", which,
                        nodes, what, chance_text(chance_in_days(plan, days_of(plan, goal))));
   }
-  return fmt::format("no number of nodes meets it; the nearest is {}: {}{}{}", nodes, what,
+  return fmt::format("no number of nodes meets it; the closest is {}: {}{}{}", nodes, what,
                      found.why.empty() ? "" : "; ", found.why);
 }
 

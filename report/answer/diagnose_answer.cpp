@@ -53,7 +53,7 @@ std::string what_is_unusual(const Diagnosis& diagnosis) {
     return fmt::format("one step in {:.0f} is long", shape.longer.period);
   }
   if (shape.shows(StepPattern::bursts)) return fmt::format("{} steps are long", shape.longer.count);
-  if (shape.shows(StepPattern::jitter)) return "its steps are unlike";
+  if (shape.shows(StepPattern::jitter)) return "its steps vary in length";
   if (diagnosis.unusual.empty()) return "something is unusual";
   const Unusual& first = diagnosis.unusual.front();
   return fmt::format("{} is {} than expected", first.what,
@@ -82,7 +82,7 @@ std::string place_text(const Diagnosis& diagnosis) {
   const double least = std::min(slower, diagnosis.quantile);
   const auto share = least < 0.0005 ? std::string("fewer than 1 in 2000")
                                     : fmt::format("{}", format_percent(least));
-  return fmt::format("{} of such runs would be {}", share,
+  return fmt::format("{} of healthy runs of this job would be {}", share,
                      slower < 0.5 ? "as slow or slower" : "as fast or faster");
 }
 
@@ -101,7 +101,7 @@ std::string pattern_text(const LogShape& shape) {
     seen.push_back(fmt::format("{}, {} {}", format_seconds(shape.before_s),
                                format_seconds(shape.after_s), from_iteration(shape)));
   } else if (shape.change == StepPattern::trend) {
-    seen.push_back(fmt::format("from {} at the begin to {} at the end",
+    seen.push_back(fmt::format("from {} at the beginning to {} at the end",
                                format_seconds(shape.before_s), format_seconds(shape.after_s)));
   }
   if (shape.longer.count > 0) {
@@ -115,7 +115,7 @@ std::string pattern_text(const LogShape& shape) {
 
 std::string steps_text(const LogShape& shape) {
   std::string text = fmt::format("{}", shape.steps);
-  if (shape.left_out > 0) text += fmt::format(", the first {} left out", shape.left_out);
+  if (shape.left_out > 0) text += fmt::format(", not counting the first {}", shape.left_out);
   if (shape.every > 1) text += fmt::format("; each line is the mean of {}", shape.every);
   if (shape.restarts > 0) text += fmt::format("; {} restarts", shape.restarts);
   if (shape.missing > 0) text += fmt::format("; {} iterations are missing", shape.missing);
@@ -199,7 +199,7 @@ SummarySection causes_section(const Diagnosis& diagnosis) {
          counted(static_cast<double>(count), "further cause") + " together (--json has each)"});
   }
   section.table.rows.push_back({"something else", format_percent(diagnosis.something_else), "", "",
-                                "", "none of the causes that are known here"});
+                                "", "none of the causes that Windtunnel knows"});
   return section;
 }
 
@@ -242,25 +242,25 @@ std::vector<std::string> warnings_of(const TrainingLog& log, const Diagnosis& di
   if (log.unreadable > 0) {
     const LogFault& first = log.faults.front();
     warnings.push_back(
-        fmt::format("{} numbers of the log cannot be read and were left out, the "
-                    "first at {}:{}:{}",
+        fmt::format("{} numbers of the log cannot be read and are ignored, the first at {}:{}:{}",
                     log.unreadable, first.where.file, first.where.line, first.where.column));
   }
   if (diagnosis.shape.steps == 1) {
     warnings.emplace_back(
-        "one step alone was read: the first steps of a run take longer than those behind them");
+        "only one step was read, and the first steps of a run take longer than later ones");
   }
   if (explains_none(diagnosis)) {
-    warnings.push_back(
-        fmt::format("no cause known here explains it well: something else has a chance of {}",
-                    format_percent(diagnosis.something_else)));
+    warnings.push_back(fmt::format(
+        "no cause that Windtunnel knows explains the log well: something else has a chance of {}",
+        format_percent(diagnosis.something_else)));
   }
   if (diagnosis.as_good > 1) {
     std::vector<std::string> names;
     for (int i = 0; i < diagnosis.as_good; ++i) {
       names.push_back(diagnosis.causes[static_cast<std::size_t>(i)].cause->name);
     }
-    warnings.push_back(fmt::format("the log does not tell {} apart", fmt::join(names, ", ")));
+    warnings.push_back(fmt::format("the log does not show which of these is the cause: {}",
+                                   fmt::join(names, ", ")));
   }
   if (diagnosis.verdict == Verdict::faster) {
     warnings.push_back(
@@ -391,8 +391,8 @@ Answer diagnose_answer(const TrainingLog& log, const Diagnosis& diagnosis,
   answer.warnings = warnings_of(log, diagnosis);
   if (job_file.empty()) {
     answer.warnings.emplace_back(
-        "without a job nothing is expected of it: name its scenario, or the configuration that it "
-        "was started with, behind the log");
+        "without a job there is no prediction to compare with: name its scenario, or the "
+        "configuration that it was started with, after the log");
   }
   answer.document = [&log, &diagnosis] { return diagnose_document(log, diagnosis); };
   return answer;

@@ -94,9 +94,10 @@ SummarySection basis_section(const ExpectedCurve& curve) {
   SummarySection section{.title = "What the 90 % intervals rest on", .rows = {}};
   if (!curve.why_no_law.empty()) {
     section.rows.push_back(
-        {"constants", fmt::format("of the calibration, each at the end of its interval: {}; no "
-                                  "collectives of such a machine were judged",
-                                  curve.why_no_law)});
+        {"constants",
+         fmt::format("the constants of the calibration, each at the ends of its interval: {}; no "
+                     "measured collectives of such a machine were compared",
+                     curve.why_no_law)});
     return section;
   }
   section.rows.push_back({"from 1 MB", noise_text(curve.noise)});
@@ -110,8 +111,8 @@ SummarySection basis_section(const ExpectedCurve& curve) {
   if (curve.slow_share.value > 0) {
     section.rows.push_back(
         {"slow nodes",
-         fmt::format("a collective waits for the slowest of {} nodes, each of which is slow during "
-                     "a job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
+         fmt::format("a collective waits for the slowest of {} nodes; each node is slow during a "
+                     "job with a chance of {:.2g} %, by a factor of {:.2f}; {}: {}",
                      curve.nodes, 100 * curve.slow_share.value, std::exp(curve.slow_log.value),
                      to_string(curve.slow_share.origin), curve.slow_share.source)});
   }
@@ -119,14 +120,13 @@ SummarySection basis_section(const ExpectedCurve& curve) {
 }
 
 Json bus_chart(const ExpectedCurve& curve, const std::vector<MeasuredSize>& measured) {
-  ScatterChart chart{.title = "Bus bandwidth by size",
-                     .note =
-                         "Both axes are logarithmic. Between the outer curves lie nine of ten "
-                         "such machines.",
-                     .x = {"size", Unit::bytes},
-                     .y = {"busbw in GB/s", Unit::count},
-                     .groups = {{"expected", {}}, {"its 90 % interval, from", {}}, {"to", {}}},
-                     .logarithmic = true};
+  ScatterChart chart{
+      .title = "Bus bandwidth by size",
+      .note = "Both axes are logarithmic. Nine of ten such machines lie between the outer curves.",
+      .x = {"size", Unit::bytes},
+      .y = {"busbw in GB/s", Unit::count},
+      .groups = {{"expected", {}}, {"its 90 % interval, from", {}}, {"to", {}}},
+      .logarithmic = true};
   for (const ExpectedSize& size : curve.sizes) {
     const Bandwidths bus = bandwidths(curve, size);
     const double ends[] = {bus.expected, bus.low, bus.high};
@@ -227,7 +227,7 @@ std::string evidence_text(double log_evidence) {
 }
 
 SummarySection causes_section(const LogReading& reading) {
-  SummarySection section{.title = "What was tried, the likeliest first", .rows = {}};
+  SummarySection section{.title = "Causes that were tried, the most likely first", .rows = {}};
   section.table.columns = {{"cause"},
                            {"how much"},
                            {"against health", Align::right},
@@ -249,7 +249,7 @@ SummarySection verdict_section(const LogReading& reading) {
   SummarySection section{.title = "What the log says", .rows = {}};
   const auto count = static_cast<int>(reading.measured.size());
   section.rows.push_back(
-      {"inside", fmt::format("{} of {} sizes lie in the 90 % interval", reading.inside, count)});
+      {"inside", fmt::format("{} of {} sizes are in the 90 % interval", reading.inside, count)});
   const TriedCause* cause = reading.explained_by();
   if (cause != nullptr) {
     section.rows.push_back(
@@ -265,16 +265,16 @@ SummarySection verdict_section(const LogReading& reading) {
     const auto at = static_cast<std::size_t>(&each - reading.measured.data());
     return each.seconds > reading.expected.sizes[at].high_s;
   });
-  section.rows.push_back(
-      {"cause", reading.healthy() ? "none: such machines are so"
-                : slower          ? "it is slower than such machines are, and no cause that is "
-                                    "known here fits it better than chance"
-                                  : "none: it is faster than expected"});
+  section.rows.push_back({"cause", reading.healthy() ? "none: this is normal for such machines"
+                                   : slower ? "it is slower than such machines are, and no cause "
+                                              "that Windtunnel knows fits better than chance"
+                                            : "none: it is faster than expected"});
   if (!reading.causes.empty() && reading.causes.front().log_evidence >= std::log(kSomeEvidence)) {
     const TriedCause& best = reading.causes.front();
     section.rows.push_back(
-        {"perhaps", fmt::format("{}: {}; it fits better than health, but not beyond doubt",
-                                best.cause->says, best.strength_text)});
+        {"perhaps",
+         fmt::format("{}: {}; it fits better than a healthy machine, but not beyond doubt",
+                     best.cause->says, best.strength_text)});
   }
   return section;
 }

@@ -27,7 +27,7 @@ SummarySection read_section(const ImportedScenario& imported) {
 }
 
 SummarySection assumed_section(const ImportedScenario& imported) {
-  SummarySection section{.title = "Assumed, as no setting says it", .rows = {}};
+  SummarySection section{.title = "Assumed, because no setting states it", .rows = {}};
   section.table.columns = {{"key"}, {"value"}, {"why"}};
   for (const AssumedSetting& assumed : imported.assumed) {
     section.table.rows.push_back({assumed.key, assumed.value, assumed.why});
@@ -36,7 +36,7 @@ SummarySection assumed_section(const ImportedScenario& imported) {
 }
 
 SummarySection left_out_section(const ImportedScenario& imported) {
-  SummarySection section{.title = "Left out, and may matter", .rows = {}};
+  SummarySection section{.title = "Settings left out that may matter", .rows = {}};
   section.table.columns = {{"setting"}, {"value", Align::left, "", 24}, {"from"}, {"why"}};
   for (const LeftOut& left : imported.left_out) {
     section.table.rows.push_back(
@@ -111,14 +111,16 @@ Answer import_answer(const ImportedScenario& imported) {
 }
 
 void add_launch(const Launch& launch, Answer& answer) {
-  SummarySection section{.title = fmt::format("What {} does not take over", launch.program),
-                         .rows = {}};
+  SummarySection section{
+      .title = fmt::format("What the configuration of {} does not express", launch.program),
+      .rows = {}};
   if (!launch.why_not_whole.empty()) {
     section.rows.push_back({"without them", launch.why_not_whole});
   }
   if (launch.unsaid.empty() && section.rows.empty()) {
     section.rows.push_back(
-        {"nothing", "its configuration is read as the same job, with the same time and memory"});
+        {"nothing",
+         "when read back, its configuration gives the same job, with the same time and memory"});
   } else if (!launch.unsaid.empty()) {
     section.table.columns = {{"key"}, {"planned", Align::left, "", 40}, {"launched"}};
     for (const UnsaidKey& each : launch.unsaid) {
@@ -126,12 +128,10 @@ void add_launch(const Launch& launch, Answer& answer) {
                                     each.launched.empty() ? "say it elsewhere" : each.launched});
     }
   }
-  section.rows.push_back(
-      {"yours to add",
-       "what this model counts neither time nor memory for: settings of the model such as the base "
-       "of rotary "
-       "positions, the epsilon of norms and norms of queries and keys; paths of data, learning "
-       "rates"});
+  section.rows.push_back({"yours to add",
+                          "settings that change neither time nor memory here: of the model, such "
+                          "as the base of rotary positions, the epsilon of norms and norms of "
+                          "queries and keys; also paths of data and learning rates"});
   answer.sections.push_back(std::move(section));
   answer.document = [&launch, document = std::move(answer.document)] {
     Json whole = document();

@@ -31,7 +31,7 @@ const Figure& peak_memory() {
 
 constexpr const char* kFrontierTitle =
     "What memory costs: configurations that fit and that no other beats in both step time and "
-    "memory, each beside the row above it";
+    "memory, each compared with the row above it";
 
 // A row per place: estimate and memory, figures if it was simulated, and the values of the keys
 // that differ.
@@ -141,13 +141,13 @@ std::string configuration_tip(const RankedConfiguration& at) {
 
 Json ranking_chart(const Optimisation& result) {
   constexpr size_t kMost = 40;
-  RangeChart chart{.title = "Step time of the best configurations",
-                   .note = fmt::format("Simulated, with the cost models' {}; the diamond is the "
-                                       "closed form by which they were found. Those without an "
-                                       "interval are estimated only.",
-                                       kIntervalTitle),
-                   .axis = {step_time().title, Unit::seconds},
-                   .items = {}};
+  RangeChart chart{
+      .title = "Step time of the best configurations",
+      .note = fmt::format("Simulated, with the cost models' {}; the diamond is the closed form "
+                          "that found them. Configurations without an interval are only estimated.",
+                          kIntervalTitle),
+      .axis = {step_time().title, Unit::seconds},
+      .items = {}};
   for (const RankedConfiguration& at : result.best) {
     if (chart.items.size() == kMost) break;
     const double time_s = at.record ? at.record->iteration.time_s : at.estimated_s;
@@ -179,7 +179,7 @@ std::string_view aim_text(std::string_view aim) {
 Json memory_chart(const Optimisation& result) {
   ScatterChart chart{
       .title = "Step time against memory",
-      .note = "In closed form. A point says its configuration.",
+      .note = "Estimated in closed form. Each point shows its configuration.",
       .x = {peak_memory().title, Unit::memory},
       .y = {step_time().title, Unit::seconds},
       .groups = {{"the best", {place_of(result.best.front(), "the best")}}, {"ranked", {}}}};
@@ -193,7 +193,7 @@ Json memory_chart(const Optimisation& result) {
       frontier.line.emplace_back(at.memory_bytes, at.estimated_s);
     }
     chart.groups.push_back(std::move(frontier));
-    chart.note += " On the curve: configurations that fit and that no other beats in both.";
+    chart.note += " The curve joins configurations that fit and that no other beats in both.";
   }
   return chart_json(chart);
 }
@@ -235,7 +235,7 @@ SummarySection ranking_section(const Optimisation& result) {
 }
 
 SummarySection infeasible_section(const Optimisation& result) {
-  SummarySection section{"What does not fit or cannot be", {}};
+  SummarySection section{"What does not fit or is not possible", {}};
   section.table.columns = {{"why"}, {"configurations", Align::right}, {"as"}};
   for (const auto& [reason, at] : result.infeasible) {
     section.table.rows.push_back({reason, std::to_string(at.count), at.example});
@@ -263,8 +263,7 @@ std::vector<std::string> edge_warnings(const Optimisation& result,
   };
   std::vector<std::string> warnings;
   for (const SweepEdge& edge : edges_of_point(varied_keys_json(varied), set, differs)) {
-    warnings.push_back(
-        fmt::format("On the edge of what was searched: {}.", edge_text(edge, "--over")));
+    warnings.push_back(fmt::format("At the edge of the search: {}.", edge_text(edge, "--over")));
   }
   return warnings;
 }
@@ -276,8 +275,8 @@ std::string headroom_warning(const RankedConfiguration& best) {
   const double left = 1 - best.memory_bytes / usable;
   if (left >= usual_headroom().value) return "";
   return fmt::format(
-      "The best leaves {} of a GPU's memory free, {} of {} being taken; windtunnel plan keeps "
-      "{:g} %: --headroom {:g}.",
+      "The best leaves {} of a GPU's memory free: it uses {} of {}. windtunnel plan keeps {:g} % "
+      "free; here --headroom {:g} does the same.",
       format_percent(left), format_memory(best.memory_bytes), format_memory(usable),
       100 * usual_headroom().value, 100 * usual_headroom().value);
 }

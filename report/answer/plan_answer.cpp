@@ -26,8 +26,8 @@ namespace windtunnel {
 namespace {
 
 std::string without_spare_text(const PlanOption& option) {
-  if (option.point.when_no_spare == "wait") return "without a spare wait for a repair";
-  return "without a spare go on with fewer replicas (shrink)";
+  if (option.point.when_no_spare == "wait") return "without a spare, wait for a repair";
+  return "without a spare, go on with fewer replicas (shrink)";
 }
 
 // Returns "host-memory every 10 iterations, storage every 4 h (5 min is as good; ...)".
@@ -39,12 +39,12 @@ std::string snapshots_text(const Job& job, double as_good_from_s) {
     const double seconds = interval_s(tier);
     if (seconds <= 0) continue;
     const bool longest = seconds >= kPlanLongestInterval_s;
-    const std::string_view ends = longest ? "; longer is not tried" : "";
+    const std::string_view ends = longest ? "; longer intervals are not tried" : "";
     if (as_good_from_s > 0 && as_good_from_s < seconds) {
       text += fmt::format(" ({} is as good{})", format_quantity(as_good_from_s, Dimension::seconds),
                           ends);
     } else if (longest) {
-      text += " (longer is not tried)";
+      text += " (longer intervals are not tried)";
     }
   }
   return text;
@@ -94,7 +94,7 @@ std::string default_text(const TakenDefault& taken) {
 
 // Decisive assumptions have a row each, the others share one row.
 SummarySection decisive_section(const PlanReport& plan) {
-  SummarySection section{"Taken where nothing was said", {}, {}, ShownOn::console};
+  SummarySection section{"Assumed, because nothing was stated", {}, {}, ShownOn::console};
   std::vector<std::string> others;
   for (const TakenDefault& each : plan.basis.defaults) {
     if (!each.decisive) {
@@ -142,7 +142,7 @@ std::optional<SummaryRow> more_nodes_row(const PlanReport& plan) {
   const int spares = more.point.spares - taken.point.spares;
   return SummaryRow{
       "more nodes",
-      fmt::format("with {} more as {} {} and {} less", spares, spares == 1 ? "a spare" : "spares",
+      fmt::format("{} more as {} would save {} and {}", spares, spares == 1 ? "a spare" : "spares",
                   value_text(Unit::days, days), value_text(Unit::usd, usd))};
 }
 
@@ -151,10 +151,10 @@ SummaryRow sureness_row(const Record& record) {
   const std::vector<std::string>& unlike = record.iteration.familiarity.unlike_layout;
   const std::string nothing =
       unlike.empty() ? ""
-                     : fmt::format("nothing alike was measured: {}; ", fmt::join(unlike, ", "));
+                     : fmt::format("nothing similar was measured: {}; ", fmt::join(unlike, ", "));
   return {"how sure",
-          fmt::format("{}steps of {} runs were off by {} (one sigma, {}); {} of the time rests on "
-                      "assumed numbers",
+          fmt::format("{}predicted steps of {} runs were off by {} (one sigma, {}); {} of the time "
+                      "rests on assumed numbers",
                       nothing, unlike.empty() ? "like" : "the nearest",
                       value_text(Unit::share, error.value), to_string(error.origin),
                       value_text(Unit::share, record.origin[static_cast<int>(Origin::assumed)]))};
@@ -194,7 +194,7 @@ SummaryRow other_prices(const PlanReport& plan) {
 }
 
 SummaryRow runner_up_row(const PlanReport& plan) {
-  if (!plan.runner_up_record) return {"runner-up", "no other layout comes near"};
+  if (!plan.runner_up_record) return {"runner-up", "no other layout is nearly as good"};
   return {"runner-up",
           fmt::format("{}: {}, recompute {}", days_text(*plan.runner_up_record),
                       layout_name(*plan.runner_up), plan.runner_up->point.found_at("recompute"))};
@@ -203,7 +203,8 @@ SummaryRow runner_up_row(const PlanReport& plan) {
 std::optional<SummaryRow> like_measured_row(const PlanReport& plan) {
   if (plan.record.iteration.familiarity.unlike_layout.empty()) return std::nullopt;
   constexpr const char* kLabel = "like measured";
-  if (!plan.like_measured_record) return SummaryRow{kLabel, "no layout that is like a run fits"};
+  if (!plan.like_measured_record)
+    return SummaryRow{kLabel, "no layout that is similar to a measured run fits"};
   return SummaryRow{
       kLabel, fmt::format("{}: {}, micro-batches of {}, recompute {}",
                           days_text(*plan.like_measured_record), layout_name(*plan.like_measured),
@@ -290,17 +291,19 @@ std::vector<SummarySection> what_else(const PlanReport& plan) {
   }
   if (sections.empty()) return sections;
   reading.rows.push_back(
-      {"goodput", fmt::format("Mean and {} of {} trials, with the same failures in each row: "
-                              "smaller differences may be chance.",
+      {"goodput", fmt::format("Mean and {} of {} trials, with the same failures in each row; "
+                              "differences smaller than the interval may be chance.",
                               kIntervalTitle, plan.best.point.trials)});
-  reading.rows.push_back(
-      {"days, cost", "Of the mean, without the cost models' error, which all rows share."});
+  reading.rows.push_back({"days, cost",
+                          "At the mean goodput; the error of the cost models, which all rows "
+                          "share, is not included."});
   sections.push_back(std::move(reading));
   return sections;
 }
 
 SummarySection taken_section(const PlanReport& plan) {
-  SummarySection section{"Taken where nothing was said (sources: the scenario, --json)", {}, {}};
+  SummarySection section{
+      "Assumed, because nothing was stated (sources: the scenario, --json)", {}, {}};
   section.table.columns = {{"what"}, {"taken"}, {"origin"}, {"to change it"}};
   for (const TakenDefault& each : plan.basis.defaults) {
     section.table.rows.push_back({each.what, each.value, evidence_of(each), each.change});
@@ -323,8 +326,8 @@ Estimate days_with_error(const Record& record) {
 Json answers_chart(const PlanReport& plan) {
   RangeChart chart{
       .title = "Time to train: the plan, and the best with another layout",
-      .note = fmt::format("{} of trials and cost models together. Both rest on the same cost "
-                          "models: their order is surer than either by itself.",
+      .note = fmt::format("{} of trials and cost models together. Both use the same cost models, "
+                          "so which is faster is more certain than either time.",
                           kIntervalTitle),
       .axis = {days_figure().title, Unit::days},
       .items = {{.name = layout_name(plan.best), .value = days_with_error(plan.record)}}};
@@ -354,7 +357,8 @@ Json choice_chart(const PlanReport& plan, const PlanChoice& choice) {
     const auto& [name, option] = choice.options[i];
     if (!option->goodput) continue;
     if (is_hopeless(*choice.options[choice.taken].second, *option)) {
-      chart.note += fmt::format(" Not drawn, as it takes more than ten times as long: {}.", name);
+      chart.note +=
+          fmt::format(" Not drawn, because it takes more than ten times as long: {}.", name);
       continue;
     }
     const double days = option->days;
@@ -376,7 +380,8 @@ std::vector<SummarySection> plan_sections(const PlanReport& plan, const std::str
                                           chart_section([&plan] { return answers_chart(plan); }),
                                           what_to_start(plan)};
   if (brief) {
-    SummarySection instead{"Instead of what was taken", {}, instead_table(plan), ShownOn::console};
+    SummarySection instead{
+        "If you change an assumption", {}, instead_table(plan), ShownOn::console};
     if (!instead.table.rows.empty()) sections.push_back(std::move(instead));
     sections.push_back(decisive_section(plan));
   }

@@ -82,8 +82,8 @@ std::string layout_name(const PlanOption& option) {
 
 std::string storage_interval_note() {
   return fmt::format(
-      "Of the intervals on storage, {} to {}, the longest of those that are as good as the best "
-      "({}): it loads the storage least.",
+      "The interval on storage, from {} to {}, is the longest that is as good as the best ({}), "
+      "because it loads the storage least.",
       format_quantity(kPlanShortestInterval_s, Dimension::seconds),
       format_quantity(kPlanLongestInterval_s, Dimension::seconds), as_good_loss_text());
 }
@@ -101,19 +101,18 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
     choices.push_back(std::move(choice));
   };
   add({.name = kLayoutChoice,
-       .title = "Layouts, with copies on storage alone",
+       .title = "Layouts, with copies only on storage",
        .column = "layout",
-       .note =
-           "Taken is the fastest training by failures that are drawn to choose by; goodput and "
-           "days are of others. The rest: the first by the closed form, and two others in their "
-           "best form.",
+       .note = "The fastest training is taken. It was chosen under other failures than those in "
+               "the columns goodput and days, so that luck does not count. The other rows are the "
+               "best by the closed form, and the best of two other layouts.",
        .options = {}},
       plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "spares",
-       .title = "How many spares, with copies on storage alone",
+       .title = "How many spares, with copies only on storage",
        .column = "that train + kept",
-       .note = "Taken is the fastest training by failures that are drawn to choose by, as spares "
-               "are paid for like nodes that train.",
+       .note = "The fastest training is taken, because spares cost as much as nodes that train. It "
+               "was chosen under other failures than those in the columns goodput and days.",
        .options = {}},
       plan.spares, nodes_of,
       [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });
@@ -121,7 +120,8 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       {.name = kSnapshotsChoice,
        .title = "Which snapshots",
        .column = "copies",
-       .note = fmt::format("Of those {} the simplest. {}", within, storage_interval_note()),
+       .note =
+           fmt::format("The simplest of those {} is taken. {}", within, storage_interval_note()),
        .options = {}},
       plan.snapshots, [](const PlanOption& at) { return at.point.snapshots.name; },
       [&](const PlanOption& at) {
@@ -131,7 +131,7 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       {.name = "without a spare",
        .title = "When no spare is left",
        .column = "then",
-       .note = "Shrink: go on with fewer replicas. Wait: for a repair.",
+       .note = "Shrink: go on with fewer replicas. Wait: wait for a repair.",
        .options = {}},
       plan.without_spare, [](const PlanOption& at) { return at.point.when_no_spare; },
       [&](const PlanOption& at) {
@@ -147,9 +147,9 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
        .options = {}},
       plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "more nodes",
-       .title = "With a few more nodes than were asked for",
+       .title = "With a few more nodes than requested",
        .column = "that train + kept",
-       .note = "The same training with spares beyond the cluster, which are paid for, too.",
+       .note = "The same training with extra spares, which are paid for, too.",
        .options = {}},
       plan.more_nodes, nodes_of,
       [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });

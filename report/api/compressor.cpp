@@ -104,7 +104,8 @@ core::Op op_of(const std::string& of, const Kernel& kernel, double element_bytes
   op.kernel = law_of(of, kernel.law);
   op.second_kernel = law_of(of, kernel.next_law);
   if (op.kernel.empty() && !op.second_kernel.empty()) {
-    throw core::Error(fmt::format("{}: next_law is '{}' and law is empty", of, kernel.next_law));
+    throw core::Error(
+        fmt::format("{}: next_law is '{}', but law is empty; set law, too", of, kernel.next_law));
   }
   return op;
 }
@@ -119,10 +120,10 @@ void check_promises(const std::string& of, const core::CompressorKind& kind,
     const bool sums =
         step.kind == core::CollectiveKind::all_reduce && step.hop == core::ReduceHop::all;
     if (sums || !(kind.summable || kind.fusible)) continue;
-    throw core::Error(
-        fmt::format("{} is {}, but sends more than all-reduces among all members: {}, hop {}", of,
-                    kind.summable ? "summable" : "fusible", core::to_string(step.kind),
-                    step.hop == core::ReduceHop::all ? "all" : "of nodes"));
+    throw core::Error(fmt::format(
+        "{} is {}, so it may only use all-reduces among all members, but it uses {} with hop {}",
+        of, kind.summable ? "summable" : "fusible", core::to_string(step.kind),
+        step.hop == core::ReduceHop::all ? "all" : "of nodes"));
   }
   if (collectives > 1 && kind.fusible) {
     throw core::Error(fmt::format("{} is fusible, but runs {} collectives for a buffer, not one",

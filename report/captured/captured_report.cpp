@@ -66,7 +66,7 @@ std::vector<Compared> compared_figures(const StepFigures& traced, const RankStep
       {"exposed communication", traced.exposed_s, predicted.inside_s + predicted.outside_s});
   rows.push_back({"hidden communication", traced.hidden_s, predicted.hidden_s});
   rows.push_back({"idle", traced.idle_s, predicted.idle_s + predicted.host_s});
-  rows.push_back({"of it waiting for the host", traced.host_bound_s, predicted.host_s});
+  rows.push_back({"part of it waiting for the host", traced.host_bound_s, predicted.host_s});
   return rows;
 }
 
@@ -146,10 +146,11 @@ SummarySection replay_section(const Replay& replay) {
                             replay.captured_ranks, replay.ranks,
                             replay.captured_ranks == replay.ranks ? ""
                             : replay.copied ? "; the others are copies of these"
-                                            : "; the others run as the first")},
+                                            : "; the others are assumed to run as the first")},
       {"communication of a rank",
-       fmt::format("{} priced by this network, {} as measured (size or peer not told)",
-                   replay.priced, replay.as_measured)}};
+       fmt::format(
+           "{} predicted on this network, {} as measured (their size or peer is not in the trace)",
+           replay.priced, replay.as_measured)}};
   if (priced) section.rows.push_back({"in brackets", std::string(kStepRangeText)});
   return section;
 }
@@ -268,12 +269,12 @@ Answer capture_answer(const CaptureAnswer& capture) {
   answer.kind = "trace-capture";
   answer.document = [&capture] { return capture_document(capture); };
   answer.title = std::filesystem::path(first.file).filename().string();
-  answer.subtitle =
-      fmt::format("{} of {} ranks captured{}{}, steps {}", capture.files.size(),
-                  first.ranks > 0 ? fmt::format("{}", first.ranks) : "an unknown number of",
-                  first.gpu.empty() ? "" : ", ", first.gpu,
-                  first.captured.annotated ? "as the program marks them"
-                                           : "guessed: the program marks none (ProfilerStep#)");
+  answer.subtitle = fmt::format(
+      "{} of {} ranks captured{}{}, steps {}", capture.files.size(),
+      first.ranks > 0 ? fmt::format("{}", first.ranks) : "an unknown number of",
+      first.gpu.empty() ? "" : ", ", first.gpu,
+      first.captured.annotated ? "marked by the program"
+                               : "guessed, because the program marks no steps (ProfilerStep#)");
   if (SummarySection passes = passes_chart(capture.tasks); passes.chart) {
     answer.sections.push_back(std::move(passes));
   }
@@ -317,7 +318,7 @@ SummarySection what_if_section(const ChosenSteps& what_if) {
   }
   section.rows.push_back(
       {"how far to trust it",
-       fmt::format("{} is predicted to take {}, traced {} ({})", captured.name,
+       fmt::format("{} is predicted to take {}; it took {} in the trace ({})", captured.name,
                    format_seconds(captured.step_s), format_seconds(what_if.traced_s),
                    change_of(what_if.traced_s, captured.step_s))});
   return section;

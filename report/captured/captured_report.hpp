@@ -51,9 +51,9 @@ struct CapturedFile {
 
 // The text explains the range of a step, for captured tasks and for execution traces on a machine.
 inline constexpr std::string_view kStepRangeText =
-    "all communication faster, or slower, by what is not known of the network: the calibration's "
-    "numbers of it at the ends of their 90 % intervals, and how far its law may be off "
-    "(noise.log); computing takes what the trace says";
+    "the range of the step if all communication is faster or slower by what is uncertain about the "
+    "network: the 90 % intervals of its constants in the calibration, and the error of its law "
+    "(noise.log); computation is taken from the trace";
 
 // The captured tasks are replayed on the machine of a scenario.
 struct Replay {

@@ -69,7 +69,7 @@ std::vector<FitRow> rows_of(const FaultFit& fit) {
                  number_text),
       number_row("zero_gaps", "gaps of zero", fit.zero_gap_share,
                  format_percent(fit.zero_gap_share)),
-      number_row("dispersion", "bursts: variance / mean of counts", fit.dispersion,
+      number_row("dispersion", "bursts: variance / mean of counts per window", fit.dispersion,
                  number_text(fit.dispersion)),
       fitted_row("faults_in_batches", "faults that begin with another's", fit.faults_in_batches,
                  format_percent),
@@ -110,12 +110,14 @@ SummarySection fit_section(const FaultLog& log, const FaultFit& fit) {
   }
   if (log.nodes == 0) {
     section.rows.push_back(
-        {"nodes", fit.nodes_with_fault > 0
-                      ? "are counted up to the highest number; --nodes says more"
-                      : "no fault names its node, so all are counted as one; --nodes says more"});
+        {"nodes",
+         fit.nodes_with_fault > 0
+             ? "counted up to the highest number in the log; state the true number with --nodes"
+             : "no fault names its node, so all count as one node; state the number with --nodes"});
   }
   if (log.span_s == 0) {
-    section.rows.push_back({"days", "from the first to the last fault; --days says more"});
+    section.rows.push_back(
+        {"days", "from the first to the last fault; state the true length with --days"});
   }
   section.rows.push_back({"nodes per event", batches_text(fit.batch_shares)});
   for (const auto& [what, text] : log.notes) section.rows.push_back({what, text});
@@ -157,10 +159,8 @@ std::string failures_yaml(std::span<const FittedLog> kinds, const std::string& r
         rate_text(fit.rate_per_node_s.low), rate_text(fit.rate_per_node_s.high));
   }
   yaml +=
-      "# A rate is of events, per node and time out of repair. placement: adjacent if you know "
-      "that\n"
-      "# those of a batch share a rack.\n"
-      "failures:\n";
+      "# A rate counts events per node and time in service. Use placement: adjacent if you know "
+      "that\n# the nodes of a batch share a rack.\nfailures:\n";
   for (const auto& [log, fit] : kinds) {
     const FailureClass fitted = fitted_class(log, fit);
     yaml += fmt::format("  - class: {}\n    rate: {}\n", fitted.name,

@@ -43,7 +43,7 @@ SummarySection sums_section(const MatchedRank& rank) {
   SummarySection section{fmt::format("Passes of {}, rank {}", rank.match.step, rank.match.rank),
                          {}};
   if (!rank.match.none.empty()) {
-    section.rows.push_back({"not matched with predicted ones", rank.match.none});
+    section.rows.push_back({"not matched with predicted passes", rank.match.none});
     return section;
   }
   section.table.columns = {{"", Align::left},           {"number", Align::right},
@@ -79,12 +79,11 @@ std::vector<TaskOfRank> worst_tasks(const std::vector<const MatchedRank*>& ranks
 SummarySection tasks_section(const std::vector<const MatchedRank*>& ranks) {
   std::size_t of = 0;
   const std::vector<TaskOfRank> tasks = worst_tasks(ranks, of);
-  SummarySection section{of == tasks.size()
-                             ? "Task by task, traced and predicted"
-                             : fmt::format("The {} tasks of {} that are furthest off (all with "
-                                           "--json)",
-                                           tasks.size(), of),
-                         {}};
+  SummarySection section{
+      of == tasks.size()
+          ? "Task by task, traced and predicted"
+          : fmt::format("The {} of {} tasks that differ most (all with --json)", tasks.size(), of),
+      {}};
   section.table.columns = {
       {"rank", Align::right},  {"task", Align::left},     {"traced at", Align::right},
       {"takes", Align::right}, {"kernels", Align::right}, {"predicted at", Align::right},
@@ -148,7 +147,7 @@ Json gantt_of(const std::vector<const MatchedRank*>& shown, int left_out) {
   }
   return {{"kind", "gantt"},
           {"gantt",
-           {{"title", "Passes as they ran, and as predicted"},
+           {{"title", "Passes as they ran and as predicted"},
             {"makespan_s", makespan_s},
             {"categories", kPassCategories},
             {"ranks_left_out", left_out},
@@ -181,14 +180,14 @@ std::string match_by_name(const std::vector<CapturedPass>& traced,
     if (!pass.action) continue;
     const auto found = by_name.find({*pass.action, pass.stage, pass.microbatch});
     if (found == by_name.end()) {
-      return fmt::format("none of its ranges is the scenario's {}", pass.name);
+      return fmt::format("none of its ranges matches the scenario's {}", pass.name);
     }
     match.passes.push_back(matched(*found->second, pass, begin_s));
     by_name.erase(found);
   }
   if (by_name.empty()) return "";
   const auto& [kind, stage, microbatch] = by_name.begin()->first;
-  return fmt::format("it runs {}{}.{}, which the scenario's schedule does not have there",
+  return fmt::format("it runs {}{}.{}, which is not in the scenario's schedule for this rank",
                      letters_of(kind), stage, microbatch);
 }
 
@@ -200,11 +199,11 @@ std::string match_in_order(const std::vector<CapturedPass>& traced,
   };
   const auto there = passes_of(traced), due = passes_of(predicted);
   if (there != due) {
-    return fmt::format("it has {} passes, the scenario's schedule {}", there, due);
+    return fmt::format("it has {} passes, but the scenario's schedule has {}", there, due);
   }
   for (std::ptrdiff_t i = 0; i < due; ++i) {
     if (traced[i].action != predicted[i].action) {
-      return fmt::format("its pass {} is {}, that of the scenario's schedule {}", i + 1,
+      return fmt::format("its pass {} is {}, but in the scenario's schedule it is {}", i + 1,
                          letters_of(*traced[i].action), predicted[i].name);
     }
     match.passes.push_back(matched(traced[i], predicted[i], begin_s));
@@ -234,7 +233,7 @@ std::string match_all(const RankProfile& profile, StepPasses& traced,
   if (predicted.empty()) return "the scenario's job has no passes";
   std::vector<ActionKind> order;
   for (const RankPass& pass : predicted) {
-    if (pass.paired) return "the scenario's schedule runs forwards and backwards as one";
+    if (pass.paired) return "the scenario's schedule overlaps a forward and a backward pass as one";
     if (pass.action) order.push_back(*pass.action);
   }
   const bool told = traced.annotated && tells_stages(traced.passes);

@@ -231,7 +231,7 @@ std::string explain_text(const std::vector<ResolvedValue>& values, const Console
   Part parts[] = {
       {"Given by the scenario", [](const ResolvedValue& value) { return !value.is_default; }},
       {"From the library", is_of_library},
-      {"Defaults, which the scenario leaves as they are",
+      {"Defaults that the scenario does not change",
        [](const ResolvedValue& /*value*/) { return true; }}};
   for (const ResolvedValue& value : values) {
     Part& part = *std::ranges::find_if(parts, [&](const Part& each) { return each.holds(value); });

@@ -16,7 +16,7 @@ FigureValue of_best(const Record& record) {
 
 std::vector<Figure> fused_figures() {
   return {{"fused.most_jobs", "jobs that fit", Unit::whole, Better::higher,
-           "fused on one GPU, of those asked for",
+           "how many of the requested jobs fit on one GPU together",
            [](const Record& record) -> FigureValue {
              const auto* report = record.studies.find<FusedReport>();
              if (report == nullptr) return {};
@@ -24,12 +24,13 @@ std::vector<Figure> fused_figures() {
            },
            kClosedForm},
           {"fused.jobs", "best together", Unit::whole, Better::neither,
-           "of the numbers of jobs that were compared and fit", of_best<&FusedPoint::jobs>,
-           kClosedForm},
-          {"fused.step_s", "step of these", Unit::seconds, Better::lower, "of all of them",
-           of_best<&FusedPoint::step_s>, kClosedForm, Follows::time},
+           "the number of fused jobs with the highest throughput, among those that fit",
+           of_best<&FusedPoint::jobs>, kClosedForm},
+          {"fused.step_s", "step of these", Unit::seconds, Better::lower,
+           "one step of all these jobs", of_best<&FusedPoint::step_s>, kClosedForm, Follows::time},
           {"fused.speedup", "speed-up by fusion", Unit::events, Better::higher,
-           "of these, over one job after the other", of_best<&FusedPoint::speedup>, kClosedForm}};
+           "speed of these jobs fused, relative to running them one after the other",
+           of_best<&FusedPoint::speedup>, kClosedForm}};
 }
 
 std::vector<SummarySection> fused_sections(const Record& record) {

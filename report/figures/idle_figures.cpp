@@ -51,54 +51,56 @@ double filling_flops(const FillingReport& report) {
 }
 
 std::vector<Figure> filling_figures() {
-  return {
-      {"iteration.filling.plain_step_s", "step without filling", seconds, lower,
-       "step time without filling, and without the work that the step needs",
-       of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-         return report.plain_s;
-       })},
-      {"iteration.filling.plain_idle", "idle without filling", share, lower,
-       "mean share of that step in which none of a rank's own kernels run",
-       of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-         return report.plain_idle;
-       })},
-      {"iteration.filling.idle_s", "idle", seconds, lower,
-       "of a GPU in that step: its stream of kernels", of_filling(mean_of<&FilledRank::idle_s>)},
-      {"iteration.filling.filled_s", "filled", seconds, higher, "of that, mean over GPUs",
-       of_filling(mean_of<&FilledRank::filled_s>)},
-      {"iteration.filling.exposed_s", "exposed", seconds, lower,
-       "extra time of a step for needed work that does not fit into idle time",
-       of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-         return std::max(0.0, report.step_s - report.plain_s);
-       })},
-      {"iteration.filling.speedup", "speed-up", events, higher,
-       "of a step over one that does all needed work after training, evenly divided over the GPUs",
-       of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-         if (!any_needed(report)) return {};
-         return report.apart_s / report.step_s;
-       })},
-      {"iteration.filling.memory_bytes", "memory with filling", memory, lower,
-       "of the fullest GPU, at its peak",
-       of_filling([](const FillingReport& report, const Record&) -> FigureValue {
-         double most = 0;
-         for (const FilledRank& rank : report.ranks) most = std::max(most, rank.memory_bytes);
-         return most > 0 ? FigureValue(most) : FigureValue();
-       })},
-      {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
-       of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
-      {"iteration.filling.units_per_s", "units/s", count, higher,
-       "units of the other work per second",
-       of_work([](const FilledWork& work, const FillingReport& report) {
-         return work.done / report.step_s;
-       })},
-      {"iteration.filling.tflops_per_gpu", "TFLOP/s per GPU together", tflops, higher,
-       "of training and filling, where the models of all work are known",
-       of_filling([](const FillingReport& report, const Record& record) -> FigureValue {
-         const auto unknown = [](const FilledWork& work) { return work.flops <= 0; };
-         if (std::ranges::any_of(report.work, unknown)) return {};
-         return record.iteration.tflops_per_gpu +
-                filling_flops(report) / report.step_s / record.ranks / 1e12;
-       })}};
+  return {{"iteration.filling.plain_step_s", "step without filling", seconds, lower,
+           "step time without filling, and without the work that the step needs",
+           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+             return report.plain_s;
+           })},
+          {"iteration.filling.plain_idle", "idle without filling", share, lower,
+           "mean share of the step without filling in which none of a rank's own kernels run",
+           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+             return report.plain_idle;
+           })},
+          {"iteration.filling.idle_s", "idle", seconds, lower,
+           "idle time of a GPU's stream of kernels in the step without filling",
+           of_filling(mean_of<&FilledRank::idle_s>)},
+          {"iteration.filling.filled_s", "filled", seconds, higher,
+           "part of the idle time that other work fills, mean over GPUs",
+           of_filling(mean_of<&FilledRank::filled_s>)},
+          {"iteration.filling.exposed_s", "exposed", seconds, lower,
+           "extra time of a step for needed work that does not fit into idle time",
+           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+             return std::max(0.0, report.step_s - report.plain_s);
+           })},
+          {"iteration.filling.speedup", "speed-up", events, higher,
+           "speed of a step, relative to a step that does all needed work after training, divided "
+           "evenly over the GPUs",
+           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+             if (!any_needed(report)) return {};
+             return report.apart_s / report.step_s;
+           })},
+          {"iteration.filling.memory_bytes", "memory with filling", memory, lower,
+           "of the fullest GPU, at its peak",
+           of_filling([](const FillingReport& report, const Record&) -> FigureValue {
+             double most = 0;
+             for (const FilledRank& rank : report.ranks) most = std::max(most, rank.memory_bytes);
+             return most > 0 ? FigureValue(most) : FigureValue();
+           })},
+          {"iteration.filling.units", "units a step", count, higher, "on all GPUs, by work",
+           of_work([](const FilledWork& work, const FillingReport&) { return work.done; })},
+          {"iteration.filling.units_per_s", "units/s", count, higher,
+           "units of the other work per second",
+           of_work([](const FilledWork& work, const FillingReport& report) {
+             return work.done / report.step_s;
+           })},
+          {"iteration.filling.tflops_per_gpu", "TFLOP/s per GPU together", tflops, higher,
+           "TFLOP/s of training and filling, if the models of all work are known",
+           of_filling([](const FillingReport& report, const Record& record) -> FigureValue {
+             const auto unknown = [](const FilledWork& work) { return work.flops <= 0; };
+             if (std::ranges::any_of(report.work, unknown)) return {};
+             return record.iteration.tflops_per_gpu +
+                    filling_flops(report) / report.step_s / record.ranks / 1e12;
+           })}};
 }
 
 // Nothing if the job does not model loading of samples.

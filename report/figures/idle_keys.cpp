@@ -104,9 +104,9 @@ std::vector<Note> idle_keys(const Case& the_case,
   }
   if (idle.empty()) return {};
   return {{fmt::format("{}", fmt::join(idle, ", ")),
-           idle.size() == 1 ? "changes no figure of this job: without it all are the same"
-                            : "change no figure of this job: without any one of them all are the "
-                              "same"}};
+           idle.size() == 1
+               ? "changes no figure of this job: all figures are the same without it"
+               : "change no figure of this job: all figures are the same without any one of them"}};
 }
 
 }  // namespace windtunnel

@@ -41,7 +41,7 @@ FigureValue paid(const Report& report, double energy_J) {
 std::vector<Figure> draw_figures() {
   return {
       {"power.mean_W", "mean power", watts, lower,
-       "of nodes, switches and storage, over a step; without what cooling and conversion add (PUE)",
+       "mean over a step, for nodes, switches and storage, without cooling and conversion (PUE)",
        of([](const Report& report) { return FigureValue(report.cluster.mean_W); })},
       {"power.peak_W", "peak power", watts, lower, "the highest power at any time of a step",
        of([](const Report& report) { return FigureValue(report.cluster.peak_W); })},
@@ -51,7 +51,7 @@ std::vector<Figure> draw_figures() {
          return FigureValue(1 - report.cluster.least_W / report.cluster.peak_W);
        })},
       {"power.aligned", "peaks in phase", share, neither,
-       "peak of all nodes together, over the sum of the peak of each",
+       "peak of all nodes together, divided by the sum of their own peaks",
        of([](const Report& report) { return FigureValue(report.aligned); })},
       {"power.node_mean_W", "node, mean", watts, lower, "of the node with the highest peak",
        of([](const Report& report) { return FigureValue(report.node.mean_W); })},
@@ -62,7 +62,7 @@ std::vector<Figure> draw_figures() {
        of([](const Report& report) { return FigureValue(report.rack.mean_W); })},
       {"power.rack_peak_W", "rack, peak", watts, lower, "the highest power of that rack",
        of([](const Report& report) { return FigureValue(report.rack.peak_W); })},
-      {"power.network_W", "of it network", watts, lower,
+      {"power.network_W", "network part", watts, lower,
        "switches and cable ends of cluster.fabric for this number of nodes; or "
        "cluster.power.switch_watts for each NIC",
        of([](const Report& report) { return if_any(report.network_W); })},
@@ -70,7 +70,7 @@ std::vector<Figure> draw_figures() {
        "of the network, for the nodes and spares, counted from cluster.fabric",
        of([](const Report& report) { return if_any(report.network.switches); })},
       {"power.clock", "clock under the cap", share, higher,
-       "over the one without cluster.power.cap_watts", of([](const Report& report) {
+       "clock, relative to the clock without cluster.power.cap_watts", of([](const Report& report) {
          return report.spec.cap_W > 0 ? FigureValue(report.clock) : FigureValue();
        })},
       {"power.step_J", "energy of a step", joules, lower, "with PUE",
@@ -95,16 +95,18 @@ std::vector<Figure> draw_figures() {
        of([](const Report& report) { return paid(report, report.undisturbed_J); }), kSimulated,
        Follows::time},
       {"power.campaign_W", "mean power of the campaign", watts, lower,
-       "GPUs idle while the job detects a failure, restarts or waits", of([](const Report& report) {
+       "mean over the campaign; GPUs idle while the job detects a failure, restarts or waits",
+       of([](const Report& report) {
          return report.campaign_W ? FigureValue(*report.campaign_W) : FigureValue();
        })},
-      {"power.run_J", "energy of the run", joules, lower, "all tokens at this goodput",
+      {"power.run_J", "energy of the run", joules, lower, "energy of all tokens at this goodput",
        of([](const Report& report) {
          return report.run ? FigureValue(report.run->energy_J) : FigureValue();
        }),
        kSimulated, Follows::training},
       {"power.run_usd", "energy cost of the run", usd, lower,
-       "all tokens at this goodput, at cluster.power.usd_per_kwh", of([](const Report& report) {
+       "cost of all tokens at this goodput, at cluster.power.usd_per_kwh",
+       of([](const Report& report) {
          const bool known = report.run && report.run->usd.mean > 0;
          return known ? FigureValue(report.run->usd) : FigureValue();
        }),
@@ -157,7 +159,7 @@ std::vector<Figure> price_figures() {
        "switches, cables and their ends, as cluster.fabric has them for the nodes and spares; or "
        "cluster.power.nic_usd for each NIC",
        of([](const Report& report) { return if_any(report.network_usd); })},
-      {"power.network_share", "of it network", share, lower, "of the price of the machines",
+      {"power.network_share", "network part", share, lower, "of the price of the machines",
        of([](const Report& report) {
          return report.machines_usd > 0 ? FigureValue(report.network_usd / report.machines_usd)
                                         : FigureValue();
@@ -190,21 +192,24 @@ std::vector<Figure> price_figures() {
        "of all GPUs, spares too, at job.price or those of pools", rented(per_million_tokens),
        kSimulated, Follows::time},
       {"power.row_fitting", "nodes that fit", share, higher,
-       "without a cap, over those that a row's supply was planned for, each at its limit",
+       "nodes that fit without a cap, relative to those for which a row's supply was planned, each "
+       "at its limit",
        of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return FigureValue(row.fitting); });
        })},
       {"power.row_capped", "capped", share, lower,
-       "of the time, with cluster.power.more_nodes in a row", of([](const Report& report) {
+       "share of the time under a cap, with cluster.power.more_nodes in a row",
+       of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return FigureValue(row.capped_share); });
        })},
       {"power.row_clock", "lowest clock", share, higher,
-       "the lowest to which a cap brings it, with cluster.power.more_nodes in a row",
+       "the lowest clock that a cap causes, with cluster.power.more_nodes in a row",
        of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.clock); });
        })},
       {"power.row_slowdown", "a step takes", share, lower,
-       "the most that a step can get longer: as if arithmetic bound all kernels that are capped",
+       "upper bound of how much longer a step takes, as if all capped kernels were bound by "
+       "arithmetic",
        of([](const Report& report) {
          return of_row(report, [](const RowReport& row) { return if_it_holds(row, row.slowdown); });
        })}};

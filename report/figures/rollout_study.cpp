@@ -40,24 +40,24 @@ FigureValue of_all_tokens(const Record& record, double (*value)(const RolloutRep
 
 std::vector<Figure> times() {
   using Report = RolloutReport;
-  return {
-      {"rollout.period_s", "loop period", seconds, lower,
-       "of an iteration of reinforcement learning: samples, updates, new weights",
-       of_loop<&Report::period_s>, kSimulated, Follows::time},
-      {"rollout.generation_s", "generation", seconds, lower,
-       "of a batch of samples; asynchronous: of the engines' time", of_loop<&Report::generation_s>,
-       kSimulated, Follows::time},
-      {"rollout.training_s", "training", seconds, lower,
-       "updates from a batch, further passes over it, and rewards", of_loop<&Report::training_s>,
-       kSimulated, Follows::time},
-      {"rollout.transfer_s", "weights to engines", seconds, lower, "of one version, to all engines",
-       of_loop<&WeightTransfer::seconds>, kClosedForm, Follows::time},
-      {"rollout.transfer_bound_s", "least for weights", seconds, lower,
-       "what the busiest link takes for its bytes at its nominal rate",
-       of_loop<&WeightTransfer::bound_s>, kClosedForm},
-      {"rollout.switch_s", "switching", seconds, lower,
-       "colocated: the training state to the host and back", if_any<&Report::switch_s>, kClosedForm,
-       Follows::time}};
+  return {{"rollout.period_s", "loop period", seconds, lower,
+           "time of one iteration of reinforcement learning: samples, updates, new weights",
+           of_loop<&Report::period_s>, kSimulated, Follows::time},
+          {"rollout.generation_s", "generation", seconds, lower,
+           "time to generate a batch of samples; asynchronous: in time of the engines",
+           of_loop<&Report::generation_s>, kSimulated, Follows::time},
+          {"rollout.training_s", "training", seconds, lower,
+           "updates from a batch, further passes over it, and rewards",
+           of_loop<&Report::training_s>, kSimulated, Follows::time},
+          {"rollout.transfer_s", "weights to engines", seconds, lower,
+           "time to send one version to all engines", of_loop<&WeightTransfer::seconds>,
+           kClosedForm, Follows::time},
+          {"rollout.transfer_bound_s", "least for weights", seconds, lower,
+           "time of the busiest link for its bytes, at its nominal rate",
+           of_loop<&WeightTransfer::bound_s>, kClosedForm},
+          {"rollout.switch_s", "switching", seconds, lower,
+           "colocated: time to copy the training state to the host and back",
+           if_any<&Report::switch_s>, kClosedForm, Follows::time}};
 }
 
 std::vector<Figure> rates() {
@@ -67,10 +67,10 @@ std::vector<Figure> rates() {
        "share of the period in which an engine neither writes samples nor receives weights",
        of_loop<&Report::actors_idle>},
       {"rollout.learner_idle", "idle learner", share, lower,
-       "share of the period in which it neither learns nor sends weights",
+       "share of the period in which the learner neither learns nor sends weights",
        of_loop<&Report::learner_idle>},
       {"rollout.samples_per_s", "samples/s of the loop", count, higher,
-       "failures of engines and learner counted", of_loop<&Report::samples_per_s>, kSimulated,
+       "including failures of engines and learner", of_loop<&Report::samples_per_s>, kSimulated,
        Follows::rate},
       {"rollout.tokens_per_s", "tokens/s of the loop", count, higher,
        "prompts and outputs of these samples", of_loop<&Report::tokens_per_s>, kSimulated,
@@ -91,7 +91,8 @@ std::vector<Figure> rates() {
          });
        },
        kSimulated, Follows::time},
-      {"rollout.running", "sequences per engine", count, neither, "while it has any, on average",
+      {"rollout.running", "sequences per engine", count, neither,
+       "sequences that an engine runs at once on average, while it has any",
        of_loop<&Report::running>},
       {"rollout.output_tokens", "output", count, neither, "tokens of a sample, on average",
        of_loop<&Report::output_tokens>},
@@ -99,10 +100,13 @@ std::vector<Figure> rates() {
        "versions from a sample's first token to its update, on average",
        of_loop<&Report::staleness>},
       {"rollout.returned", "sent back", events, lower,
-       "sequences of an iteration, as keys and values found no room", if_any<&Report::returned>},
+       "sequences of an iteration that were evicted because memory for keys and values was full",
+       if_any<&Report::returned>},
       {"rollout.lost_share", "written again", small_share, lower,
-       "of engines' tokens, after failures of engines", if_any<&Report::lost_share>, kClosedForm},
-      {"rollout.away_share", "engines away", small_share, lower, "of their time, after failures",
+       "share of the engines' tokens that are generated again after failures",
+       if_any<&Report::lost_share>, kClosedForm},
+      {"rollout.away_share", "engines away", small_share, lower,
+       "share of their time in which engines are absent after failures",
        if_any<&Report::away_share>, kClosedForm}};
 }
 
@@ -137,7 +141,7 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
     section.rows.push_back({figure(key).title, value});
   };
   add("rollout.period_s",
-      fmt::format("{} for {} samples of {} tokens behind prompts of {}, {}",
+      fmt::format("{} for {} samples of {} tokens after prompts of {}, {}",
                   text("rollout.period_s"), with_separators(report.spec.batch()),
                   with_separators(report.output_tokens), with_separators(report.spec.prompt_length),
                   name_of(report.spec.mode)));
@@ -157,32 +161,33 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
   if (report.switch_s > 0) add("rollout.switch_s", phase_text(report, report.switch_s));
   section.rows.push_back(
       {"idle", report.spec.colocated
-                   ? fmt::format("{} of the GPUs' time, while long samples end",
+                   ? fmt::format("{} of the GPUs' time, while the last long samples finish",
                                  text("rollout.actors_idle"))
                    : fmt::format("engines {}, learner {} of the period",
                                  text("rollout.actors_idle"), text("rollout.learner_idle"))});
   add("rollout.running",
-      fmt::format("{} on average while it has any; memory and rollout.engine.sequences allow {}",
+      fmt::format("{} on average while the engine has any; at most {} by memory and "
+                  "rollout.engine.sequences",
                   text("rollout.running"), value_text(Unit::count, report.slots)));
   if (report.spec.mode != RolloutMode::synchronous) {
     add("rollout.staleness", fmt::format("{} versions", text("rollout.staleness")));
   }
   if (report.returned > 0) {
-    add("rollout.returned", fmt::format("{} sequences of an iteration, as keys and values found no "
-                                        "room, and computed again",
+    add("rollout.returned", fmt::format("{} sequences of an iteration were evicted because memory "
+                                        "for keys and values was full, and were computed again",
                                         text("rollout.returned")));
   }
   if (report.lost_share > 0) {
     section.rows.push_back(
-        {"failures", fmt::format("engines are away for {} of their time and write {} again; the "
-                                 "learner is available for {}",
+        {"failures", fmt::format("engines are absent for {} of their time and generate {} of their "
+                                 "tokens again; the learner is available for {}",
                                  text("rollout.away_share"), text("rollout.lost_share"),
                                  value_text(Unit::share, report.availability))});
   }
   section.rows.push_back(
       {"rests on",
-       "decoding as a roofline of the learner's calibration: no engine was measured "
-       "(assumed); its error is not known to be that of training steps"});
+       "decoding is a roofline with the learner's calibration (assumed); no engine was measured, "
+       "so its error may differ from that of training steps"});
   return {section};
 }
 

@@ -39,8 +39,8 @@ FigureValue of_redundancy(const Record& record) {
 std::vector<Figure> sync_figures() {
   return {
       {"iteration.inner_step_s", "inner step", seconds, lower,
-       "a step without an exchange between islands; an island that comes too late to one stops "
-       "where it is",
+       "a step without an exchange between islands; an island that is too late for an exchange "
+       "stops where it is",
        [](const Record& record) {
          const bool any = !record.job.sync.empty();
          return any ? FigureValue(record.iteration.inner_step_s) : FigureValue();
@@ -54,13 +54,14 @@ std::vector<Figure> sync_figures() {
                                         : FigureValue(report.inner_step_s / report.time_s);
        }},
       {"iteration.sync_exchange_s", "exchange between islands", seconds, lower,
-       "of one fragment, by level of sync, with nothing else running",
+       "time of one fragment with nothing else running, by level of sync",
        of_sync([](const SyncReport& report) { return report.seconds.exchange_s; })},
       {"iteration.sync_exposed_s", "exposed exchange", seconds, lower,
-       "what steps take longer for one exchange, by level of sync",
+       "extra time of steps for one exchange, by level of sync",
        of_sync([](const SyncReport& report) { return report.seconds.exposed_s; })},
       {"iteration.sync_wait_s", "wait of islands", seconds, lower,
-       "of an island for others at an exchange, as stragglers drift apart, by level of sync",
+       "time that an island waits for others at an exchange because of stragglers, by level of "
+       "sync",
        [](const Record& record) -> FigureValue {
          if (!record.iteration.stragglers) return {};
          return of_sync([](const SyncReport& report) { return report.seconds.wait_s; })(record);
@@ -70,30 +71,31 @@ std::vector<Figure> sync_figures() {
        of_sync(
            [](const SyncReport& report) { return static_cast<double>(report.seconds.left_out); })},
       {"iteration.sync_late", "islands too late", share, lower,
-       "share of the islands at an exchange whose steps since the last one do not count, by level "
-       "of sync",
+       "share of the islands that are too late for an exchange, so that their steps since the last "
+       "one do not count, by level of sync",
        of_sync([](const SyncReport& report) { return report.seconds.late; })},
       {"iteration.sync_sent_bytes", "sent between islands", bytes, lower,
-       "by the GPU that sends most, of all fragments, by level of sync",
+       "bytes of all fragments that the busiest GPU sends, by level of sync",
        of_sync([](const SyncReport& report) { return report.sent_bytes; })}};
 }
 
 std::vector<Figure> straggler_figures() {
   return {{"iteration.stragglers.step_s", "mean over steps", seconds, lower,
-           "sampled under the machine's stragglers; for islands, between their exchanges",
+           "mean step time with stragglers; for islands, between their exchanges",
            of_stragglers<&StragglerReport::step_s>},
-          {"iteration.stragglers.waiting_s", "if all were waited for", seconds, lower,
-           "a step that waits for the slowest of all, without redundant work",
+          {"iteration.stragglers.waiting_s", "without redundancy", seconds, lower,
+           "step time without redundant work, which waits for the slowest replica",
            of_stragglers<&StragglerReport::waiting_s>},
           {"iteration.stragglers.load", "load", events, lower,
            "work of a replica, divided by its part of the batch",
            of_redundancy<&StragglerReport::load>},
           {"iteration.stragglers.missing", "replicas left out", events, lower,
-           "that a step does not wait for, on average", of_redundancy<&StragglerReport::missing>},
+           "mean number of replicas that a step does not wait for",
+           of_redundancy<&StragglerReport::missing>},
           {"iteration.stragglers.waited_share", "waited out", share, lower,
            "share of the steps that waited beyond the tolerance because they needed more replicas",
            of_redundancy<&StragglerReport::waited_share>},
-          {"iteration.stragglers.gradient_share", "of the batch in the gradient", share, higher,
+          {"iteration.stragglers.gradient_share", "batch in the gradient", share, higher,
            "on average", of_redundancy<&StragglerReport::gradient_share>}};
 }
 

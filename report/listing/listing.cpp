@@ -296,7 +296,7 @@ TierKind tier_kind(const PlaceTraits& place, bool kept) {
     kind.tier.code = {.name = CodeName::copies, .parity = 1};
     kind.text += ", code: copies";
   } else if (place.of_process) {
-    kind.help += kept ? ", held by a process of its own" : ", held by the trainer";
+    kind.help += kept ? ", held by a separate process" : ", held by the trainer";
   }
   kind.text += "}";
   return kind;
@@ -330,7 +330,7 @@ std::string survived_text(const SnapshotTier& tier, const TierProtection& protec
   if (protection.stop) survived.emplace_back("planned stop");
   if (!protection.node) survived.emplace_back("node loss");
   if (!traits_of(tier).copied) {
-    survived.emplace_back("node loss while another holds the shard");
+    survived.emplace_back("loss of a node while another one holds the shard");
   } else if (protection.tolerated > 0) {
     survived.push_back(
         fmt::format("loss of {} of {} nodes", protection.tolerated, protection.groups.size));
@@ -443,9 +443,10 @@ const std::vector<Listing>& listings() {
        attention_table, attention_document},
       {"snapshots", "snapshot tiers, and published stacks of them", snapshot_table,
        snapshot_document},
-      {"writers", "software that writes snapshots: what a process does", snapshot_writer_table,
+      {"writers", "software that writes snapshots: speed of a process", snapshot_writer_table,
        snapshot_writer_document},
-      {"recoveries", "published ways to go on after a failure", recovery_table, recovery_document}};
+      {"recoveries", "published ways to continue after a failure", recovery_table,
+       recovery_document}};
   return table;
 }
 

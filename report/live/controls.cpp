@@ -244,11 +244,12 @@ Json controls_json(const std::vector<Control>& controls) {
 }
 
 Overrides checked_settings(const std::vector<Control>& controls, const Json& set) {
-  if (!set.is_object()) throw Error("settings are an object of keys and values");
+  if (!set.is_object()) throw Error("settings must be an object of keys and values");
   Overrides settings;
   for (const auto& [key, value] : set.items()) {
     const auto control = std::ranges::find(controls, key, &Control::key);
-    if (control == controls.end()) throw Error(fmt::format("'{}' cannot be moved here", key));
+    if (control == controls.end())
+      throw Error(fmt::format("'{}' cannot be changed on this page", key));
     const bool known =
         value.is_string() && std::ranges::count(control->values, value.get<std::string>()) > 0;
     if (!known) throw Error(fmt::format("{}: {} is not one of its values", key, value.dump()));

@@ -95,8 +95,8 @@ void check_company_document(const Json& document, const std::string& file) {
 std::string company_page(const Json& document) {
   const Answer summary = summary_of(document);
   const std::string chart = fmt::format(
-      "<section><h2>Step time alone and together</h2>{}<p class=\"note\">The black line is from "
-      "the least to the most of the starts.</p></section>\n",
+      "<section><h2>Step time alone and together</h2>{}<p class=\"note\">The black line spans the "
+      "step times over all simulated starts.</p></section>\n",
       chart_svg(document.at("result").at("jobs")));
   return filled_page(summary.title, summary_html(summary) + chart, document);
 }

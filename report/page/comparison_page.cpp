@@ -36,8 +36,8 @@ constexpr std::string_view kProtectionFigures[] = {
     "campaign.goodput", "campaign.copy.name", "campaign.copy.saving_s",
     "campaign.snapshots.overhead", "campaign.copy.survival_7d"};
 constexpr const char* kCommonError =
-    "the 95 % interval of trials and cost models together; all points "
-    "rest on the same cost models, so that their order is surer than each by itself";
+    "the 95 % interval of trials and cost models together; all points use the same cost models, so "
+    "their order is more certain than each value";
 // Figures that the note below the table explains.
 constexpr std::string_view kExplained[] = {
     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
@@ -272,8 +272,8 @@ std::string points_table(const ShownComparison& shown) {
   html += table_head(shown) + "<tbody>\n";
   for (const size_t i : shown.order) html += point_row(shown, i, best);
   html +=
-      "</tbody></table></div>\n<p class=\"note\">The best of each column stands out, with what "
-      "the trials cannot tell from it; nothing does where that is all.";
+      "</tbody></table></div>\n<p class=\"note\">In each column the best is highlighted, together "
+      "with points that the trials cannot distinguish from it; if that is all points, none is.";
   for (const ShownColumn& column : shown.columns) {
     if (std::ranges::find(kExplained, column.key) == std::end(kExplained)) continue;
     html += fmt::format(" <b>{}</b>: {}.", escape_html(column.title), escape_html(column.help));
@@ -306,7 +306,7 @@ std::string comparison_edges(const ShownComparison& shown, const Json& document)
   };
   std::string html;
   for (const SweepEdge& edge : edges_of_point(*vary, shown.best().set, differs)) {
-    html += fmt::format("<p class=\"warning\">On the edge of what was compared: {}.</p>\n",
+    html += fmt::format("<p class=\"warning\">At the edge of the comparison: {}.</p>\n",
                         escape_html(edge_text(edge)));
   }
   return html;

@@ -256,8 +256,9 @@ MadeRecord made_record(const Json& document, const std::string& file) {
   try {
     return {source_of(document.at("source")), document.at("result").at("key")};
   } catch (const Json::exception& error) {
-    throw Error(Location{file},
-                fmt::format("does not say what it was made from: {}", fault_of(error)));
+    throw Error(
+        Location{file},
+        fmt::format("does not contain the scenario that it was made from: {}", fault_of(error)));
   }
 }
 

@@ -49,9 +49,8 @@ std::string left_out_html(const Json& document) {
   const size_t circumstances = left_out(document, "circumstances");
   return fmt::format(
       "<p class=\"note\" id=\"left-out\">Shown: {} of {} points: the best, those that differ from "
-      "the best in one key, and examples of what cannot be{}. All of them are in results.sqlite "
-      "and "
-      "results.jsonl.</p>\n",
+      "the best in one key, and examples of infeasible points{}. All points are in results.sqlite "
+      "and results.jsonl.</p>\n",
       document.at("points").size(), document.at("points").size() + ran + infeasible,
       circumstances == 0
           ? ""
@@ -142,7 +141,7 @@ std::string best_html(const Json& document) {
 std::string edges_html(const Json& document) {
   std::string html;
   for (const SweepEdge& edge : edges_of_best(document)) {
-    html += fmt::format("<p class=\"warning\">On the edge of the grid: {}.</p>\n",
+    html += fmt::format("<p class=\"warning\">At the edge of the grid: {}.</p>\n",
                         escape_html(edge_text(edge)));
   }
   for (const std::string& known : as_good_texts(document)) {
@@ -167,7 +166,7 @@ std::string alike_html(const Json& document) {
   }
   if (where.empty() && !is_alike(document.value("best", Json()))) return "";
   return fmt::format(
-      "<p class=\"warning\">No choice stands out{}{}: what the best brings is {}.</p>\n",
+      "<p class=\"warning\">No choice stands out{}{}: the gain of the best is {}.</p>\n",
       where.empty() ? "" : " ", escape_html(where), no_gain_text());
 }
 
@@ -177,9 +176,10 @@ std::string sweep_certainty(const Json& document) {
       document.value("trials", "");  // documents of older versions do not have it
   if (!trials.empty()) {
     section.rows.push_back(
-        {"intervals", fmt::format("{} of the mean over {} trials; all points meet the same "
-                                  "failures, by which differences are surer than each point",
-                                  kIntervalTitle, trials)});
+        {"intervals",
+         fmt::format("{} of the mean over {} trials; all points are simulated under the same "
+                     "failures, so differences are more certain than each value",
+                     kIntervalTitle, trials)});
   }
   for (const Json& models : document.value("cost_models", Json::array())) {
     section.rows.push_back({"cost models", models.get<std::string>() +

@@ -48,7 +48,8 @@ std::string plural(int count, std::string_view what) {
 TextTable bubble_table(const ScheduleReport& report, const Figures& figures) {
   constexpr std::array<std::string_view, 3> kMeanings = {
       "makespan - work of the busiest rank (GPipe, Megatron)",
-      "longest span of a rank - the same (Zero Bubble)", "mean over ranks (a profiler)"};
+      "longest span of a rank - work of the busiest rank (Zero Bubble)",
+      "mean over ranks (a profiler)"};
   TextTable table{{{"bubble"},
                    {"time", Align::right},
                    {"of ideal", Align::right},
@@ -244,7 +245,7 @@ std::vector<SummaryRow> sensitivity_rows(const ScheduleReport& report, const Fig
   rows.push_back({"sends", sends});
   if (report.schedule.iterations == 1) {
     rows.push_back(
-        {"optimizer", fmt::format("{} where all wait for the norm, {} under post-validation",
+        {"optimizer", fmt::format("{} if all ranks wait for the norm, {} under post-validation",
                                   figures.time(sensitivity.step_with_norm_s),
                                   figures.time(sensitivity.step_post_validated_s))});
   }
@@ -379,7 +380,7 @@ std::string notes_of(const ScheduleReport& report) {
   for (const std::string& note : report.notes) notes += (notes.empty() ? "" : "; ") + note;
   if (report.in_seconds) return notes;
   return notes + (notes.empty() ? "" : "; ") +
-         "times have no unit: each pass takes what --times says, or one";
+         "times have no unit: each pass takes the time in --times, or 1";
 }
 
 }  // namespace

@@ -139,8 +139,8 @@ std::vector<std::string> as_good_texts(const Json& document) {
 
 std::string edge_text(const SweepEdge& edge, const std::string& option) {
   return fmt::format(
-      "the best {0}{1}, {2}, is the {3} of those tried, so that a better one may lie beyond: widen "
-      "{5} {0} to {4} than {2}",
+      "the best {0}{1}, {2}, is the {3} that was tried, so there may be a better one beyond it: "
+      "widen {5} {0} to {4} than {2}",
       edge.key, edge.under.empty() ? "" : " under " + edge.under, edge.value,
       edge.least ? "smallest" : "largest", edge.least ? "less" : "more", option);
 }

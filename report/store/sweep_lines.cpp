@@ -99,7 +99,7 @@ void SweepLines::index_part(std::uint32_t part, const SweepHead& head) {
     const int index = index_of(line, head);
     if (index < 0) {
       throw Error(Location{paths_[part], number, 1},
-                  "not a result of this sweep: remove the line, and `windtunnel sweep resume` "
+                  "not a result of this sweep: remove the line; `windtunnel sweep resume` then "
                   "runs its point again");
     }
     const auto length = static_cast<std::uint32_t>(line.size() + 1);
@@ -142,7 +142,7 @@ std::string SweepLines::line(size_t index) {
   for (size_t got = 0; got < text.size();) {
     const ssize_t n =
         pread(file, text.data() + got, text.size() - got, static_cast<off_t>(place.offset + got));
-    if (n <= 0) throw Error(Location{paths_[place.part]}, "was changed while it was read");
+    if (n <= 0) throw Error(Location{paths_[place.part]}, "was changed while it was being read");
     got += static_cast<size_t>(n);
   }
   return text;

@@ -228,8 +228,8 @@ std::string runner_up_text(const Json& runner_up) {
   const Json& difference = runner_up.at("difference");
   const Estimate lead = {.mean = difference.at("mean"), .low = difference.at("low")};
   const char* verdict = is_gain(lead)  ? ""
-                        : lead.low > 0 ? ": too little to choose by"
-                                       : ": these replicas do not show which of the two is better";
+                        : lead.low > 0 ? ": too little to decide"
+                                       : ": these trials do not show which of the two is better";
   return fmt::format("{}, with {} points less {} under the same failures ({} {}){}",
                      set_text(runner_up.at("set")), value_text(Unit::points, difference.at("mean")),
                      is_of_progress(runner_up) ? kProgressTitle : figure("campaign.goodput").title,

@@ -117,12 +117,12 @@ class CaseReader {
 
   void take_header(const Json& json) {
     if (json.value("format", "") != kSweepFormat) {
-      throw Error(Location{file_}, "not the cases of a sweep of this version");
+      throw Error(Location{file_}, "not cases of a sweep made by this version");
     }
     head_ = header_of(json);
     points_ = json.at("points").get<size_t>();
     if (points_ != grid_size(head_.sweep)) {
-      fail(fmt::format("{} points of a grid of {}", points_, grid_size(head_.sweep)));
+      fail(fmt::format("holds {} points of a grid of {}", points_, grid_size(head_.sweep)));
     }
   }
 

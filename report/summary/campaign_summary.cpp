@@ -16,7 +16,7 @@ namespace {
 
 // Infinite if a trial makes no progress.
 std::string days_text(const Estimate& days) {
-  if (!std::isfinite(days.mean)) return "never: some replica makes no progress";
+  if (!std::isfinite(days.mean)) return "never, because some trial makes no progress";
   return estimate_text(Unit::days, days);
 }
 
@@ -25,9 +25,10 @@ void add_warnings(const Record& record, SummarySection& section) {
   constexpr double kWorthALine = 0.05;  // shown with one decimal
   for (const auto& [place, skipped] : record.campaign->skipped_snapshots) {
     if (skipped.mean < kWorthALine) continue;
-    section.rows.push_back({figure("campaign.skipped_snapshots").title,
-                            fmt::format("{} snapshots to {}: the one before was not finished",
-                                        value_text(Unit::events, skipped.mean), place)});
+    section.rows.push_back(
+        {figure("campaign.skipped_snapshots").title,
+         fmt::format("{} snapshots to {}, because the one before was not finished",
+                     value_text(Unit::events, skipped.mean), place)});
   }
   for (const Figure& each : figures()) {
     if (!each.warns || number_of(each.of(record)) < kWorthALine) continue;
@@ -41,12 +42,14 @@ std::string sizes_text(const Record& record) {
   const CampaignReport& report = *record.campaign;
   std::string text = figure("campaign.sizes").text(record);
   if (report.size_error > 0) {
-    text += fmt::format("; iterations of sizes between simulated ones are off by about {} at most",
-                        value_text(Unit::share, report.size_error));
+    text += fmt::format(
+        "; times of iterations at sizes between simulated ones are interpolated, with an error of "
+        "at most about {}",
+        value_text(Unit::share, report.size_error));
   }
   if (report.lost_s[static_cast<int>(Loss::wait)].mean > 0) {
     const char* parts = record.job.recovery.elastic.groups > 0 ? "groups" : "nodes";
-    text += fmt::format("; with more than {} {} out it waits", report.most_out, parts);
+    text += fmt::format("; with more than {} {} missing the job waits", report.most_out, parts);
   }
   return text;
 }
@@ -164,26 +167,28 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
       {interval_figure("cost_s").title, fmt::format("stalls training for {}", text("cost_s"))});
   if (report.mtbf_s > 0) {
     section.rows.push_back(
-        {"a failure", fmt::format("needs it every {}; detection, restart and restore take {}",
-                                  text("mtbf_s"), text("restart_s"))});
+        {"a failure",
+         fmt::format("is restored from this tier every {}; detection, restart and restore take {}",
+                     text("mtbf_s"), text("restart_s"))});
     section.rows.push_back(
-        {"following", fmt::format("Young's formula costs {} points of goodput, the exact one {}",
-                                  text("young_regret"), text("exact_regret"))});
+        {"following",
+         fmt::format("Young's formula costs {} points of goodput, the exact formula {}",
+                     text("young_regret"), text("exact_regret"))});
     section.rows.push_back(
         {"RSC formula", fmt::format("ETTR {} at the configured interval", text("rsc_ettr"))});
   } else {
     section.rows.push_back({"a failure",
-                            "needed it in no trial: it protects against failures that the scenario "
-                            "does not assume"});
+                            "was not restored from this tier in any trial: it protects against "
+                            "failures that the scenario does not contain"});
   }
   if (report.storage_s > 0) {
     std::string allowed = fmt::format(
-        "an interval of {} or more: at most {} of its bandwidth is for snapshots "
+        "an interval of {} or more, because snapshots may use at most {} of its bandwidth "
         "(cluster.storage.share)",
         text("storage_s"), value_text(Unit::share, storage_share));
     if (report.configured_s < report.storage_s) {
       allowed += fmt::format(
-          "; as configured they would take {}",
+          "; as configured they would use {}",
           value_text(Unit::share, storage_share * report.storage_s / report.configured_s));
     }
     section.rows.push_back({interval_figure("storage_s").title, std::move(allowed)});
@@ -192,9 +197,9 @@ SummarySection interval_section(const IntervalReport& report, double storage_sha
     if (young_s < report.storage_s) {
       section.rows.push_back(
           {"by itself",
-           fmt::format("Young's formula asks for {} (the root of 2 x stall x time between "
-                       "failures), which the storage does not allow: in the table formulas stand "
-                       "at the least that it does",
+           fmt::format("Young's formula gives {} (the root of 2 x stall x time between failures), "
+                       "which the storage does not allow; the table evaluates formulas at the "
+                       "shortest interval that it allows",
                        value_text(Unit::seconds, young_s))});
     }
   }
@@ -217,8 +222,8 @@ bool went_back_to_none(const Record& record) {
 
 std::string as_good_text(std::string_view shortest, std::string_view longest) {
   return fmt::format(
-      "between {0} and {1}: {2}. {0}, the shortest that costs nothing, loses least where a failure "
-      "costs more than was assumed; {1} saves least often",
+      "between {0} and {1}: {2}. {0}, the shortest of these, loses least if a failure costs more "
+      "than assumed; {1} saves least often",
       shortest, longest, as_good_loss_text());
 }
 
@@ -241,11 +246,10 @@ std::vector<SummarySection> campaign_sections(const Record& record) {
       sections.push_back(interval_section(other, record.job.cluster.storage.share));
     }
   } else if (went_back_to_none(record)) {
-    sections.push_back(
-        {"How often to save",
-         {{"no advice",
-           "no trial went back to a snapshot, so that these say nothing of how often "
-           "one is worth a save; more trials would (campaign.replicas)"}}});
+    sections.push_back({"How often to save",
+                        {{"no advice",
+                          "no trial restored a snapshot, so these trials cannot show how often to "
+                          "save; more trials would (campaign.replicas)"}}});
   }
   return sections;
 }

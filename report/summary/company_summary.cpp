@@ -64,17 +64,18 @@ SummarySection jobs_section(const CompanyReport& report) {
 SummarySection certainty_section(const CompanyReport& report) {
   SummarySection section{kCertaintyTitle, {}};
   if (report.jobs.size() == 1) {
-    section.rows.push_back({"one job", "has no company: together is alone"});
+    section.rows.push_back({"one job", "runs without others, so both times are equal"});
     return section;
   }
   section.rows.push_back(
       {"slowdown",
-       fmt::format("a steady step of the job while all others run, to the same alone on the same "
-                   "nodes: the mean over {} starts of the jobs, spread evenly over a step",
-                   report.starts)});
+       fmt::format(
+           "time of a steady step while all other jobs run, relative to the same step alone on the "
+           "same nodes: the mean over {} start times of the jobs, spread evenly over a step",
+           report.starts)});
   section.rows.push_back(
       {"over starts",
-       "the least and the most of them: jobs of equal steps keep how far they are apart"});
+       "the minimum and maximum over start times, which persist if jobs have equally long steps"});
   section.rows.push_back({"cost models", cost_models_text(report.jobs.front().alone)});
   return section;
 }

@@ -32,7 +32,7 @@ SummarySection filling_section(const Record& record) {
                            {"units a step", Align::right},
                            {"units/s", Align::right},
                            {"exposed", Align::right},
-                           {"no more in idle time, because"}};
+                           {"limited by"}};
   for (const FilledWork& work : report.work) {
     section.table.rows.push_back(
         {work.name, value_text(Unit::seconds, work.unit_s), value_text(Unit::seconds, work.piece_s),
@@ -43,7 +43,7 @@ SummarySection filling_section(const Record& record) {
          why_not_more(work)});
   }
   section.rows = {
-      {"idle", fmt::format("{} without, {} with it; a step takes {} without, {} with it",
+      {"idle", fmt::format("{} without filling, {} with it; a step takes {} without, {} with it",
                            text("iteration.filling.plain_idle"), text("iteration.bubble.idle"),
                            value_text(Unit::seconds, report.plain_s),
                            value_text(Unit::seconds, report.step_s))},
@@ -53,8 +53,9 @@ SummarySection filling_section(const Record& record) {
   if (report.ranks.size() > 1) section.rows.push_back({"by pipeline rank", by_rank(report)});
   const double speedup = number_of(figure("iteration.filling.speedup").of(record));
   if (speedup > 0) {
-    section.rows.push_back({figure("iteration.filling.speedup").title,
-                            fmt::format("{:.2f} over the needed work behind training", speedup)});
+    section.rows.push_back(
+        {figure("iteration.filling.speedup").title,
+         fmt::format("{:.2f} relative to doing the needed work after training", speedup)});
   }
   for (const char* key : {"iteration.filling.tflops_per_gpu", "iteration.filling.memory_bytes"}) {
     if (!text(key).empty()) section.rows.push_back({figure(key).title, text(key)});
@@ -68,7 +69,7 @@ SummarySection input_section(const Record& record) {
   const std::string bound = text("iteration.input.bound");
   section.rows.push_back({figure("iteration.input.load_s").title,
                           bound.empty() ? "samples are there"
-                                        : fmt::format("{} for the samples of a step, bound by {}",
+                                        : fmt::format("{} for the samples of a step, limited by {}",
                                                       text("iteration.input.load_s"), bound)});
   for (const char* key :
        {"iteration.input.stall_s", "iteration.input.read_Bps", "iteration.input.cores"}) {

@@ -59,7 +59,7 @@ std::string layers_text(const TransformerSpec& model) {
   add(Block::mlp, "MLP");
   add(Block::experts, "experts");
   add(Block::double_stream, "of two streams");
-  add(Block::last_double_stream, "of two streams whose text ends");
+  add(Block::last_double_stream, "of two streams, the last with text");
   add(Block::single_stream, "of one stream");
   add(Block::encoder_layer, "of the encoder");
   add(Block::decoder_layer, "of the decoder");
@@ -82,7 +82,7 @@ std::string further_text(const TransformerSpec& model) {
                         model.sparse.heads, model.sparse.width);
   }
   if (model.mtp_layers > 0) {
-    text += fmt::format(", {} further for multi-token prediction", model.mtp_layers);
+    text += fmt::format(", {} more for multi-token prediction", model.mtp_layers);
   }
   return text;
 }
@@ -116,7 +116,7 @@ std::string shape_text(const Job& job) {
 std::string window_text(const TransformerSpec& model) {
   if (model.window == 0) return "";
   std::string text = fmt::format(", windows of {}", with_separators(model.window));
-  if (model.global_every > 0) text += fmt::format(" but in one layer of {}", model.global_every);
+  if (model.global_every > 0) text += fmt::format(" except in one layer of {}", model.global_every);
   return text;
 }
 
@@ -141,7 +141,8 @@ SummarySection model_section(const Job& job) {
   const TransformerSpec& model = job.model;
   std::string parameters = format_count(model.parameters());
   if (model.moe_layers() > 0) {
-    parameters += fmt::format(", {} of them for a token", format_count(model.active_parameters()));
+    parameters +=
+        fmt::format(", {} of them active per token", format_count(model.active_parameters()));
   }
   section.rows = {
       {"shape", shape_text(job)}, {"forms", forms_text(model)}, {"parameters", parameters}};

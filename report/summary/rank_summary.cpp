@@ -14,7 +14,7 @@ std::optional<SummarySection> rank_section(const Record& record, std::size_t mos
   std::vector<RankParts> ranks = rank_parts(record.job, record.plan, record.timeline);
   if (ranks.empty()) return std::nullopt;
   SummarySection section{
-      "Where each rank's step goes (kernels, exchanges that none of them hides, bubble)", {}, {}};
+      "Where each rank's step goes (kernels, exchanges not hidden by kernels, bubble)", {}, {}};
   const std::size_t left_out = ranks.size() - std::min(ranks.size(), most);
   ranks.resize(ranks.size() - left_out);
   std::vector<int> shown;

@@ -65,15 +65,15 @@ std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   if (const int hiding = level.hiding_steps(); hiding > 0) {
     text += fmt::format(" beside {} step{}", hiding, hiding == 1 ? "" : "s");
   }
-  text += fmt::format(", of which {} make steps longer", seconds(report.seconds.exposed_s));
+  text += fmt::format(", of which {} lengthen steps", seconds(report.seconds.exposed_s));
   if (report.seconds.left_out > 0) {
-    text += fmt::format("; goes ahead without the last {} to come", report.seconds.left_out);
+    text += fmt::format("; does not wait for the last {} islands", report.seconds.left_out);
   }
   if (report.seconds.wait_s != 0) {
     text += fmt::format("; an island waits {} for others", seconds(report.seconds.wait_s));
   }
   if (report.seconds.late > 0) {
-    text += fmt::format("; {} of the islands come too late, and their steps count for nothing",
+    text += fmt::format("; {} of the islands are too late, and their steps do not count",
                         value_text(Unit::share, report.seconds.late));
   }
   return text;
@@ -84,8 +84,7 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
   const auto text = [&](std::string_view key) { return text_of(record, key); };
   const int together = replicas_of_worker(record.job.layout);
   std::string line = fmt::format(
-      "{}: each computes {:.3g} times its part, a step leaves out {:.3g} "
-      "of {} {}",
+      "{}: each replica computes {:.3g} times its part, and a step leaves out {:.3g} of {} {}",
       to_string(redundancy), record.iteration.stragglers->load,
       record.iteration.stragglers->missing, step_workers(record.job.layout),
       together == 1 ? "replicas" : fmt::format("groups of {} replicas", together));
@@ -135,9 +134,10 @@ SummarySection iteration_section(const Record& record) {
     section.rows.insert(
         section.rows.begin() + 1,
         {figure("iteration.warmup_share").title,
-         fmt::format("{} a step with dense gradients, the first {} of all; {} on average",
-                     text("iteration.warmup_step_s"), text("iteration.warmup_share"),
-                     text("iteration.run_step_s"))});
+         fmt::format(
+             "{} per step with dense gradients, in the first {} of the steps; {} on average",
+             text("iteration.warmup_step_s"), text("iteration.warmup_share"),
+             text("iteration.run_step_s"))});
   }
   for (std::size_t level = 0; level < report.sync.size(); ++level) {
     section.rows.push_back({"sync over " + record.job.sync[level].over,
@@ -195,7 +195,7 @@ SummarySection evidence_section(const Record& record) {
   SummarySection section{fmt::format("{} ({}s)", kCertaintyTitle, kIntervalTitle), {}, {}};
   section.table.columns = {{""}, {"predicted", Align::right}};
   if (record.campaign) section.table.columns.push_back({trials, Align::right});
-  section.table.columns.push_back({"by the cost models' error alone", Align::right});
+  section.table.columns.push_back({"from the error of the cost models", Align::right});
   for (const Figure& each : figures()) {
     const std::optional<FigureRange> range = model_range(each, record);
     if (!range || each.follows == Follows::none) continue;
@@ -212,15 +212,14 @@ SummarySection evidence_section(const Record& record) {
   }
   section.rows = {
       {"cost models", cost_models_text(record)},
-      {"rests on",
-       fmt::format("{}: the share of the predicted time whose weakest number is of that origin; a "
-                   "fitted number has the origin of its rows. How far off it is may be measured on "
-                   "runs all the same",
-                   shares)}};
+      {"rests on", fmt::format("{}: shares of the predicted time by the weakest origin of the "
+                               "numbers behind it; a fitted number has the origin of its rows. The "
+                               "error of the whole may nevertheless be measured on runs",
+                               shares)}};
   if (!record.assumed_constants.empty()) {
     section.rows.push_back(
-        {"assumed",
-         "constants of the calibration that move the step time most: " + record.assumed_constants});
+        {"assumed", "constants of the calibration with the largest effect on the step time: " +
+                        record.assumed_constants});
   }
   return section;
 }
@@ -268,7 +267,7 @@ std::string nearest_text(const Familiarity& familiarity) {
                                    value_text(Unit::share, family.deviation)));
   }
   if (families.empty()) return "";
-  return fmt::format("; measured runs like this one, and how far off they were predicted: {}",
+  return fmt::format("; similar measured runs and their prediction errors: {}",
                      fmt::join(families, ", "));
 }
 
@@ -279,11 +278,11 @@ std::string cost_models_text(const Record& record) {
   const Parameter& error = record.iteration.error;
   const bool alike = error.value != calibration.step_error.value;
   return fmt::format(
-             "step times by the calibration {} are off by {} (one standard deviation, {}; the ends "
-             "of the intervals are {:.1f} of them away, as a factor) on {}",
+             "step times predicted with calibration {0} are off by {1} (one standard deviation, "
+             "{2}; intervals extend {3:.1f} of these, as a factor) on {4}",
              calibration.name, value_text(Unit::share, error.value), to_string(error.origin),
              std::log(error_factor(error, kReportedShare)) / error.value,
-             alike ? error.source : "runs that it was not fitted on") +
+             alike ? error.source : "runs not used in its fit") +
          nearest_text(record.iteration.familiarity);
 }
 

@@ -12,7 +12,8 @@ namespace windtunnel {
 
 Json parse_json(const std::string& text, const std::string& file) {
   Json document = Json::parse(text, nullptr, false);
-  if (!document.is_object()) throw Error(Location{file}, "not a JSON object: damaged or cut off");
+  if (!document.is_object())
+    throw Error(Location{file}, "the file is not a JSON object; it is damaged or cut off");
   return document;
 }
 

@@ -34,8 +34,8 @@ void check_word(const std::string& what, const std::string& name) {
                        std::ranges::find(kOthers, name) == std::end(kOthers);
   if (is_word) return;
   throw Error(
-      fmt::format("a {} cannot be called '{}': a letter, and then letters, digits, '-', '_' "
-                  "and '.' make a name",
+      fmt::format("a {} cannot be called '{}': a name is a letter, followed by letters, digits, "
+                  "'-', '_' and '.'",
                   what, name));
 }
 
@@ -105,8 +105,8 @@ std::shared_ptr<const CompressorKind> own_compressor(CompressorKind kind) {
 }
 
 std::shared_ptr<const SavingRule> own_saving_rule(SavingRule rule) {
-  if (rule.name.empty()) throw Error("a rule of when to save needs a name");
-  check_word("rule of when to save", rule.name);  // refuses "1 h", which is an interval
+  if (rule.name.empty()) throw Error("a saving rule needs a name");
+  check_word("saving rule", rule.name);  // refuses "1 h", which is an interval
   return std::make_shared<const SavingRule>(std::move(rule));
 }
 

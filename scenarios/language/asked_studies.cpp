@@ -24,13 +24,13 @@ std::shared_ptr<const PowerSpec> power_with_its_clocks(const Text& in, Job& job)
 constexpr AskedStudy kAskedStudies[] = {
     {"cluster.power", nullptr, asks_for<PowerSpec>,
      [](const Text& in, Job& job, auto& asked) { asked.share(power_with_its_clocks(in, job)); }},
-    {"rollout", "engines beside it", asks_for<RolloutSpec>,
+    {"rollout", "engines that generate samples", asks_for<RolloutSpec>,
      [](const Text& in, Job& job, auto& asked) { asked.share(resolve_rollout(in.values, job)); }},
-    {"volunteers", "peers in place of its nodes", asks_for<Volunteers>,
+    {"volunteers", "peers instead of its nodes", asks_for<Volunteers>,
      [](const Text& in, Job&, auto& asked) {
        asked.share(resolve_volunteers(in.values, in.files));
      }},
-    {"fuse", "others fused with it", asks_for<FusedJobs>,
+    {"fuse", "other jobs fused with it", asks_for<FusedJobs>,
      [](const Text& in, Job&, auto& asked) { asked.share(resolve_fused(in.values)); }}};
 
 }  // namespace

@@ -48,14 +48,13 @@ void append(const std::vector<Note>& more, std::vector<Note>& notes) {
 void check_one_job(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (entry.key == "jobs") {
-      throw Error(
-          entry.where,
-          "jobs: this is a scenario of several jobs, which `windtunnel run` and `compare` take "
-          "alone");
+      throw Error(entry.where,
+                  "jobs: this is a scenario of several jobs, which only `windtunnel run` and "
+                  "`compare` support");
     }
     if (entry.key == "placement") {
       throw Error(entry.where,
-                  "placement: is for several jobs (key 'jobs'); for one job, layout.placement says "
+                  "placement is for several jobs (key 'jobs'); for one job, layout.placement says "
                   "which nodes its ranks use");
     }
   }
@@ -75,7 +74,7 @@ Error with_shardings(const Error& error, const Framework& software) {
     return fmt::format("{}", fmt::join(all, " or "));
   };
   return Error(error.where(),
-               fmt::format("{}; {} shards as {}, with a pipeline as {}", text, software.name,
+               fmt::format("{}; {} supports sharding {}, with a pipeline {}", text, software.name,
                            joined(software.sharding), joined(software.sharding_in_pipelines)),
                error.code());
 }

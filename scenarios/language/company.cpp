@@ -43,11 +43,9 @@ struct JobText {
 void check_keys(const DocumentNode& document) {
   for (const DocumentEntry& entry : document.entries) {
     if (std::ranges::find(kKeys, entry.key) != kKeys.end()) continue;
-    throw Error(
-        entry.where,
-        fmt::format(
-            "{}: a scenario of several jobs has only {}; keys of one job belong in its own file",
-            entry.key, fmt::join(kKeys, ", ")));
+    throw Error(entry.where, fmt::format("{}: a scenario of several jobs can only have {}; keys of "
+                                         "one job belong in its own file",
+                                         entry.key, fmt::join(kKeys, ", ")));
   }
   for (const char* key : {"name", "cluster"}) {
     if (document.value_of(key) != nullptr) continue;
@@ -77,8 +75,8 @@ void check_alike(const JobText& job, const Values& shared, int machine_nodes) {
                                : other == nullptr ? "not stated"
                                                   : text_of(*other);
     throw Error(value.where,
-                fmt::format("{}: {} here, and {} of the cluster that the jobs share ({}:{}:{}); "
-                            "leave it out here, or say the same there",
+                fmt::format("{}: {} here, but {} in the cluster that the jobs share ({}:{}:{}); "
+                            "leave it out here, or state the same value there",
                             key, text_of(value), theirs, shared.where("cluster").file,
                             shared.where("cluster").line, shared.where("cluster").column));
   });
@@ -102,13 +100,13 @@ JobText read_job(const ScenarioText& company, const Value& name, NamedFiles& fil
   const DocumentNode* cluster = document.value_of("cluster");
   if (cluster == nullptr) {
     throw Error(document.where,
-                "the job has no 'cluster'; add e.g. 'cluster: {nodes: 8, node: "
-                "dgx-h100}' with the nodes that it takes");
+                "the job has no 'cluster'; add e.g. 'cluster: {nodes: 8, node: dgx-h100}' with the "
+                "nodes that it uses");
   }
   job.values = check_values(*cluster, "cluster");
   if (!job.values.has("cluster.nodes")) {
     throw Error(cluster->where,
-                "cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
+                "cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job uses");
   }
   job.nodes = job.values.integer("cluster.nodes");
   if (const DocumentNode* layout = document.value_of("layout")) {
@@ -147,8 +145,8 @@ void check_room(const std::vector<JobText>& jobs, int machine_nodes, const Locat
     each.push_back(fmt::format("{} {}", job.scenario.file, job.nodes));
   }
   if (wanted <= machine_nodes) return;
-  throw Error(where, fmt::format("jobs: need {} nodes in all ({}), and the cluster has {}", wanted,
-                                 fmt::join(each, ", "), machine_nodes));
+  throw Error(where, fmt::format("jobs: they need {} nodes in all ({}), but the cluster has {}",
+                                 wanted, fmt::join(each, ", "), machine_nodes));
 }
 
 // Each pool must have enough nodes for the jobs that name it, after those that files of nodes take.
@@ -165,9 +163,9 @@ void check_pools(const std::vector<JobText>& jobs, const Cluster& machine, const
       if (--left[pool] >= 0) continue;
       throw Error(
           where,
-          fmt::format("jobs: pool '{}' has {} nodes, fewer than they place on it; {} "
-                      "finds none left",
-                      machine.pools[pool].name, machine.pools[pool].nodes, job.scenario.file));
+          fmt::format(
+              "jobs: pool '{}' has {} nodes, fewer than the jobs place on it; none is left for {}",
+              machine.pools[pool].name, machine.pools[pool].nodes, job.scenario.file));
     }
   }
 }
@@ -195,7 +193,7 @@ bool both_mix(const Case& job, const Case& other) {
 void check_mix(const Case& job, const Case& other, const Location& where) {
   if (!both_mix(job, other)) return;
   if (pools_in_use(job.job.cluster) == pools_in_use(other.job.cluster)) return;
-  throw Error(where, fmt::format("jobs: {} and {} each use several pools, and not the same ones; "
+  throw Error(where, fmt::format("jobs: {} and {} each use several pools, but not the same ones; "
                                  "give one of them nodes of a single pool",
                                  other.file, job.file));
 }
@@ -218,7 +216,7 @@ void check_calibration(const Case& job, const Case& other) {
   if (constants(job) == constants(other)) return;
   throw Error(
       job.places.where("calibration"),
-      fmt::format("calibration: differs from that of the job {}, but the jobs share one machine",
+      fmt::format("calibration: it differs from that of the job {}, but the jobs share one machine",
                   other.file));
 }
 
@@ -227,12 +225,12 @@ void check_every_step(const Case& job) {
     if (!stated) return;
     throw Error(
         job.places.where(key),
-        fmt::format("{}: several jobs are simulated for one step each, without {}; leave it out",
-                    key, without));
+        fmt::format("{}: in a scenario of several jobs {} cannot be simulated; leave it out", key,
+                    without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
-  refuse("sync", !job.job.sync.empty(), "exchanges of islands, which come once in many steps");
-  refuse("filling", job.job.filling != nullptr, "other work in its idle time");
+  refuse("sync", !job.job.sync.empty(), "exchanges between islands");
+  refuse("filling", job.job.filling != nullptr, "other work in idle time");
   for (const AskedStudy& study : asked_studies()) {
     refuse(study.key, study.without != nullptr && study.is_in(job.asked), study.without);
   }
@@ -299,10 +297,10 @@ DocumentNode company_document(const ScenarioText& scenario) {
   DocumentNode document = parse_document(scenario.text, scenario.file);
   for (const auto& [key, value] : scenario.set) {
     if (std::ranges::find(kKeys, split_path(key).front()) == kKeys.end()) {
-      throw Error(
-          Location{override_place(key, value)},
-          fmt::format("a scenario of several jobs has {}; keys of one job are set in its own file",
-                      fmt::join(kKeys, ", ")));
+      throw Error(Location{override_place(key, value)},
+                  fmt::format("a scenario of several jobs can only have {}; keys of one job are "
+                              "set in its own file",
+                              fmt::join(kKeys, ", ")));
     }
     apply_override(document, key, value);
   }
@@ -333,11 +331,13 @@ Company resolve_company(const ScenarioText& scenario) {
   const Values shared = check_values(*document.value_of("cluster"), "cluster");
   const Cluster machine = resolve_cluster(shared, EvidenceList(nullptr), files);
   if (shared.has("cluster.fabric.nodes")) {
-    shared.fail("cluster.fabric.nodes", "the cluster that jobs share is the whole fabric");
+    shared.fail(
+        "cluster.fabric.nodes",
+        "the fabric joins exactly the nodes of the cluster that the jobs share; leave it out");
   }
   if (shared.stated("cluster.fabric.measured")) {
     shared.fail("cluster.fabric.measured",
-                "was measured with one job on all GPUs, which does not tell how several jobs share "
+                "was measured with one job on all GPUs, which does not show how several jobs share "
                 "the network");
   }
   company.nodes = machine.nodes;

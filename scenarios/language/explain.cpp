@@ -214,7 +214,7 @@ class Explanation {
     }
     for (const KernelLaw& law : job_.calibration.kernel_laws.laws) {
       add_open(fmt::format("calibration.kernel_laws.{}", law.key), law_text(law),
-               {Origin::measured, "a law of its own"}, "calibration");
+               {Origin::measured, "a separate law"}, "calibration");
     }
     const auto add_law = [&](const char* key, const InterconnectLaw& law) {
       if (!law.stated) return;
@@ -240,7 +240,7 @@ class Explanation {
   // Adds defaults that follow from other values.
   void add_derived() {
     add_derived_layout();
-    const Evidence parts = {Origin::assumed, "what stands below it"};
+    const Evidence parts = {Origin::assumed, "its parts, listed below"};
     const RecoveryPolicy& recovery = job_.recovery;
     add_open("recovery.detect", recovery.detect_s, Dimension::seconds, parts, "recovery.detect");
     add_open("recovery.restart", recovery.restart_s, Dimension::seconds, parts, "recovery.restart");
@@ -248,7 +248,7 @@ class Explanation {
     for (size_t i = 0; i < job_.snapshots.size(); ++i) add_derived_code(i);
     if (job_.steps > 0) {
       add_open("job.steps", job_.steps, Dimension::count,
-               {Origin::assumed, "the curve of job.quality"}, "job.steps");
+               {Origin::assumed, "from the curve of job.quality"}, "job.steps");
     }
   }
 
@@ -300,7 +300,7 @@ class Explanation {
     const ErasureCode& code = job_.snapshots[i].code;
     if (code.name == CodeName::none) return;
     const std::string path = fmt::format("snapshots.{}.code", i);
-    const Evidence name = {Origin::assumed, "follows from the code's name"};
+    const Evidence name = {Origin::assumed, "follows from the name of the code"};
     add_whole(path + ".data", code.data, name);
     add_whole(path + ".parity", code.parity, name);
     add_open(path + ".scope", code.in_node ? "node" : "nodes",

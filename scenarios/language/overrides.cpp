@@ -79,9 +79,9 @@ class Override {
     if (stated.empty()) return;
     const bool may_stay = node.kind == Kind::map && !field->shorthand.empty();
     const std::string way =
-        may_stay ? fmt::format("; {}.{} would keep it", path, field->shorthand) : std::string();
+        may_stay ? fmt::format("; {}.{} would keep them", path, field->shorthand) : std::string();
     // The text does not contain the name, so that a comparison of several names prints it once.
-    notes_.push_back({path, fmt::format("the name given takes the place of what is stated: {}{}",
+    notes_.push_back({path, fmt::format("the name replaces the stated keys: {}{}",
                                         fmt::join(stated, ", "), way)});
   }
 
@@ -103,8 +103,8 @@ class Override {
     size_t index = count;
     std::from_chars(part.data(), part.data() + part.size(), index);
     if (index >= count) {
-      throw Error(where_,
-                  fmt::format("no item {} in {}; it has {}, counted from 0", part, path, count));
+      throw Error(where_, fmt::format("there is no item {} in {}; it has {}, counted from 0", part,
+                                      path, count));
     }
     apply(node.items[index], depth + 1, join_path(path, part));
   }
@@ -136,7 +136,7 @@ class Override {
 
   [[noreturn]] void fail_list(const std::string& path) const {
     throw Error(where_,
-                fmt::format("{0} is a list; name an item, e.g. {0}.0, or all, {0}.*", path));
+                fmt::format("{0} is a list; name an item, e.g. {0}.0, or all items, {0}.*", path));
   }
 
   // Turns a scalar into the map that it is shorthand for; other scalars are replaced.

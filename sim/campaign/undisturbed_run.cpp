@@ -181,11 +181,10 @@ double UndisturbedRun::interval_s(int tier, double now_s, std::int64_t iteration
                                                .failures = ruling_->failures,
                                                .mtbf_s = ruling_->mtbf_s});
   if (!(said_s > 0) || !std::isfinite(said_s)) {
-    throw Error::about(
-        {interval_key(tier)},
-        "the saving rule '{}' says {} s of tier {} after {} of the campaign; it must "
-        "be a finite number above 0",
-        cadence.rule->name, said_s, tier, format_seconds(now_s));
+    throw Error::about({interval_key(tier)},
+                       "the saving rule '{}' returned {} s for tier {} after {} of the campaign; "
+                       "it must return a finite number above 0",
+                       cadence.rule->name, said_s, tier, format_seconds(now_s));
   }
   ++ruling_->said[tier].asked;
   return std::max(said_s, cadence.complete_s);

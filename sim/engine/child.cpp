@@ -85,7 +85,7 @@ std::string run_in_child(const std::function<std::string()>& body) {
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFSIGNALED(status)) {
-    throw Error(fmt::format("the simulation was ended by signal {} ({})", WTERMSIG(status),
+    throw Error(fmt::format("the simulation was killed by signal {} ({})", WTERMSIG(status),
                             strsignal(WTERMSIG(status))),
                 ExitCode::failed);
   }

@@ -143,29 +143,28 @@ std::vector<Configuration> layouts_of(const Configuration& base, const Allowed& 
   const Job& job = base.job;
   if (!job.layout.stage_layers.empty()) {
     throw Error::of_key("layout.stages",
-                        "lists the layers of one layout; --over layout needs the even split");
+                        "lists the layers for one layout; --over layout needs an even split");
   }
   if (!job.cluster.pools.empty() && !job.cluster.places.empty()) {
-    throw Error::about(
-        {"layout.place", "layout.placement", "cluster.pools"},
-        "cluster.pools: layout.place and placement say where one layout has its "
-        "ranks, and --over layout takes ranks in their own order: leave them out, or "
-        "compare layouts of yours with compare --vary");
+    throw Error::about({"layout.place", "layout.placement", "cluster.pools"},
+                       "cluster.pools: layout.place and placement say where the ranks of one "
+                       "layout are, but --over layout uses ranks in their own order; leave them "
+                       "out, or compare your layouts with compare --vary");
   }
   if (uneven_state(job) || job.layout.state == StateShares::automatic) {
     throw Error::of_key("layout.shard_shares",
-                        "are shares of one layout; --over layout needs even ones");
+                        "are shares for one layout; --over layout needs even shares");
   }
   if (job.redundancy) {
     throw Error::of_key(
         "redundancy",
-        "lists the replicas of one layout, and other layouts have other numbers; leave it out with "
-        "--over layout, or compare layouts of yours with compare --vary");
+        "lists the replicas of one layout, but other layouts have other numbers of replicas; leave "
+        "it out with --over layout, or compare your layouts with compare --vary");
   }
   if (!job.sync.empty()) {
     throw Error::of_key("sync",
-                        "says which replicas of one layout are an island; leave it out of --over "
-                        "layout, or compare layouts of yours with compare --vary");
+                        "says which replicas of one layout form an island; leave it out with "
+                        "--over layout, or compare your layouts with compare --vary");
   }
   const int gpus = job.cluster.gpus();
   std::vector<Configuration> configurations;
@@ -270,8 +269,9 @@ std::vector<Configuration> recomputes_of(const Configuration& base, bool modules
 std::vector<Configuration> offloads_of(const Configuration& base) {
   constexpr int kQuarters = 4;
   if (offload_of(base.job).in_chunks()) {
-    throw Error::of_key("offload.placement",
-                        "is chunks, whose room says what moves; take shares to compare them");
+    throw Error::of_key(
+        "offload.placement",
+        "is chunks, for which the free memory decides what moves; take shares to compare places");
   }
   std::vector<Configuration> configurations;
   for (Offload offload : state_offloads(base.job)) {

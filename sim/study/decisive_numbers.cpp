@@ -100,11 +100,12 @@ std::vector<Note> reported_numbers(const Case& the_case, const CampaignInputs& i
       if (taken) continue;
       const std::optional<double> goodput =
           goodput_with(the_case, inputs, report, each.key, each.value, threads);
-      notes.push_back({each.key,
-                       fmt::format("{} here, as the authors of {} claim; users reported {}: {}",
-                                   own->value, scheme.name, each.value, each.source),
-                       fmt::format("goodput {:.1f} %, {} as reported", 100 * report.goodput.mean,
-                                   with_text(each.value, goodput))});
+      notes.push_back(
+          {each.key,
+           fmt::format("{} here, as published by the authors of {}; users reported {}: {}",
+                       own->value, scheme.name, each.value, each.source),
+           fmt::format("goodput {:.1f} %, {} as reported", 100 * report.goodput.mean,
+                       with_text(each.value, goodput))});
     }
   }
   return notes;
@@ -140,7 +141,7 @@ std::vector<Note> decisive_numbers(const Case& the_case, const CampaignInputs& i
                                   std::abs(both->at_twice.value_or(goodput) - goodput));
     if (!(moves > kDecides * goodput)) continue;
     found.emplace_back(
-        moves, Note{value.key, fmt::format("{} was not stated, and decides the goodput", both->now),
+        moves, Note{value.key, fmt::format("{} was assumed, and it decides the goodput", both->now),
                     fmt::format("{:.1f} % with it, {}, {}", 100 * goodput,
                                 with_text(both->half, both->at_half),
                                 with_text(both->twice, both->at_twice))});
@@ -190,7 +191,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
     if (moves <= kDecides * now_s) continue;
     const ResolvedValue& value = *open[i / 2];
     notes.push_back(
-        {value.key, fmt::format("{} was not stated, and decides the step time", value.value),
+        {value.key, fmt::format("{} was assumed, and it decides the step time", value.value),
          fmt::format("{} with it, {}, {}", format_seconds(now_s), with(i), with(i + 1))});
   }
   return notes;

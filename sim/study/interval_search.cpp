@@ -382,9 +382,8 @@ std::vector<int> searched_tiers(const std::vector<std::string>& keys, const Job&
     std::from_chars(item.data(), item.data() + item.size(), index);
     if (item != "*" && (index >= count || !has_interval(job.snapshots[index]))) {
       throw Error(
-          fmt::format("--over {}: the scenario has no tier {} that takes snapshots at "
-                      "intervals; the index is that of `snapshots`, which has {} tier{}, the first "
-                      "with the index 0",
+          fmt::format("--over {}: the scenario has no tier {} with snapshots at intervals; the "
+                      "index is that in `snapshots`, which has {} tier{}, counted from 0",
                       key, item, count, count == 1 ? "" : "s"));
     }
     for (int i = 0; i < count; ++i) {

@@ -43,10 +43,10 @@ namespace {
 // not depend on the number of threads.
 constexpr size_t kBlock = 32;
 
-constexpr const char* kLayoutFault = "layout, model and cluster do not fit together";
+constexpr const char* kLayoutFault = "layout, model and cluster do not go together";
 constexpr const char* kMemoryFault = "does not fit in the memory of GPU or host";
 constexpr const char* kSoftwareFault = "the software would refuse it";
-constexpr const char* kScheduleFault = "no such schedule for this pipeline";
+constexpr const char* kScheduleFault = "the schedule does not support this pipeline";
 
 // The software that a scenario names, and the scenario's own settings.
 struct NamedSoftware {
@@ -538,8 +538,8 @@ void check_ranked(const Overrides& point) {
   for (const auto& [key, value] : point) {
     if (!key.starts_with("redundancy") && !key.ends_with(".wait_for")) continue;
     throw Error(
-        fmt::format("{} is not in the closed form that configurations are ranked by; "
-                    "compare such scenarios with compare --vary",
+        fmt::format("{} is not part of the closed form that ranks configurations; compare such "
+                    "scenarios with compare --vary",
                     key));
   }
 }
@@ -548,9 +548,8 @@ void check_ranked(const Overrides& point) {
 
 void check_aim(const Job& job, Aim aim) {
   if ((aim == Aim::goodput || aim == Aim::cost) && job.campaign.length_s == 0) {
-    throw Error::about(
-        {"campaign"},
-        "goodput and cost come with a campaign only: add campaign.length and failures");
+    throw Error::about({"campaign"},
+                       "goodput and cost need a campaign: add campaign.length and failures");
   }
   if (aim == Aim::cost && price_usd_per_s(job) * job.tokens == 0) {
     throw Error::about({"job"}, "the cost needs job.tokens and job.price");

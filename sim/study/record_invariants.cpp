@@ -134,8 +134,8 @@ std::vector<std::string> broken_invariants(const Record& record) {
 std::vector<Note> invariant_notes(const Record& record) {
   std::vector<Note> notes;
   for (const std::string& text : broken_invariants(record)) {
-    notes.push_back({"internal check", text + ": figures of this result contradict each other, "
-                                              "please report it with the scenario"});
+    notes.push_back({"internal check", text + ": figures of this result contradict each other; "
+                                              "please report this together with the scenario"});
   }
   return notes;
 }

@@ -142,11 +142,11 @@ std::vector<StepsInWindow> steps_of_start(const CompanySteps& steps,
       wanted[j] = std::ceil(horizon_s / (alone_s[j] * stretch[j])) + 1;
     }
     if (!steps.can_simulate(wanted)) {
-      throw Error(fmt::format(
-          "steps of {} and {} are too far apart: {:.0f} of the shorter ones beside the longer are "
-          "more than is simulated",
-          format_seconds(*std::ranges::min_element(alone_s)), format_seconds(alone_s[longest]),
-          *std::ranges::max_element(wanted)));
+      throw Error(
+          fmt::format("the steps of {} and {} differ too much in length: {:.0f} of the shorter "
+                      "during one of the longer are more than can be simulated",
+                      format_seconds(*std::ranges::min_element(alone_s)),
+                      format_seconds(alone_s[longest]), *std::ranges::max_element(wanted)));
     }
     const std::vector<int> count(wanted.begin(), wanted.end());
     const StepEnds ends = steps.ends_together(count, start_s);
@@ -212,7 +212,7 @@ CompanyReport simulate_company(const Company& company, const SimulateOptions& op
     Case alone = each;
     if (alone.job.fold == FoldMode::automatic) alone.job.fold = FoldMode::exact;
     if (std::exchange(alone.job.campaign.length_s, 0) > 0) {
-      alone.notes.push_back({"campaign", "of a job beside others no campaign is simulated"});
+      alone.notes.push_back({"campaign", "a campaign of a job among others is not simulated"});
     }
     report.jobs.push_back({.alone = simulate(alone, options)});
   }

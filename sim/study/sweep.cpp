@@ -48,10 +48,9 @@ class SharedPreparation {
 
 void check_campaign(const Job& job) {
   if (job.campaign.length_s > 0) return;
-  throw Error::about(
-      {"campaign"},
-      "a sweep simulates campaigns, and the scenario has none: add campaign.length and failures, "
-      "or use `windtunnel compare`");
+  throw Error::about({"campaign"},
+                     "a sweep simulates campaigns, but the scenario has none: add campaign.length "
+                     "and failures, or use `windtunnel compare`");
 }
 
 std::shared_ptr<const Case> case_at(const Sweep& sweep, const Overrides& point,
@@ -180,10 +179,10 @@ class SweepRun {
     const std::shared_ptr<const Case> again =
         each.read != nullptr ? each.read : case_at(sweep_, set_of(each), shared_);
     if (again->key == key_text(each.key) && again->table == key_text(each.table)) return again;
-    throw Error(fmt::format(
-        "{}: point {} is no longer what it was when the sweep was begun: a file that the scenario "
-        "names has changed; begin a new sweep in another folder",
-        sweep_.scenario.file, each.index));
+    throw Error(
+        fmt::format("{}: point {} has changed since the sweep was begun, because a file that the "
+                    "scenario names has changed; begin a new sweep in another folder",
+                    sweep_.scenario.file, each.index));
   }
 
   void run_groups(std::vector<Group>& groups) {
@@ -257,7 +256,7 @@ void check_size(const Sweep& sweep) {
   for (const VariedKey& key : sweep.vary) points *= static_cast<double>(key.values.size());
   if (points <= std::numeric_limits<int>::max()) return;
   throw Error(fmt::format(
-      "the grid has {:.3g} points, and a sweep counts {:.3g} at most; vary fewer keys or values",
+      "the grid has {:.3g} points, but a sweep can have at most {:.3g}; vary fewer keys or values",
       points, static_cast<double>(std::numeric_limits<int>::max())));
 }
 
@@ -290,7 +289,7 @@ size_t grid_size(const Sweep& sweep) {
 
 std::vector<SweepCase> sweep_cases(const Sweep& sweep, int threads) {
   for (const VariedKey& key : sweep.vary) {
-    if (key.values.empty()) throw Error::of_key(key.key, "has no values to vary; give one or more");
+    if (key.values.empty()) throw Error::of_key(key.key, "has no values; give at least one");
   }
   check_size(sweep);
   std::vector<SweepCase> cases(grid_size(sweep));

@@ -74,7 +74,7 @@ TEST(ExpectCommand, RefusesWhatIsNone) {
         Row{"expect all_reduce", "--cluster"},
         Row{"expect all_gather --cluster '2 x dgx-h100' --log " + log, "only of all-reduce"},
         Row{"expect all_reduce --cluster '1 x dgx-h100' --log " + log, "16 ranks on 2 nodes"},
-        Row{kAsked + "--log " + log + " --sizes 1M", "the log says which sizes"},
+        Row{kAsked + "--log " + log + " --sizes 1M", "the log already says which sizes; leave out"},
         Row{"expect all_reduce --cluster '1 x h100'", "two ranks"},
         Row{"expect alltoall --cluster '2 x dgx-h100' --algorithm tree", "--algorithm"},
         Row{kAsked + "--log examples/logs/llama3-8b.log", "windtunnel diagnose"},

@@ -39,7 +39,7 @@ TEST(ImportCommand, SaysWhatItReadAssumedAndLeftOut) {
       run_program("import " + kFiles + "axolotl/llama3.1-8b-full.yaml --cluster '1 x dgx-a100'");
   ASSERT_EQ(told.exit_code, 0) << told.err;
   for (const char* part :
-       {"Read\n", "Assumed, as no setting says it\n", "Left out, and may matter\n",
+       {"Read\n", "Assumed, because no setting states it\n", "Settings left out that may matter\n",
         "another optimizer than AdamW", "model: llama3.1-8b"}) {
     EXPECT_NE(told.out.find(part), std::string::npos) << part << " is not in " << told.out;
   }

@@ -238,7 +238,8 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   json edited = record;
   edited["source"]["files"][0]["text"] = "steps\n7000\n";
   EXPECT_EQ(complaints(edited).find("q.csv"), std::string::npos);
-  EXPECT_NE(complaints(edited).find("the case is not the one"), std::string::npos);
+  EXPECT_NE(complaints(edited).find("the case differs from the one in the record"),
+            std::string::npos);
 }
 
 TEST(RunCommand, ARecordOfWhatDoesNotFitMakesItsResultAgain) {
@@ -258,8 +259,8 @@ TEST(RunCommand, RecordsOfOtherCommandsSayWhatTakesThem) {
             0);
   ASSERT_EQ(run_program("sweep " + scenario + " --out " + folder + "/s").exit_code, 0);
   for (const auto& [path, words] :
-       {std::pair{"/c/record.json", "; all of it again: windtunnel compare /"},
-        {"/s/sweep.json", "; all of it again: windtunnel sweep /"},
+       {std::pair{"/c/record.json", "; to run all of it again: windtunnel compare /"},
+        {"/s/sweep.json", "; to run all of it again: windtunnel sweep /"},
         {"/s/sweep.json", " --vary layout.tp=2,4 --out NEW_DIR\n"},
         {"/s/cases.jsonl", "windtunnel sweep resume /"},
         {"/s/cases.jsonl", " --set campaign.replicas=2 --vary layout.tp=2,4 --out NEW_DIR\n"}}) {

@@ -369,7 +369,7 @@ void judge_measured_rows(const std::string& bytes) {
     if (!report.skipped.empty()) throw Error(report.skipped.front().reason);
     return;
   }
-  throw Error("no kind of rows has these columns");
+  throw Error("these columns belong to no kind of rows");
 }
 
 // Messages to the server of the Model Context Protocol, one a line. What it answers is JSON-RPC;

@@ -126,7 +126,7 @@ std::vector<Demand> demands_of(const std::string& text) {
   while (in >> resource) {
     Demand demand{value_of<Resource>("resource", resource), 0};
     if (!(in >> demand.weight) || demand.weight < 1 || demand.weight > kMostWeight) {
-      throw Error(fmt::format("'{}' is no list of resources, each with its weight", text));
+      throw Error(fmt::format("'{}' is not a list of resources with a weight each", text));
     }
     demands.push_back(demand);
   }
@@ -194,7 +194,7 @@ FlatExchanges flattened(const std::vector<UnevenExchange>& exchanges) {
 }
 
 std::vector<UnevenExchange> unflattened(const FlatExchanges& flat) {
-  const auto refuse = [] { throw Error("exchange_members, _received and _locality do not fit"); };
+  const auto refuse = [] { throw Error("exchange_members, _received and _locality do not match"); };
   if (flat.members.size() != flat.locality.size()) refuse();
   std::vector<UnevenExchange> exchanges;
   std::size_t next = 0;
@@ -365,7 +365,7 @@ void set_lists(Task& task, const TaskLists& lists) {
   if (lists.cost_s.size() != lists.cost_of.size() ||
       lists.flow_amount.size() != lists.flow_max_rate.size() ||
       lists.flow_amount.size() != lists.flow_demands.size()) {
-    throw Error("the lists of costs or flows differ in length");
+    throw Error("the lists of costs and flows differ in length");
   }
   task.cost.clear();
   for (size_t i = 0; i < lists.cost_s.size(); ++i) {
@@ -384,7 +384,8 @@ void set_lists(Task& task, const TaskLists& lists) {
     const double amount = lists.flow_amount[i];
     const double max_rate = lists.flow_max_rate[i];
     if (!(amount >= 0) || std::isinf(amount) || !(max_rate > 0)) {
-      throw Error(fmt::format("a flow of {} at a rate of up to {}", amount, max_rate));
+      throw Error(
+          fmt::format("a flow of {} at a rate of up to {} is not possible", amount, max_rate));
     }
     task.flows.push_back({amount, max_rate, demands_of(lists.flow_demands[i])});
   }

@@ -70,15 +70,16 @@ class OwnHeader {
     rank.own = format_ > 0;
     if (!rank.own) return 0;
     if (rank.rank_class.members.empty()) throw Error("the metadata lists no members");
-    if (streams_.size() != orders_.size()) throw Error("streams and stream_orders differ");
+    if (streams_.size() != orders_.size())
+      throw Error("streams and stream_orders differ in number");
     for (size_t s = 0; s < streams_.size(); ++s) {
       rank.rank_class.streams.push_back(
           {streams_[s], value_of<StreamOrder>("stream order", orders_[s])});
     }
     const size_t members = rank.rank_class.members.size();
     if (rank.first_member >= rank.ranks || members > size_t(rank.ranks - rank.first_member)) {
-      throw Error(fmt::format("members {} to {} of a class of a job of {} ranks", rank.first_member,
-                              rank.first_member + members - 1, rank.ranks));
+      throw Error(fmt::format("a class has members {} to {}, but the job has {} ranks",
+                              rank.first_member, rank.first_member + members - 1, rank.ranks));
     }
     rank.exchanges = unflattened(exchanges_);
     rank.rank_class.groups = by_slot(groups_, members, "groups");
@@ -116,7 +117,8 @@ class OwnHeader {
     }
     field->second();
     if (format_ > kChakraFormat) {
-      throw Error(fmt::format("written in format {} of a newer windtunnel", format_));
+      throw Error(
+          fmt::format("it is in format {}, which only a newer windtunnel can read", format_));
     }
   }
 
@@ -209,7 +211,8 @@ class RankReader {
     chakra::Node node;
     while (file_.next(node)) at(file_.message(), [&] { add(node); });
     if (rank_.own && std::ssize(nodes_) != tasks) {
-      file_.fail(file_.message(), fmt::format("the file has {} of {} tasks", nodes_.size(), tasks));
+      file_.fail(file_.message(),
+                 fmt::format("the file has only {} of {} tasks", nodes_.size(), tasks));
     }
     resolve();
     if (!rank_.own) name_rank();
@@ -281,7 +284,7 @@ class RankReader {
   void check_slots(const Task& task) const {
     const auto check = [&](const char* what, int slot, std::size_t slots) {
       if (slot >= 0 && std::cmp_less(slot, slots)) return;
-      throw Error(fmt::format("task '{}' names {} {} of the {} that its rank has", task.name, what,
+      throw Error(fmt::format("task '{}' refers to {} {}, but its rank has {}", task.name, what,
                               slot, slots));
     };
     const RankClass& owner = rank_.rank_class;
@@ -323,8 +326,9 @@ class RankReader {
   void name_rank() {
     const RankId rank = rank_of_name(rank_.file);
     if (rank < 0) {
-      throw Error(Location{rank_.file},
-                  "the file should be called NAME.RANK.et (or .json), as in llama.0.et");
+      throw Error(
+          Location{rank_.file},
+          "the name of the file must have the form NAME.RANK.et (or .json), as in llama.0.et");
     }
     rank_.rank_class.name = fmt::format("rank {}", rank);
     rank_.rank_class.members = {rank};

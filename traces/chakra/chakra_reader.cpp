@@ -60,13 +60,13 @@ std::vector<std::string> chakra_files(const std::string& folder) {
     if (rank < 0 || (path.ends_with(".json") && !is_chakra_json(path))) continue;
     const auto [other, is_new] = by_rank.try_emplace(rank, path);
     if (!is_new) {
-      throw Error(Location{folder}, fmt::format("has traces of two jobs: {} and {}",
+      throw Error(Location{folder}, fmt::format("contains traces of two jobs: {} and {}",
                                                 fs::path(other->second).filename().string(),
                                                 at->path().filename().string()));
     }
   }
   if (error) throw Error(Location{folder}, fmt::format("cannot be read: {}", error.message()));
-  if (by_rank.empty()) throw Error(Location{folder}, "has no traces NAME.RANK.et");
+  if (by_rank.empty()) throw Error(Location{folder}, "contains no traces NAME.RANK.et");
   std::vector<std::string> files;
   for (auto& [rank, path] : by_rank) files.push_back(std::move(path));
   return files;

@@ -76,7 +76,7 @@ std::optional<std::int64_t> integer_in(const Json& value) {
 std::uint64_t natural_of(const Json& value, std::string_view key) {
   const std::optional<std::int64_t> number = integer_in(value);
   if (!number || *number < 0) {
-    throw Error(fmt::format("'{}' is not a whole number from 0", key));
+    throw Error(fmt::format("'{}' is not a whole number of at least 0", key));
   }
   return static_cast<std::uint64_t>(*number);
 }
@@ -102,7 +102,7 @@ chakra::NodeType type_of(const Json& value) {
         index_of_name("node type", value.get_ref<const std::string&>(), names));
   }
   const std::uint64_t number = natural_of(value, "type");
-  if (number >= names.size()) throw Error(fmt::format("node type {} is not known", number));
+  if (number >= names.size()) throw Error(fmt::format("unknown node type {}", number));
   return static_cast<chakra::NodeType>(number);
 }
 
@@ -127,7 +127,7 @@ void add_value(const std::string& name, const std::string& type, const Json& val
 void add_attributes(const Json& list, ChakraAttributes& attributes) {
   if (!list.is_array()) throw Error("'attr' is not a list");
   for (const Json& entry : list) {
-    if (!entry.is_object() || !entry.contains("name")) throw Error("an attribute without 'name'");
+    if (!entry.is_object() || !entry.contains("name")) throw Error("an attribute has no 'name'");
     const std::string& name = text_in(entry.at("name"), "name");
     for (const auto& [type, value] : entry.items()) add_value(name, type, value, attributes);
   }
@@ -229,8 +229,8 @@ bool ChakraFile::read(google::protobuf::MessageLite& message) {
   if (!in.ReadVarint64(&size)) fail(message_, "the length of a message is cut off or broken");
   const std::int64_t left = size_ - message_ - in.CurrentPosition();
   if (size > static_cast<std::uint64_t>(left)) {
-    fail(message_, fmt::format("a message of {} bytes where the file has {} left: it is cut off, "
-                               "or no Chakra execution trace",
+    fail(message_, fmt::format("a message of {} bytes is longer than the {} that are left: the "
+                               "file is cut off, or is no Chakra execution trace",
                                size, left));
   }
   // Protobuf's messages are limited to the range of int.
@@ -241,7 +241,7 @@ bool ChakraFile::read(google::protobuf::MessageLite& message) {
   }
   in.PushLimit(static_cast<int>(size));
   if (!message.ParseFromCodedStream(&in) || !in.ConsumedEntireMessage()) {
-    fail(message_, fmt::format("a message of {} bytes that is cut off or broken", size));
+    fail(message_, fmt::format("a message of {} bytes is cut off or broken", size));
   }
   return true;
 }
@@ -289,7 +289,7 @@ ChakraJson::ChakraJson(const std::string& path) : path_(path), text_(read_file(p
   const bool whole =
       graph ? Json::accept(text_) : text_.find_first_not_of(" \t\r\n", behind) == std::string::npos;
   if (!whole) fail(static_cast<std::int64_t>(behind), "the JSON is broken here: is it cut off?");
-  if (pieces.empty()) throw Error(Location{path}, "has no node of a Chakra trace");
+  if (pieces.empty()) throw Error(Location{path}, "contains no node of a Chakra trace");
 }
 
 bool ChakraJson::next(chakra::Node& node) {

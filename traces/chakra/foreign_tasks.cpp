@@ -14,7 +14,7 @@ constexpr std::int64_t kMostSlots = std::numeric_limits<std::int16_t>::max();
 
 std::int16_t slot_number(size_t number) {
   if (number > static_cast<size_t>(kMostSlots)) {
-    throw Error(fmt::format("more than {} groups, peers or streams", kMostSlots));
+    throw Error(fmt::format("there are more than {} groups, peers or streams", kMostSlots));
   }
   return static_cast<std::int16_t>(number);
 }

@@ -25,9 +25,10 @@ class PlanMerger {
     absent_deps_ += rank.absent_deps;
     untimed_ += rank.untimed;
     if (!first_file_.empty() && rank.own != own_) {
-      throw Error(Location{rank.file},
-                  fmt::format("{} written by windtunnel, unlike {}: one job is read at a time",
-                              rank.own ? "was" : "was not", first_file_));
+      throw Error(
+          Location{rank.file},
+          fmt::format("{} written by windtunnel, unlike {}; give the traces of one job only",
+                      rank.own ? "was" : "was not", first_file_));
     }
     own_ = rank.own;
     if (first_file_.empty()) {
@@ -85,7 +86,7 @@ class PlanMerger {
       const auto [other, is_new] = file_of_rank_.try_emplace(member, rank.file);
       if (!is_new) {
         throw Error(Location{rank.file},
-                    fmt::format("holds rank {}, and so does {}", member, other->second));
+                    fmt::format("contains rank {}, as does {}", member, other->second));
       }
     }
   }
@@ -94,8 +95,9 @@ class PlanMerger {
     for (const ProcessGroup& group : rank.declared) {
       NamedGroup& known = groups_[group.name];
       if (known.is_declared && known.declared != group) {
-        throw Error(Location{rank.file}, fmt::format("process group '{}' is another one than in {}",
-                                                     group.name, known.file));
+        throw Error(
+            Location{rank.file},
+            fmt::format("process group '{}' differs from the one in {}", group.name, known.file));
       }
       if (known.is_declared) continue;
       known.is_declared = true;
@@ -113,8 +115,8 @@ class PlanMerger {
     }
     if (rank.ranks != ranks_ || rank.iterations != plan_.iterations) {
       throw Error(Location{rank.file},
-                  fmt::format("is of {} ranks and {} iterations, {} of {} and {}", rank.ranks,
-                              rank.iterations, first_file_, ranks_, plan_.iterations));
+                  fmt::format("is of {} ranks and {} iterations, but {} is of {} and {}",
+                              rank.ranks, rank.iterations, first_file_, ranks_, plan_.iterations));
     }
   }
 
@@ -182,11 +184,10 @@ class PlanMerger {
       groups_[made] = {known.file, {made, known.declared.axis, tile, 0}, true, {}};
       return made;
     }
-    throw Error(
-        Location{known.file},
-        fmt::format("process group '{}' lies among {} ranks in a way that does not tell the "
-                    "groups of the others: rank {} has no trace",
-                    name, plan_.ranks, rank));
+    throw Error(Location{known.file},
+                fmt::format("the groups of other ranks cannot be derived from process group '{}' "
+                            "among {} ranks, and rank {} has no trace",
+                            name, plan_.ranks, rank));
   }
 
   void add_absent_ranks() {
@@ -250,11 +251,9 @@ class PlanMerger {
     }
     if (next < plan_.ranks) {
       const bool sends = template_ && !template_->rank_class.peers.empty();
-      throw Error(fmt::format("rank {} of {} is in no file; the first is {}{}", next, plan_.ranks,
-                              first_file_,
-                              sends ? ", whose rank sends messages: of a pipeline the traces of "
-                                      "all ranks are needed"
-                                    : ""));
+      throw Error(fmt::format(
+          "rank {} of {} is in no file; the first is {}{}", next, plan_.ranks, first_file_,
+          sends ? ", which sends messages; a pipeline needs the traces of all ranks" : ""));
     }
   }
 
@@ -294,8 +293,9 @@ class PlanMerger {
     // "01" would be a second name of "1", and leave another group without a name.
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
         number > std::ssize(plan_.groups) || name != std::to_string(number)) {
-      throw Error(Location{group.file}, fmt::format("process group '{}' of {}, which are numbered",
-                                                    name, plan_.groups.size()));
+      throw Error(Location{group.file},
+                  fmt::format("process group '{}' must be a number from 1 to {}", name,
+                              plan_.groups.size()));
     }
     return number - 1;
   }
@@ -333,7 +333,7 @@ void check_groups(const Plan& plan) {
     const std::set<RankId> members(listed.begin(), listed.end());
     if (members.size() != listed.size() || *members.begin() < 0 ||
         *members.rbegin() >= plan.ranks) {
-      throw Error(fmt::format("process group {} lists a rank twice, or one of more than {}", g + 1,
+      throw Error(fmt::format("process group {} lists a rank twice, or a rank above {}", g + 1,
                               plan.ranks));
     }
     if (users[g].empty() || users[g] == members) continue;
@@ -342,7 +342,7 @@ void check_groups(const Plan& plan) {
                                   std::back_inserter(differ));
     throw Error(fmt::format("rank {} {} process group {} of {} ranks", differ.front(),
                             members.contains(differ.front()) ? "never communicates in its"
-                                                             : "communicates in another one's",
+                                                             : "communicates in that of others",
                             g + 1, members.size()));
   }
 }
@@ -387,11 +387,11 @@ void check_collectives(const Plan& plan) {
       const std::pair key(rendezvous[c][task.group_slot], task.sequence);
       const auto [other, is_new] = met.try_emplace(key, Met{&task, &owner});
       if (is_new || terms(*other->second.task) == terms(task)) continue;
-      throw Error(fmt::format("'{}' of {} ({}, {:.0f} bytes) meets '{}' of {} ({}, {:.0f} bytes)",
-                              task.name, owner.name, to_string(task.collective), task.bytes,
-                              other->second.task->name, other->second.owner->name,
-                              to_string(other->second.task->collective),
-                              other->second.task->bytes));
+      throw Error(
+          fmt::format("'{}' of {} ({}, {:.0f} bytes) does not match '{}' of {} ({}, {:.0f} bytes)",
+                      task.name, owner.name, to_string(task.collective), task.bytes,
+                      other->second.task->name, other->second.owner->name,
+                      to_string(other->second.task->collective), other->second.task->bytes));
     }
   }
 }
@@ -404,8 +404,8 @@ void check_peers(const Plan& plan) {
           std::ranges::find_if(peers, [&](RankId peer) { return peer >= plan.ranks; });
       if (outside == peers.end()) continue;
       throw Error(
-          fmt::format("rank {} exchanges messages with rank {}, which has no trace: there are "
-                      "traces of {} rank{}; name the files of all ranks, or their folder",
+          fmt::format("rank {} exchanges messages with rank {}, which has no trace (there are "
+                      "traces of {} rank{}); give the files of all ranks, or their folder",
                       owner.members[outside - peers.begin()], *outside, plan.ranks,
                       plan.ranks == 1 ? "" : "s"));
     }
@@ -429,7 +429,7 @@ void validate_imported(const Plan& plan) {
   try {
     validate_plan(plan);
   } catch (const InternalError& error) {
-    throw Error(fmt::format("the traces cannot run: {}", words_of(error)));
+    throw Error(fmt::format("the traces cannot be simulated: {}", words_of(error)));
   }
 }
 

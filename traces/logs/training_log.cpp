@@ -220,8 +220,8 @@ class LogReader {
 
   void fault(int line, int column, const LogForm& form, std::string_view bad) {
     note_fault(log_, line, column, [&] {
-      return fmt::format("'{}' behind '{}' is no number that a step has", excerpt(std::string(bad)),
-                         form.text);
+      return fmt::format("'{}' after '{}' is not a possible value of a step",
+                         excerpt(std::string(bad)), form.text);
     });
   }
 
@@ -291,8 +291,8 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
       if (!number) {
         const std::size_t at = column.first;  // clang 14 captures no structured binding
         note_fault(log, step.line, static_cast<int>(at) + 1, [&] {
-          return fmt::format("column '{}': '{}' is no number that a step has", table.header()[at],
-                             excerpt(cell));
+          return fmt::format("column '{}': '{}' is not a possible value of a step",
+                             table.header()[at], excerpt(cell));
         });
         continue;
       }
@@ -309,11 +309,11 @@ TrainingLog read_table(std::string_view text, const std::string& file) {
 // Advice for a file that is not a training log; may be empty.
 std::string way_on(std::string_view head) {
   if (contains_text(head, "nccl-tests") || contains_text(head, "out-of-place")) {
-    return "it is a log of nccl-tests, which `windtunnel expect COLLECTIVE --cluster MACHINE --log "
-           "FILE` reads";
+    return "this is a log of nccl-tests; read it with `windtunnel expect COLLECTIVE --cluster "
+           "MACHINE --log FILE`";
   }
   if (head.starts_with("SQLite format 3") || contains_text(head, "\"traceEvents\"")) {
-    return "it is a profiler's trace, which is read by its name: .json, .json.gz or .sqlite";
+    return "this is a profiler's trace; its name must end in .json, .json.gz or .sqlite";
   }
   return "";
 }
@@ -335,7 +335,7 @@ std::string no_pace_text(std::string_view head) {
       if (is_pace(form.quantity)) paces.emplace_back(form.called);
     }
     return fmt::format(
-        "no column says how long a step took; one of these is needed, beside a column `step`: {} "
+        "no column contains the time of a step; besides `step` one of these columns is needed: {} "
         "(step_time is in seconds)",
         fmt::join(paces, ", "));
   }
@@ -344,15 +344,15 @@ std::string no_pace_text(std::string_view head) {
     if (known.empty() || known.back() != form.software) known.emplace_back(form.software);
   }
   return fmt::format(
-      "no line says how long a step took, or how many tokens or samples a second; known are the "
-      "lines of {} and tables (CSV) of TensorBoard and W&B",
+      "no line contains the time of a step, or tokens or samples per second; known are lines of {} "
+      "and tables (CSV) of TensorBoard and W&B",
       fmt::join(known, ", "));
 }
 
 [[noreturn]] void refuse(const TrainingLog& log, std::string_view head) {
   if (!log.faults.empty()) {
     throw Error(log.faults.front().where,
-                fmt::format("{}; {} such places, and no step whose time can be read",
+                fmt::format("{}; there are {} such places, and no step has a readable time",
                             log.faults.front().what, log.unreadable));
   }
   const std::string way = way_on(head);

@@ -41,8 +41,8 @@ class RowCells {
   int count(std::string_view column, int least) const {
     const int found = table_.integer(row_, table_.column(column));
     if (found >= least) return found;
-    throw Error(at(column),
-                fmt::format("column '{}' holds {}; {} is the least", column, found, least));
+    throw Error(at(column), fmt::format("column '{}' contains {}; it must be at least {}", column,
+                                        found, least));
   }
 
  private:
@@ -70,7 +70,7 @@ CollectiveRow read_row(const CsvTable& table, size_t index) {
   row.nodes = cells.text("nodes").empty() ? 0 : cells.count("nodes", 1);
   if (row.nodes > row.gpus) {
     throw Error(cells.at("nodes"),
-                fmt::format("{} ranks cannot lie on {} nodes", row.gpus, row.nodes));
+                fmt::format("{} ranks cannot be on {} nodes", row.gpus, row.nodes));
   }
   row.network = cells.text("network");
   const NamedCollective named = collective_named(cells.text("collective"), cells.at("collective"));
@@ -118,7 +118,7 @@ CollectiveRows parse_collective_rows(std::string_view text, const std::string& f
     }
   }
   if (found.rows.empty() && found.unreadable.empty())
-    throw Error({file, 1, 1}, "holds a header but no rows");
+    throw Error({file, 1, 1}, "contains a header but no rows");
   return found;
 }
 

@@ -52,10 +52,9 @@ class JsonReader {
     }
     if (collective.empty()) collective = collective_in_name(file_);
     if (collective.empty()) {
-      throw Error(
-          top_,
-          "neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
-          "say it with --collective");
+      throw Error(top_,
+                  "neither 'args' nor the file's name says which collective ran (all_reduce_perf, "
+                  "...); state it with --collective");
     }
     const NamedCollective named = collective_named(collective, top_);
     start_.kind = named.kind;
@@ -66,7 +65,7 @@ class JsonReader {
     }
     const std::vector<size_t> offsets = result_offsets(text_);
     const Json& results = list(document_, "results");
-    if (results.empty()) throw Error(top_, "'results' is empty: the run did not finish");
+    if (results.empty()) throw Error(top_, "'results' is empty, so the run did not finish");
     for (size_t i = 0; i < results.size(); ++i) {
       at_ = i < offsets.size() ? place_of(text_, file_, offsets[i]) : top_;
       read_result(results[i]);
@@ -116,13 +115,13 @@ class JsonReader {
   void read_devices() {
     const auto config = document_.find("config");
     if (config == document_.end() || !config->is_object()) {
-      throw Error(top_, "the key 'config' is missing: which GPUs ran?");
+      throw Error(top_, "the key 'config' is missing, which says which GPUs ran");
     }
     const Json& devices = list(*config, "devices");
     std::set<std::string> hosts;
     int of_group_0 = 0;
     for (const Json& device : devices) {
-      if (!device.is_object()) throw Error(top_, "a device is no object");
+      if (!device.is_object()) throw Error(top_, "a device is not an object");
       if (count(device, "group", 0) != 0) continue;
       ++of_group_0;
       hosts.insert(text(device, "hostname", top_));
@@ -134,8 +133,7 @@ class JsonReader {
     start_.machine = log_.machine.empty() ? start_.gpu : log_.machine;
     start_.network = log_.network;
     if (start_.gpus < 2) {
-      throw Error(top_,
-                  fmt::format("'config' states {} ranks; at least two are needed", start_.gpus));
+      throw Error(top_, fmt::format("'config' has {} ranks; at least two are needed", start_.gpus));
     }
   }
 
@@ -150,7 +148,7 @@ class JsonReader {
   }
 
   void read_result(const Json& result) {
-    if (!result.is_object()) throw Error(at_, "a result is no object");
+    if (!result.is_object()) throw Error(at_, "a result is not an object");
     bool any = false;
     for (const char* key : {"out_of_place", "in_place"}) {
       const auto half = result.find(key);

@@ -86,7 +86,7 @@ class LogReader {
     }
     if (header_line_ == 0) {
       throw Error({file_, 1, 1},
-                  "holds no table of nccl-tests: no line '#  size  count  type ...'");
+                  "contains no table of nccl-tests, which begins with '#  size  count  type ...'");
     }
     if (rows_.empty()) {
       throw Error({file_, header_line_, 1}, "the table has a header but no rows");
@@ -159,7 +159,7 @@ class LogReader {
     if (!ranks_.insert(rank).second) {
       throw Error(
           at(tokens[2].column),
-          fmt::format("rank {} is listed twice: the outputs of several runs are mixed", rank));
+          fmt::format("rank {} is listed twice, so outputs of several runs are mixed", rank));
     }
     if (group_at != 0 && number_of(tokens, group_at, "a group") != 0) return;
     ++run_.ranks;
@@ -210,7 +210,7 @@ class LogReader {
       if (half.busbw == 0) missing(tokens, "busbw");
     }
     if (columns_.halves.size() > 2) {
-      throw Error(at(1), fmt::format("the table has {} columns 'time', two are the most",
+      throw Error(at(1), fmt::format("the table has {} columns 'time'; two are possible",
                                      columns_.halves.size()));
     }
   }
@@ -222,33 +222,34 @@ class LogReader {
   void check_run(const Token& first) {
     if (run_.ranks == 0) {
       throw Error(at(first.column),
-                  "no line '#  Rank  0 ... device ...' before the table says which GPUs ran");
+                  "there is no line '#  Rank  0 ... device ...' before the table, which says which "
+                  "GPUs ran");
     }
     if (run_.ranks == 1) {
-      throw Error(at(first.column), "the run has one rank: nothing is sent to anybody");
+      throw Error(at(first.column), "the run has one rank, so nothing is sent");
     }
     if (*ranks_.rbegin() != static_cast<int>(ranks_.size()) - 1) {
       throw Error(at(first.column),
-                  fmt::format("ranks up to {} are listed, but only {} of them: lines are missing",
+                  fmt::format("ranks up to {} occur, but only {} are listed, so lines are missing",
                               *ranks_.rbegin(), ranks_.size()));
     }
     if (collective_.empty()) {
       throw Error(at(first.column),
-                  "neither a line nor the file's name says which collective ran "
-                  "(all_reduce_perf, ...); say it with --collective");
+                  "neither a line nor the file's name says which collective ran (all_reduce_perf, "
+                  "...); state it with --collective");
     }
   }
 
   void read_row(const std::vector<Token>& tokens) {
     check_run(tokens[0]);
     if (tokens.size() < columns_.count) {
-      throw Error(at(tokens.back().column), fmt::format("the row ends early: {} of {} columns",
-                                                        tokens.size(), columns_.count));
+      throw Error(at(tokens.back().column),
+                  fmt::format("the row has only {} of {} columns", tokens.size(), columns_.count));
     }
     if (tokens.size() > columns_.count + (columns_.timestamp ? 2 : 0)) {
-      throw Error(
-          at(tokens[columns_.count].column),
-          fmt::format("the row has {} columns, the header {}", tokens.size(), columns_.count));
+      throw Error(at(tokens[columns_.count].column),
+                  fmt::format("the row has {} columns, but the header has {}", tokens.size(),
+                              columns_.count));
     }
     ++rows_in_table_;
     for (size_t half = 0; half < columns_.halves.size(); ++half) {

@@ -59,10 +59,10 @@ void check_bandwidth(const PrintedNumber& printed, double factor, const Collecti
   if (printed.value - printed.half_step <= most && printed.value + printed.half_step >= least) {
     return;
   }
-  throw Error(where, fmt::format("{} is {:g} GB/s, but {:.0f} bytes in {:g} us among {} ranks are "
-                                 "{:.4g} GB/s",
-                                 name, printed.value, row.bytes, time_us.value, row.gpus,
-                                 bytes / time_us.value));
+  throw Error(
+      where,
+      fmt::format("{} is {:g} GB/s, but {:.0f} bytes in {:g} us among {} ranks make {:.4g} GB/s",
+                  name, printed.value, row.bytes, time_us.value, row.gpus, bytes / time_us.value));
 }
 
 constexpr std::string_view kPerf = "perf";
@@ -194,14 +194,15 @@ void finish_row(const RowNumbers& numbers, CollectiveRow& row) {
                 fmt::format("a time of {:g} us is not positive", numbers.time_us.value));
   }
   if (!(row.bytes >= 0) || row.bytes != std::floor(row.bytes)) {
-    throw Error(numbers.size_at, fmt::format("{:g} is no number of bytes", row.bytes));
+    throw Error(numbers.size_at, fmt::format("{:g} is not a number of bytes", row.bytes));
   }
   if (!row.dtype.empty()) {
     const int element = find_named(kTypes, "type", row.dtype, numbers.dtype_at).bytes;
     if (std::fmod(row.bytes, element) != 0) {
-      throw Error(numbers.size_at, fmt::format("{:.0f} bytes are no whole number of elements of "
-                                               "type {}, which have {}",
-                                               row.bytes, row.dtype, element));
+      throw Error(
+          numbers.size_at,
+          fmt::format("{:.0f} bytes are not a whole number of elements of type {}, which have {}",
+                      row.bytes, row.dtype, element));
     }
   }
   row.seconds = numbers.time_us.value * 1e-6;

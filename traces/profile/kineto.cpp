@@ -199,7 +199,8 @@ class KinetoHandler {
  private:
   void enter(Zone zone) {
     file_.mark();
-    if (zones_.size() >= kDeepest) throw Error(fmt::format("lists in lists, {} deep", kDeepest));
+    if (zones_.size() >= kDeepest)
+      throw Error(fmt::format("lists are nested too deeply, {} levels", kDeepest));
     zones_.push_back(zone);
     field_ = Field::unknown;
   }
@@ -220,7 +221,7 @@ class KinetoHandler {
 
   // `whole` is the number, or -1 if it is negative or not whole.
   bool number(double value, std::int64_t whole) {
-    if (zones_.empty()) throw Error("a number is no trace");
+    if (zones_.empty()) throw Error("a number is not a trace");
     if (zones_.back() == Zone::group_ranks) {
       if (whole < 0 || !std::in_range<RankId>(whole)) wrong(fmt::format("{}, no rank", value));
       group_.ranks.push_back(static_cast<RankId>(whole));

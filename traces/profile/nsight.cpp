@@ -37,8 +37,8 @@ class NsightReader {
   RankProfile read() {
     if (!database_.has_table(std::string(kKernels))) {
       throw Error(Location{path_},
-                  fmt::format("has no table {}: is it an export of Nsight Systems (nsys export "
-                              "--type sqlite) of a run with --trace=cuda?",
+                  fmt::format("has no table {}; it must be an export of Nsight Systems (nsys "
+                              "export --type sqlite) of a run with --trace=cuda",
                               kKernels));
     }
     refuse_graphs();
@@ -79,7 +79,7 @@ class NsightReader {
     if (!database_.has_table(table)) return;
     database_.each_row(table, "SELECT 1 FROM " + table + " LIMIT 1", [&](const SqliteRow&) {
       throw Error(Location{path_},
-                  "holds CUDA graphs as a whole, and not their kernels: record with nsys profile "
+                  "contains CUDA graphs without their kernels; record with nsys profile "
                   "--cuda-graph-trace=node");
     });
   }

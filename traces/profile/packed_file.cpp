@@ -47,7 +47,7 @@ bool PackedFile::refill() {
   if (before_ - marked_ > longest_) {
     throw Error(
         place(),
-        fmt::format("{} of nothing that a trace has: one text, one number, or blanks{}",
+        fmt::format("{} of a single text, number or blanks, which no trace contains{}",
                     format_bytes(static_cast<double>(longest_)), raised_limit_text(2 * longest_)));
   }
   const int read = gzread(file_.get(), block_.data(), static_cast<unsigned>(block_.size()));
@@ -57,12 +57,13 @@ bool PackedFile::refill() {
   end_ = begin + std::max(read, 0);
   // A truncated stream first returns what it has, and then this code.
   if (read <= 0 && code == Z_BUF_ERROR) {
-    throw Error(Location{path_}, "the gzip stream is cut off: was the file copied to its end?");
+    throw Error(Location{path_},
+                "the gzip stream is cut off; the file was perhaps not copied completely");
   }
   if (read < 0) {
     const char* const words = code == Z_ERRNO ? std::strerror(errno) : reason;
     throw Error(Location{path_},
-                fmt::format("cannot be unpacked after {} bytes: {}", before_, words));
+                fmt::format("unpacking failed after {} bytes: {}", before_, words));
   }
   return read > 0;
 }

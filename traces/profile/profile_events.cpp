@@ -77,7 +77,7 @@ std::string key_of(const CommunicationCall& call) {
 }
 
 void check_times(const ProfileEvent& event) {
-  if (!std::isfinite(event.start_us)) throw Error("an event of the GPU or host without 'ts'");
+  if (!std::isfinite(event.start_us)) throw Error("an event of the GPU or host has no 'ts'");
   if (!(event.duration_us >= 0) || event.duration_us > kLongest_us) {
     throw Error(fmt::format("'dur' is {} microseconds", event.duration_us));
   }
@@ -136,7 +136,7 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
     return;
   }
   std::vector<StepSpan>& steps = event.kind == EventKind::gpu_span ? gpu_steps_ : profile.steps;
-  if (steps.size() >= kMostSteps) throw Error("more steps than a run has");
+  if (steps.size() >= kMostSteps) throw Error("there are too many steps");
   count_bytes(event.name.size(), "names of steps");
   steps.push_back(
       {event.name, event.start_us, event.start_us + event.duration_us, thread_of(event)});
@@ -145,10 +145,9 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
 void ProfileMaker::add_work(const ProfileEvent& event) {
   if (device_ < 0) device_ = event.device;
   if (event.device >= 0 && event.device != device_) {
-    throw Error(
-        fmt::format("holds the work of GPU {} and of GPU {}: a rank with one GPU is read, from a "
-                    "file of its own",
-                    device_, event.device));
+    throw Error(fmt::format(
+        "contains work of both GPU {} and GPU {}; each rank needs one GPU and its own file",
+        device_, event.device));
   }
   check_count(profile.work.size(), kMostWork, "kernels");
   GpuWork work;
@@ -173,8 +172,8 @@ void ProfileMaker::count_bytes(std::size_t bytes, std::string_view what) {
 
 void ProfileMaker::check_count(std::size_t count, std::size_t most, std::string_view what) const {
   if (count < gibibytes_ * most) return;
-  throw Error(fmt::format("more than {} {}: capture fewer steps{}", gibibytes_ * most, what,
-                          raised_limit_text(2 * gibibytes_ * kLargestWhole_bytes)));
+  throw Error(fmt::format("there are more than {} {}; capture fewer steps{}", gibibytes_ * most,
+                          what, raised_limit_text(2 * gibibytes_ * kLargestWhole_bytes)));
 }
 
 // How many GiB of a file may be in memory.
@@ -231,7 +230,7 @@ std::int32_t ProfileMaker::index_of(CommunicationCall call) {
 }
 
 void ProfileMaker::add_host_call(const ProfileEvent& event) {
-  if (host_calls_.size() >= kMostWork) throw Error("more calls of collectives than a run has");
+  if (host_calls_.size() >= kMostWork) throw Error("there are too many calls of collectives");
   if (event.group_size == 1) return;  // no launch: a group of one rank
   const std::int32_t call = call_of(event);
   if (call >= 0) host_calls_.push_back({thread_of(event), event.start_us, call});

@@ -69,8 +69,8 @@ TrainingLog profile_log(const std::string& path) {
   const CapturedRank captured = captured_steps(read_profile(path));
   if (!captured.annotated && captured.steps.size() < 2) {
     throw Error(Location{path},
-                "marks no steps, and no optimizer's kernels stand between two of them: call step() "
-                "of the profiler after each step");
+                "marks no steps, and there are no optimizer kernels that would separate steps; "
+                "call step() of the profiler after each step");
   }
   TrainingLog log;
   log.file = path;

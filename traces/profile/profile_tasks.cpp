@@ -20,7 +20,8 @@ namespace {
 constexpr double kClock_s = 1e-6;  // agreement of the clocks of launches and kernels
 
 std::string beyond(const ProcessGroup& group, RankId rank, int ranks) {
-  return fmt::format("process group '{}' has rank {} of {}", group.name, rank, ranks);
+  return fmt::format("process group '{}' contains rank {}, but there are only {}", group.name, rank,
+                     ranks);
 }
 
 std::vector<RankId> all_ranks(int ranks) {
@@ -246,9 +247,11 @@ class TaskMaker {
     if (group == nullptr || group->ranks.empty()) return call.peer;
     const auto place = static_cast<std::size_t>(call.peer);
     if (place >= group->ranks.size()) {
-      throw Error(Location{profile_.file},
-                  fmt::format("a message to or from rank {} of process group '{}', which has {}",
-                              call.peer, call.group, group->ranks.size()));
+      throw Error(
+          Location{profile_.file},
+          fmt::format(
+              "there is a message to or from rank {} of process group '{}', which has only {}",
+              call.peer, call.group, group->ranks.size()));
     }
     return group->ranks[place];
   }
@@ -259,7 +262,7 @@ class TaskMaker {
     const bool of_all = call.group_size == 0 || call.group_size == profile_.ranks;
     if ((group == nullptr || group->ranks.empty()) && !of_all) {
       throw Error(Location{profile_.file},
-                  fmt::format("does not tell which {} ranks process group '{}' has",
+                  fmt::format("does not say which {} ranks form process group '{}'",
                               call.group_size, call.group));
     }
     return group;
@@ -288,7 +291,8 @@ class TaskMaker {
 
 ProfileTasks tasks_of(const RankProfile& profile, const CapturedRank& rank,
                       const CapturedStep& step) {
-  if (profile.rank < 0) throw Error(Location{profile.file}, "does not say which rank it is of");
+  if (profile.rank < 0)
+    throw Error(Location{profile.file}, "does not say to which rank it belongs");
   ProfileTasks made;
   RankTrace& trace = made.trace;
   trace.file = profile.file;
@@ -330,8 +334,8 @@ void replicate(RankTrace& trace, int times) {
   }
   if (!grown) {
     throw Error(Location{trace.file},
-                "has no process group of data parallelism (by its description: dp, data, fsdp), "
-                "nor one of all ranks, that more ranks could join");
+                "has neither a process group of data parallelism (with dp, data or fsdp in its "
+                "description) nor one of all ranks that further ranks could join");
   }
   trace.ranks = ranks * times;
 }

@@ -112,8 +112,7 @@ constexpr NamePart kNameParts[] = {
 
 void finish_profile(RankProfile& profile) {
   if (profile.work.empty()) {
-    throw Error(
-        "holds no work of a GPU: was the profiler told to record it (ProfilerActivity.CUDA)?");
+    throw Error("contains no work of a GPU; let the profiler record it (ProfilerActivity.CUDA)");
   }
   std::ranges::stable_sort(profile.work, {}, &GpuWork::start_s);
   keep_outermost(profile.steps);

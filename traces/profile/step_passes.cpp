@@ -101,14 +101,14 @@ bool is_graph(const RankProfile& profile, const std::vector<std::size_t>& kernel
 
 std::string why_none(const RankProfile& profile, const std::vector<std::size_t>& kernels) {
   if (is_graph(profile, kernels)) {
-    return "a CUDA graph launches the kernels with one call, which does not say what pass they "
-           "are of";
+    return "a CUDA graph launches the kernels with one call, which does not show to which pass "
+           "they belong";
   }
   const bool any_thread =
       std::ranges::any_of(kernels, [&](std::size_t i) { return profile.work[i].thread >= 0; });
   return any_thread ? "one thread launches all kernels, and no ranges of the program ('Forward 0', "
-                      "'Backward 0') say what pass they are of"
-                    : "the trace does not say what thread launched its kernels";
+                      "'Backward 0') show to which pass they belong"
+                    : "the trace does not say which thread launched the kernels";
 }
 
 // Sets the times of a pass from its work.
@@ -252,8 +252,9 @@ std::string split_passes(const RankProfile& profile, std::span<const ActionKind>
   }
   const auto kind = [](const auto& run) { return run.first; };
   if (!std::ranges::equal(due, there, {}, kind, kind)) {
-    return fmt::format("it launches {} runs of passes ({}), the scenario's schedule has {} ({})",
-                       there.size(), count_text(there), due.size(), count_text(due));
+    return fmt::format(
+        "it launches {} sequences of passes ({}), but the scenario's schedule has {} ({})",
+        there.size(), count_text(there), due.size(), count_text(due));
   }
   const Times issued = issue_times(profile);
   const std::vector<double> messages = message_launches(profile);
@@ -266,8 +267,8 @@ std::string split_passes(const RankProfile& profile, std::span<const ActionKind>
     if (cuts.size() + 1 != times) cuts = cuts_at_messages(whole.work, issued, messages);
     if (cuts.size() + 1 != times) {
       return fmt::format(
-          "of {} {} that follow each other, as the scenario's schedule has them, no messages tell "
-          "where they begin, and its {} kernels are no {} times the same ones",
+          "in the scenario's schedule {} {} follow each other, but no messages show where they "
+          "begin, and the {} kernels are not {} times the same sequence",
           times, whole.action == ActionKind::forward ? "forwards" : "backwards", whole.work.size(),
           times);
     }

@@ -16,8 +16,8 @@ void read_event(CheckpointRow& row, RowReader& reader) {
   } else if (text == "save throughput") {
     row.event = CheckpointEvent::save_rate;
   } else if (text != "save") {
-    reader.fault("event",
-                 fmt::format("'{}' is none; they are save, load, save throughput", excerpt(text)));
+    reader.fault("event", fmt::format("'{}' is unknown; known are save, load, save throughput",
+                                      excerpt(text)));
   }
 }
 

@@ -69,8 +69,8 @@ class MetricsReader {
         return;
       }
       fail(rest,
-           "the sample has no time, as an exporter says how things are now; print samples over "
-           "time with `promtool query range`");
+           "the sample has no time, because an exporter prints only current values; print samples "
+           "over time with `promtool query range`");
     }
     const double at_s = take_time(rest);
     series_[add(std::move(read))].samples.emplace_back(at_s, *value);
@@ -120,7 +120,7 @@ class MetricsReader {
       fail(text, "expected a line 'NAME{LABELS} =>', 'NAME{LABELS} VALUE TIME' or 'VALUE @[TIME]'");
     }
     const std::size_t close = rest.find(']');
-    if (close == std::string_view::npos) fail(text, "expected ']' behind the time");
+    if (close == std::string_view::npos) fail(text, "expected ']' after the time");
     if (!current_) fail(text, "expected a line 'NAME{LABELS} =>' before samples");
     std::string_view time = rest.substr(0, close);
     series_[*current_].samples.emplace_back(take_time(time), *value);
@@ -206,7 +206,7 @@ class MetricsReader {
   static int xid_of(const Series& each, double value) {
     if (std::isnan(value)) return 0;  // a stale marker at the end of a series
     if (value >= 0 && value <= kLargestXid && value == std::floor(value)) return int(value);
-    throw Error(each.where, fmt::format("a sample is {}, which is no Xid", value));
+    throw Error(each.where, fmt::format("a sample is {}, which is not an Xid", value));
   }
 
   void add_fault(const std::string& node, double at_s, int xid) {

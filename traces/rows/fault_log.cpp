@@ -28,9 +28,9 @@ constexpr int kMostNodes = 10'000'000;
 
 constexpr std::string_view kForms =
     "start_h (or _s, _min, _day, or hours) with any of repair_h, node, cause; "
-    "node,start_day,end_day; system,start_min_since_2001,node,downtime_min; what sacct -P or "
-    "sacctmgr -P show event prints; a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' "
-    "samples of DCGM_FI_DEV_XID_ERRORS";
+    "node,start_day,end_day; system,start_min_since_2001,node,downtime_min; output of sacct -P or "
+    "sacctmgr -P show event; a kernel log with Xids (NVRM: Xid); or Prometheus samples of "
+    "DCGM_FI_DEV_XID_ERRORS";
 
 // A cluster's own records, by what stands in them; the first that says so reads the file.
 struct RecordForm {
@@ -78,7 +78,8 @@ double seconds_at(const CsvTable& table, size_t row, size_t column, double unit_
 int node_at(const CsvTable& table, size_t row, size_t column, int nodes) {
   const int node = table.integer(row, column);
   if (node < 0) fail(table, row, column, fmt::format("is negative: {}", node));
-  if (node >= kMostNodes) fail(table, row, column, fmt::format("is no node's number: {}", node));
+  if (node >= kMostNodes)
+    fail(table, row, column, fmt::format("is not the number of a node: {}", node));
   if (nodes > 0 && node >= nodes) {
     fail(table, row, column, fmt::format("is {}, beyond the last of {} nodes", node, nodes));
   }
@@ -175,7 +176,7 @@ PlainColumns plain_columns(const CsvTable& table, int header_line) {
         std::optional<TimeColumn>& column = is_start ? columns.start : columns.repair;
         if (column) {
           throw Error({table.file(), header_line, static_cast<int>(i) + 1},
-                      fmt::format("columns '{}' and '{}' state the same", name,
+                      fmt::format("columns '{}' and '{}' contain the same quantity", name,
                                   table.header()[column->column]));
         }
         column = TimeColumn{i, unit.seconds};
@@ -226,8 +227,8 @@ std::string_view read_comment(std::string_view line, const Location& where, Faul
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
     if (error != std::errc() || end != value.data() + value.size() || !(result > 0) ||
         result > most) {
-      throw Error(where,
-                  fmt::format("'{}' holds '{}', not a number above zero", key, excerpt(value)));
+      throw Error(where, fmt::format("'{}' contains '{}', which is not a number above zero", key,
+                                     excerpt(value)));
     }
     return result;
   };
@@ -243,7 +244,7 @@ std::string_view read_comment(std::string_view line, const Location& where, Faul
   }
   if (key == "nodes") {
     const double nodes = number(kMostNodes);
-    if (nodes != std::floor(nodes)) throw Error(where, "the number of nodes is not a whole one");
+    if (nodes != std::floor(nodes)) throw Error(where, "the number of nodes is not a whole number");
     log.nodes = static_cast<int>(nodes);
   }
   return key;
@@ -298,9 +299,10 @@ std::vector<FaultLog> parse_fault_logs(std::string_view text, const std::string&
       kRecordForms, [&](const RecordForm& each) { return each.is(uncommented); });
   if (form != kRecordForms.end()) {
     if (!read.of_tables.empty()) {
-      throw Error(read.where,
-                  fmt::format("'{}' is only for tables of faults; a cluster's own records imply it",
-                              read.of_tables));
+      throw Error(
+          read.where,
+          fmt::format("'{}' is only for tables of faults; it follows from the records of a cluster",
+                      read.of_tables));
     }
     return form->read(uncommented, file, log);
   }

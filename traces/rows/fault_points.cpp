@@ -97,7 +97,7 @@ class CellScanner {
     const auto [end, error] = std::from_chars(text_.data() + at_, end_of_text, value);
     const std::string shown = excerpt(text_.substr(at_));
     if (error != std::errc() || !std::isfinite(value)) {
-      throw Error(fmt::format("'{}' does not start with a number that can be held", shown));
+      throw Error(fmt::format("'{}' starts with a number that is too large", shown));
     }
     at_ = static_cast<size_t>(end - text_.data());
     const bool again = at_ + 1 < text_.size() && text_[at_] == '.' && is_digit(text_[at_ + 1]);
@@ -149,7 +149,7 @@ StatedCell cell_of(RowReader& reader, const CellColumn& column) {
     return cell;
   }
   if (column.holds == Holds::number && (!cell.states() || !(cell.value().low > 0))) {
-    reader.fault(column.name, fmt::format("'{}' holds no number above 0", excerpt(cell.text)));
+    reader.fault(column.name, fmt::format("'{}' contains no number above 0", excerpt(cell.text)));
   } else if (column.holds == Holds::measured && !cell.states()) {
     reader.fault(column.name, fmt::format("'{}' holds no number", excerpt(cell.text)));
   }

@@ -74,15 +74,16 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   if (head.nodes == 0) {
     const int named = static_cast<int>(number_of.size());
     nodes.nodes = std::max(named, records.fewest_nodes);
-    const std::string which =
-        named == nodes.nodes
-            ? fmt::format("are those that {} name", records.named_in)
-            : fmt::format("are as many as ran jobs at a time; {} name {}", records.named_in, named);
+    const std::string which = named == nodes.nodes
+                                  ? fmt::format("those named in {}", records.named_in)
+                                  : fmt::format("as many as ran jobs at the same time; {} name {}",
+                                                records.named_in, named);
     nodes.notes.emplace_back("nodes", which + "; --nodes says more");
   }
   if (head.span_s == 0) {
     nodes.span_s = records.until_s - records.from_s;
-    nodes.notes.emplace_back("days", "from the first record to the last; --days says more");
+    nodes.notes.emplace_back(
+        "days", "from the first record to the last; state the true length with --days");
   }
   FaultLog processes = nodes;
   processes.kind = FailureKind::process;
@@ -97,10 +98,9 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
   std::ranges::move(records.notes, std::back_inserter(nodes.notes));
   if (faults.size() < records.faults.size()) {
     nodes.notes.emplace_back(
-        "same fault",
-        fmt::format("{} records became {} faults: of a node, those within {} s of the one before "
-                    "are one",
-                    records.faults.size(), faults.size(), records.same_fault_s));
+        "same fault", fmt::format("{} records became {} faults: records of a node within {} s of "
+                                  "the one before count as one fault",
+                                  records.faults.size(), faults.size(), records.same_fault_s));
   }
   std::vector<FaultLog> logs;
   for (FaultLog* log : {&nodes, &processes}) {
@@ -147,7 +147,7 @@ void note_xids(const XidCounts& counts, ClusterRecords& records) {
       records.notes.emplace_back(what, fmt::format("{} ({})", counts_text(some), why));
   };
   note("no failure", counts.harmless,
-       "Xids by NVIDIA's list, SXids where they do not call themselves fatal");
+       "Xids by NVIDIA's list, and SXids that are not marked as fatal");
   note("left out", counts.unknown, "NVIDIA's list gives no action for it");
 }
 

@@ -170,12 +170,12 @@ class KernelLogReader {
     const Location where{file_, number, static_cast<int>(at) + 1};
     if (!stamp) {
       throw Error(where,
-                  "no time that is known stands before this Xid: '[123.4]', '[Fri Aug 30 11:11:22 "
-                  "2024]', 'Aug 30 11:11:22 HOST' or '2024-08-30T11:11:22 HOST'");
+                  "there is no known form of time before this Xid; known are '[123.4]', '[Fri Aug "
+                  "30 11:11:22 2024]', 'Aug 30 11:11:22 HOST' and '2024-08-30T11:11:22 HOST'");
     }
     if (clock_ && stamp->clock != *clock_) {
       throw Error({file_, number, 1},
-                  fmt::format("has a time of another form than line {}; give a log of one form",
+                  fmt::format("its time has another form than in line {}; give a log with one form",
                               first_line_));
     }
     note_time(*stamp, number);
@@ -205,7 +205,7 @@ class KernelLogReader {
       const std::string only = "the node";
       records_.nodes.insert(only);
       for (FaultRecord& fault : records_.faults) fault.node = only;
-      records_.notes.emplace_back("hosts", "no line names one, so all are of one node");
+      records_.notes.emplace_back("hosts", "no line names a node, so all are of one node");
     }
     note_xids(counts_, records_);
     return std::move(records_);

@@ -40,7 +40,7 @@ void check_sample(Sample& sample, RowReader& reader) {
   if (sample.repeats == 0) sample.repeats = 1;
   if (sample.low_s > sample.median_s || sample.high_s < sample.median_s ||
       sample.p05_s > sample.p95_s) {
-    reader.fault("median_s", "lies outside of its interval");
+    reader.fault("median_s", "is outside of its interval");
   }
 }
 
@@ -98,13 +98,13 @@ void check_columns(const CsvTable& table) {
   const Location header{table.file(), 1, 1};
   constexpr std::size_t kFew = 3;
   if (missing.size() > kFew) {
-    throw Error(header, fmt::format("is no file of samples, columns {} and {} others are missing; "
-                                    "windtunnel calibrate --backend writes such files",
+    throw Error(header, fmt::format("is not a file of samples: columns {} and {} others are "
+                                    "missing; windtunnel calibrate --backend writes such files",
                                     fmt::join(missing.begin(), missing.begin() + kFew, ", "),
                                     missing.size() - kFew));
   }
-  throw Error(header, fmt::format("column {} is missing; the file's are {}",
-                                  fmt::join(missing, ", "), fmt::join(table.header(), ", ")));
+  throw Error(header, fmt::format("column {} is missing; the file has {}", fmt::join(missing, ", "),
+                                  fmt::join(table.header(), ", ")));
 }
 
 }  // namespace

@@ -125,14 +125,15 @@ class EventReader {
     for (const SlurmTable::Row& row : table_.rows()) read_row(row);
     for (auto& [node, events] : events_) add_outages(node, events);
     if (!others_.empty()) {
-      records_.notes.emplace_back(
-          "no failure", fmt::format("{} (a node that is drained lets its job end; if faults are "
-                                    "drained here, the kernel's log or DCGM names them)",
-                                    counts_text(others_)));
+      records_.notes.emplace_back("no failure",
+                                  fmt::format("{} (a drained node lets its job end; if faulty "
+                                              "nodes are drained here, use the kernel log or DCGM)",
+                                              counts_text(others_)));
     }
     if (!names_all_) {
       records_.notes.emplace_back(
-          "events", "name no node that never left service, so without --nodes rates are too high");
+          "events",
+          "do not contain nodes that never left service, so without --nodes rates are too high");
     }
     return std::move(records_);
   }

@@ -122,7 +122,7 @@ class JobReader {
     int nodes = 0;
     if (!take_whole(rest, 1, 7, nodes) || !rest.empty()) {
       table_.fail(row, *count_,
-                  fmt::format("'{}' is no number of nodes", excerpt(row.cells[*count_])));
+                  fmt::format("'{}' is not a number of nodes", excerpt(row.cells[*count_])));
     }
     return nodes;
   }
@@ -148,8 +148,8 @@ class JobReader {
         "watched", fmt::format("{:.4g} node-days of {} jobs; nodes that jobs share count for each",
                                records_.watched_node_s / kDay_s, jobs_));
     if (!others_.empty()) records_.notes.emplace_back("no failure", counts_text(others_));
-    records_.notes.emplace_back("process",
-                                "whatever ended a job with an error, faults of its program too");
+    records_.notes.emplace_back(
+        "process", "everything that ended a job with an error, including faults of its program");
   }
 
   const SlurmTable& table_;

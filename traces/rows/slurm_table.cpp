@@ -107,7 +107,7 @@ SlurmTable::SlurmTable(std::string_view text, std::string file, std::string comm
       continue;
     }
     if (row.cells.size() != header_.cells.size()) {
-      throw Error({file_, number, 1}, fmt::format("the row has {} cells, the header {}",
+      throw Error({file_, number, 1}, fmt::format("the row has {} cells, but the header has {}",
                                                   row.cells.size(), header_.cells.size()));
     }
     rows_.push_back(std::move(row));
@@ -138,7 +138,7 @@ std::optional<double> SlurmTable::time(const Row& row, std::size_t column) const
   std::string_view rest = text;
   const std::optional<double> at_s = take_iso_time(rest);
   if (!at_s || !rest.empty()) {
-    fail(row, column, fmt::format("'{}' is no time such as 2024-08-30T11:11:22", excerpt(text)));
+    fail(row, column, fmt::format("'{}' is not a time such as 2024-08-30T11:11:22", excerpt(text)));
   }
   return at_s;
 }
@@ -148,7 +148,8 @@ std::set<std::string> SlurmTable::node_names(const Row& row, std::size_t column)
   if (list.empty() || list == "None assigned" || list == "None") return {};
   const std::optional<std::set<std::string>> names = names_in(list);
   if (names) return *names;
-  fail(row, column, fmt::format("'{}' is no list of nodes such as gpu[01-08,12]", excerpt(list)));
+  fail(row, column,
+       fmt::format("'{}' is not a list of nodes such as gpu[01-08,12]", excerpt(list)));
 }
 
 }  // namespace windtunnel

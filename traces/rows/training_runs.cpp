@@ -91,8 +91,8 @@ void check_layout(TrainingRun& run, RowReader& reader) {
     }
     run.dp = static_cast<int>(gpus / model_ranks);
   } else if (gpus % model_ranks != 0 || gpus / model_ranks != *run.dp) {
-    reader.fault("gpus", fmt::format("{} GPUs are not tp {} x pp {} x dp {} x cp {}", gpus, tp, pp,
-                                     *run.dp, cp));
+    reader.fault("gpus", fmt::format("{} GPUs do not equal tp {} x pp {} x dp {} x cp {}", gpus, tp,
+                                     pp, *run.dp, cp));
     return;
   }
   if (run.ep && gpus / pp % *run.ep != 0) {
@@ -107,11 +107,12 @@ void check_batch(const TrainingRun& run, RowReader& reader) {
   const std::int64_t together = run.micro_batch.value_or(1) * dp;
   if (*run.global_batch % together == 0) return;
   if (run.micro_batch) {
-    reader.fault("global_batch",
-                 fmt::format("{} sequences are no whole micro-batches of {} on each of {} dp ranks",
-                             *run.global_batch, *run.micro_batch, dp));
+    reader.fault(
+        "global_batch",
+        fmt::format("{} sequences do not make whole micro-batches of {} on each of {} dp ranks",
+                    *run.global_batch, *run.micro_batch, dp));
   } else {
-    reader.fault("global_batch", fmt::format("{} sequences do not divide among {} dp ranks",
+    reader.fault("global_batch", fmt::format("{} sequences cannot be divided among {} dp ranks",
                                              *run.global_batch, dp));
   }
 }
@@ -128,7 +129,7 @@ void check_rate(const TrainingRun& run, std::string_view column, std::optional<d
 }
 
 void check_times(TrainingRun& run, RowReader& reader) {
-  reader.number({"mfu", "a share, not per cent", 1});
+  reader.number({"mfu", "must be a share, not per cent", 1});
   const std::optional<double> tokens_per_s =
       reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});
   if (!run.step_s && tokens_per_s && run.sequence && run.global_batch && run.gpus) {
@@ -138,7 +139,8 @@ void check_times(TrainingRun& run, RowReader& reader) {
   check_rate(run, "samples_per_s_per_gpu",
              reader.number({"samples_per_s_per_gpu", "sequences/s", 1e12}), 1, reader);
   if (run.noted("status") == "OOM" && run.step_s) {
-    reader.fault("iter_time_s", "states a time, but the note that the run was out of memory");
+    reader.fault("iter_time_s",
+                 "contains a time, but the note says that the run was out of memory");
   }
 }
 

@@ -31,7 +31,7 @@ using ReadStatement = std::unique_ptr<sqlite3_stmt, FinalizeRead>;
 
 std::int64_t SqliteRow::integer(int column) const {
   if (sqlite3_column_type(statement_, column) != SQLITE_INTEGER) {
-    fail(fmt::format("'{}' is no whole number", name_of(column)));
+    fail(fmt::format("'{}' is not a whole number", name_of(column)));
   }
   return sqlite3_column_int64(statement_, column);
 }
@@ -84,7 +84,8 @@ void SqliteReader::check_size() const {
   std::error_code ignored;
   const auto size = std::filesystem::file_size(path_, ignored);
   if (std::cmp_greater(bytes, size)) {
-    throw Error(Location{path_}, fmt::format("has {} bytes of {}: it is cut off", size, bytes));
+    throw Error(Location{path_},
+                fmt::format("has only {} bytes of {}, so it is cut off", size, bytes));
   }
 }
 

@@ -142,8 +142,8 @@ CsvTable CsvTable::parse(std::string_view text, std::string file, std::vector<Cs
       table.rows_.push_back(std::move(row));
       continue;
     }
-    std::string what =
-        fmt::format("the row has {} cells, the header {}", row.cells.size(), table.header_.size());
+    std::string what = fmt::format("the row has {} cells, but the header has {}", row.cells.size(),
+                                   table.header_.size());
     if (faults == nullptr) throw Error({table.file_, row.line, 1}, what);
     note_fault(row.line, std::move(what));
   }

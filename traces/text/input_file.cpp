@@ -46,7 +46,7 @@ std::uint64_t read_limit(std::uint64_t usual_bytes) {
     throw Error(fmt::format("{}: {}", kFileLimitVariable, error.text()));
   }
   if (bytes < 1 || bytes > kMost) {
-    throw Error(fmt::format("{}: '{}' is not from 1 B to {}", kFileLimitVariable, text,
+    throw Error(fmt::format("{}: '{}' must be from 1 B to {}", kFileLimitVariable, text,
                             format_bytes(kMost)));
   }
   return static_cast<std::uint64_t>(bytes);
@@ -96,10 +96,11 @@ int InputFile::release() {
 }
 
 void InputFile::fail_size(std::uint64_t bytes) const {
-  throw Error(Location{path_}, fmt::format("is of {} or more; a file of its kind has at most {}{}",
-                                           format_bytes(static_cast<double>(bytes)),
-                                           format_bytes(static_cast<double>(most_bytes_)),
-                                           raised_limit_text(bytes)));
+  throw Error(
+      Location{path_},
+      fmt::format("has {} or more; a file of this kind may have at most {}{}",
+                  format_bytes(static_cast<double>(bytes)),
+                  format_bytes(static_cast<double>(most_bytes_)), raised_limit_text(bytes)));
 }
 
 std::size_t InputFile::read(char* into, std::size_t bytes) {
@@ -152,7 +153,7 @@ bool InputLines::next(std::string& line) {
     if (line.size() > longest_) {
       throw Error(
           Location{file_.path(), number_, 1},
-          fmt::format("a line of more than {}{}", format_bytes(static_cast<double>(longest_)),
+          fmt::format("a line has more than {}{}", format_bytes(static_cast<double>(longest_)),
                       raised_limit_text(2 * longest_)));
     }
     if (feed == end) continue;

@@ -41,7 +41,7 @@ class ActionScanner {
     scan_type(action);
     if (!action.has_unit()) {
       if (!rest_.empty() && is_digit(rest_.front())) {
-        fail(fmt::format("{} takes no micro-batch", letters_of(action.kind)));
+        fail(fmt::format("{} must have no micro-batch", letters_of(action.kind)));
       }
     } else {
       if (rest_.empty()) fail("the micro-batch is missing");
@@ -61,7 +61,7 @@ class ActionScanner {
     size_t length = 0;
     while (length < rest_.size() && is_letter(rest_[length])) ++length;
     const std::string_view letters = rest_.substr(0, length);
-    if (letters.empty()) fail("expected an action after the stage, as F in 3F1");
+    if (letters.empty()) fail("expected an action after the stage, such as F in 3F1");
     std::vector<std::string> known = {std::string(kOldFull)};
     for (const ActionKind kind : kKinds) {
       if (letters_of(kind) == letters) {
@@ -90,7 +90,7 @@ class ActionScanner {
       value = 10 * value + (rest_[digits++] - '0');
     }
     if (digits == 0) fail(fmt::format("expected {}, {}", what, example));
-    if (digits > kMostDigits) fail(fmt::format("{} of more than {} digits", what, kMostDigits));
+    if (digits > kMostDigits) fail(fmt::format("{} has more than {} digits", what, kMostDigits));
     if (digits > 1 && rest_.front() == '0') fail(fmt::format("{} starts with 0", what));
     rest_.remove_prefix(digits);
     return value;
@@ -156,7 +156,7 @@ std::vector<TorchAction> parse_torch_cell(std::string_view cell) {
   cell = trimmed(cell);
   if (cell.empty()) return {};
   if (cell.find('"') != std::string_view::npos) {
-    throw Error(fmt::format("'{}': a cell has no quotes", excerpt(cell)));
+    throw Error(fmt::format("'{}': a cell must not contain quotes", excerpt(cell)));
   }
   if (cell.front() == '(') return parse_overlap(cell);
   return {ActionScanner(cell).scan()};

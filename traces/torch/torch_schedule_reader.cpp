@@ -104,14 +104,14 @@ class TorchReader {
       }
     }
     if (row.actions.empty()) {
-      fail(line, 1, fmt::format("rank {} does nothing; row k is pipeline rank k", rows_.size()));
+      fail(line, 1,
+           fmt::format("rank {} has no actions; row k must be pipeline rank k", rows_.size()));
     }
     rows_.push_back(std::move(row));
   }
 
   void read_directive(std::string_view row, int line) {
-    if (!rows_.empty())
-      fail(line, 1, fmt::format("'{}' stands before the first rank", excerpt(row)));
+    if (!rows_.empty()) fail(line, 1, fmt::format("'{}' is before the first rank", excerpt(row)));
     result_.extended = true;
     std::vector<std::string_view> cells = split(row, ',');
     const std::string_view name = cells.front();
@@ -154,7 +154,7 @@ class TorchReader {
     for (const TorchRow& row : rows_) {
       if (row.idle_column == 0) continue;
       fail(row.line, row.idle_column,
-           "the cell is empty, but the file names messages: such a file has no idle time steps");
+           "the cell is empty, but a file with messages must not have idle time steps");
     }
   }
 
@@ -182,22 +182,23 @@ class TorchReader {
     if (current || weights == 0) return TorchDialect::current;
     if (weights == backwards) return TorchDialect::old;
     fail(*row_of_weight, *weight,
-         "neither I nor BW tells whether B is the input gradient or the full backward, and the "
-         "counts of B and W fit neither; say --dialect current or old");
+         "the file has neither I nor BW to show whether B is the input gradient or the full "
+         "backward, and the numbers of B and W fit neither; state --dialect current or old");
   }
 
   void apply_dialect(const TorchRow& row, TorchAction& action) const {
     if (result_.dialect == TorchDialect::current) {
       if (action.old_full) {
-        fail(row, action, "BW is of the old dialect; the current one has B for a full backward");
+        fail(row, action, "BW belongs to the old dialect; in the current one a full backward is B");
       }
     } else if (action.kind == ActionKind::backward_input) {
-      fail(row, action, "I is of the current dialect; the file has the old one, with B for it");
+      fail(row, action,
+           "I belongs to the current dialect, but the file is in the old one, where it is B");
     } else if (action.old_full) {
       action.old_full = false;
     } else if (action.kind == ActionKind::backward) {
       if (action.column > 0 && overlapped(row, action)) {
-        fail(row, action, "a full backward overlaps; in the old dialect that is BW");
+        fail(row, action, "only a full backward can overlap, which is BW in the old dialect");
       }
       action.kind = ActionKind::backward_input;
     }
@@ -221,7 +222,8 @@ class TorchReader {
         schedule.slices = std::max(schedule.slices, action.slice + 1);
       }
     }
-    if (schedule.microbatches == 0) fail(rows_.front().line, 1, "no micro-batch passes through");
+    if (schedule.microbatches == 0)
+      fail(rows_.front().line, 1, "no micro-batch passes through the pipeline");
     double actions = 0;
     for (const TorchRow& row : rows_) actions += static_cast<double>(row.actions.size());
     const double stages = double(stages_) * schedule.directions;
@@ -245,8 +247,8 @@ class TorchReader {
         if (owner < 0) ++held[rank];
         if (owner >= 0 && owner != static_cast<int>(rank)) {
           fail(rows_[rank], action,
-               fmt::format("stage {} is on rank {} already; a stage is on one rank", action.stage,
-                           owner));
+               fmt::format("stage {} is already on rank {}; a stage must be on one rank",
+                           action.stage, owner));
         }
         owner = static_cast<int>(rank);
       }
@@ -255,9 +257,9 @@ class TorchReader {
     for (size_t rank = 1; rank < rows_.size(); ++rank) {
       if (held[rank] == held[0]) continue;
       fail(rows_[rank].line, 1,
-           fmt::format("rank {} has {} stages, rank 0 {}; ranks with different numbers of stages "
-                       "are not simulated",
-                       rank, held[rank], held[0]));
+           fmt::format(
+               "rank {} has {} stages, but rank 0 has {}; all ranks must have the same number",
+               rank, held[rank], held[0]));
     }
     schedule.chunks = held[0];
   }
@@ -272,8 +274,9 @@ class TorchReader {
       for (const TorchAction& action : row.actions) {
         if (stage_of(action) < at && action.stage + 1 < stages_) continue;
         fail(row, action,
-             fmt::format("stage {} of direction {} has no action; stages count from 0 without gaps",
-                         at % stages_, at / stages_));
+             fmt::format(
+                 "stage {} of direction {} has no action; stages are counted from 0 without gaps",
+                 at % stages_, at / stages_));
       }
     }
   }
@@ -332,20 +335,20 @@ class TorchReader {
         done.forward_column = action.column;
         return;
       case ActionKind::recompute:
-        if (done.forward_column == 0) fail(row, action, "comes before its forward");
+        if (done.forward_column == 0) fail(row, action, "is before its forward pass");
         if (done.recomputed) fail(row, action, "is done twice");
-        if (done.backward_column > 0) fail(row, action, "comes after its backward");
+        if (done.backward_column > 0) fail(row, action, "is after its backward pass");
         done.recomputed = true;
         return;
       case ActionKind::backward:
       case ActionKind::backward_input:
-        if (done.forward_column == 0) fail(row, action, "comes before its forward");
+        if (done.forward_column == 0) fail(row, action, "is before its forward pass");
         if (done.backward_column > 0) fail(row, action, "is a second backward");
         done.backward_column = action.column;
         done.weight = action.kind == ActionKind::backward;
         return;
       default:
-        if (done.backward_column == 0) fail(row, action, "comes before its input gradient");
+        if (done.backward_column == 0) fail(row, action, "is before its input gradient");
         if (done.weight) fail(row, action, "is a second weight gradient");
         done.weight = true;
     }
@@ -385,7 +388,7 @@ class TorchReader {
     missing.iteration = unit / schedule.slices / schedule.microbatches;
     if (done.forward_column == 0) {
       fail(row.line, row.cells + 1,
-           fmt::format("'{}' is missing in the row: rank {} has stage {}", missing.text(),
+           fmt::format("'{}' is missing in the row, although rank {} has stage {}", missing.text(),
                        schedule.rank_of_stage[stage], missing.stage));
     }
     missing.column = done.forward_column;

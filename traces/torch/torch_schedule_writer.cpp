@@ -151,8 +151,7 @@ void check_replicas(const Schedule& schedule) {
   const auto unused = std::find(used.begin(), used.end(), false);
   if (unused == used.end()) return;
   throw Error(
-      fmt::format("schedule '{}': stage {} has no action, so that a file cannot say where "
-                  "it lies",
+      fmt::format("schedule '{}': stage {} has no action, so a file cannot say on which rank it is",
                   schedule.name, unused - used.begin()));
 }
 
@@ -160,13 +159,12 @@ void check_replicas(const Schedule& schedule) {
 
 std::string needed_extension(const Schedule& schedule) {
   if (schedule.directions > 1) {
-    return fmt::format("{} directions of the stages (torch has one rank for each stage)",
-                       schedule.directions);
+    return fmt::format("{} directions (in torch each stage is on one rank)", schedule.directions);
   }
   if (schedule.slices > 1) return "slices of a sequence";
-  if (schedule.iterations > 1) return "several iterations without a flush";
+  if (schedule.iterations > 1) return "several iterations without a flush between them";
   if (!schedule.weight_copies.empty()) return "several versions of the weights";
-  if (schedule.explicit_recompute) return "recomputation in actions of its own";
+  if (schedule.explicit_recompute) return "recomputation as separate actions";
   return "";
 }
 
@@ -174,9 +172,8 @@ std::string torch_schedule_text(const Schedule& schedule, bool extended) {
   const std::string needed = needed_extension(schedule);
   if (!needed.empty() && !extended) {
     throw Error(
-        fmt::format("schedule '{}' has {}, for which torch's format has no words; "
-                    "--extended writes them in windtunnel's extension, which torch does "
-                    "not read",
+        fmt::format("schedule '{}' has {}, which torch's format cannot express; --extended writes "
+                    "them in windtunnel's extension, which torch cannot read",
                     schedule.name, needed));
   }
   check_replicas(schedule);

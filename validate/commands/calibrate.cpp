@@ -107,7 +107,8 @@ std::string outside_text(const RunFit& fit) {
   }
   if (outside.empty()) return "";
   return fmt::format(
-      "Outside of the interval before: {}; these may stand in for what the model lacks.",
+      "Outside of the interval before the fit: {}; these may compensate for effects that the model "
+      "lacks.",
       fmt::join(outside, ", "));
 }
 
@@ -178,7 +179,7 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   FitAnswer answer{
       .answer = {.title = fmt::format("Calibration {}", fit.calibration.name),
                  .subtitle = fmt::format(
-                     "{} fitted on {} {} rows of {}{}, start {}; written to {}", input.gpu,
+                     "{} fitted on {} {} rows of {}{}, starting from {}; written to {}", input.gpu,
                      fit.rows, options.origin, source_of(rows_of(options)),
                      input.other_rows > 0 ? fmt::format(" ({} other rows)", input.other_rows) : "",
                      base.name, options.out),
@@ -196,13 +197,13 @@ Answer answer_of(const CalibrateOptions& options, const FitInput& input, const C
   }
   if (!fit.without_influence.empty()) {
     answer.parameters.rows.push_back(
-        {"no row depends on", fmt::format("{}", fmt::join(fit.without_influence, ", "))});
+        {"no row depends on these", fmt::format("{}", fmt::join(fit.without_influence, ", "))});
   }
   std::vector<std::string>& warnings = answer.answer.warnings;
   if (std::string outside = outside_text(fit); !outside.empty()) {
     warnings.push_back(std::move(outside));
   }
-  if (!fit.converged) warnings.emplace_back("The search was still moving when it was stopped.");
+  if (!fit.converged) warnings.emplace_back("The search had not converged when it was stopped.");
   return fit_answer(std::move(answer));
 }
 
@@ -214,7 +215,7 @@ AnswerOutput output_of(const CalibrateOptions& options) {
 
 ExitCode calibrate_network(const CalibrateOptions& options) {
   if (!options.gpu.empty() || !options.fit.empty() || !options.fix.empty()) {
-    throw Error("--gpu, --fit and --fix have no meaning with timings of collectives");
+    throw Error("--gpu, --fit and --fix have no effect with timings of collectives");
   }
   return calibrate_on_collectives({.from = options.from,
                                    .where = options.where,
@@ -236,8 +237,7 @@ bool says_of_logs(const CalibrateOptions& options) {
 ExitCode calibrate_device(const CalibrateOptions& options) {
   if (!options.where.empty() || !options.gpu.empty() || says_of_logs(options) ||
       !options.fit.empty() || !options.fix.empty()) {
-    throw Error(
-        "--where, --gpu, --machine, --network, --collective, --fit and --fix go with --from");
+    throw Error("--where, --gpu, --machine, --network, --collective, --fit and --fix need --from");
   }
   DeviceCalibration device = options;
   device.page = options.answer.files.at("--page");
@@ -246,36 +246,37 @@ ExitCode calibrate_device(const CalibrateOptions& options) {
 
 ExitCode calibrate(const CalibrateOptions& options) {
   if (options.from.empty() == options.backend.empty()) {
-    throw Error("either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
+    throw Error(
+        "give either --from ROWS.csv, to fit on rows, or --backend cpu|cuda, to measure here");
   }
   if (!options.backend.empty()) return calibrate_device(options);
   check_out(options.out, options.force);
   if (options.ranks > 0 || !options.coordinator.empty()) {
-    throw Error("--ranks and --coordinator go with --backend");
+    throw Error("--ranks and --coordinator need --backend");
   }
   const auto collectives = std::ranges::count_if(options.from, holds_collectives);
   if (collectives == std::ssize(options.from)) return calibrate_network(options);
   if (options.from.size() > 1) {
     throw Error(Location{*std::ranges::find_if_not(options.from, holds_collectives)},
-                "holds no timings of collectives, and only these are read from several files; one "
-                "table of training runs is fitted on at a time");
+                "contains no timings of collectives, and only these can be read from several "
+                "files; give a single table of training runs");
   }
   if (says_of_logs(options)) {
     throw Error(
         "--machine, --network and --collective apply to timings of collectives, which the file "
-        "lacks");
+        "does not contain");
   }
   const FitInput input = read_fit_rows(options.from.front(), options.where, options.gpu);
   const Calibration base = base_of(options, input);
   if (!base.gpu.empty() && !is_of(base, input.gpu)) {
-    throw Error(fmt::format("--base: {} is a calibration of {}, the rows are of {}", base.name,
+    throw Error(fmt::format("--base: {} is a calibration of {}, but the rows are of {}", base.name,
                             base.gpu, input.gpu));
   }
   const RunFit result = fit(options, input, base);
   write_file(
       options.out,
       calibration_text(result.calibration,
-                       fmt::format("Written by windtunnel calibrate from {}, start {}.",
+                       fmt::format("Written by windtunnel calibrate from {}, starting from {}.",
                                    fs::path(options.from.front()).filename().string(), base.name)));
   hand_out(answer_of(options, input, base, result), output_of(options),
            fmt::format("\nwrote {}\n", options.out));
@@ -287,40 +288,39 @@ ExitCode calibrate(const CalibrateOptions& options) {
 Handler define_calibrate(const CommandLine& app) {
   auto options = std::make_shared<CalibrateOptions>();
   app.add_option("--from", options->from,
-                 "measured training runs or collectives (CSV), or output of nccl-tests; of "
-                 "collectives it may be repeated",
+                 "measured training runs or collectives (CSV), or output of nccl-tests; may be "
+                 "repeated for collectives",
                  "ROWS.csv|LOG")
       .repeatable();
   add_device_options(app, *options);
-  app.add_option("--where", options->where, "fit on these rows only, e.g. 'tp<=8 && pp==1'",
+  app.add_option("--where", options->where, "fit only on these rows, e.g. 'tp<=8 && pp==1'",
                  "EXPR");
-  app.add_option("--gpu", options->gpu, "fit on rows of this GPU kind only", "KIND");
-  app.add_option(
-         "--machine", options->machines,
-         "of rows of collectives: fit on this one; of a log: what to call it. It, --network "
-         "and --collective may be repeated, once for each log; several machines are "
-         "written to a file each",
-         "LABEL")
+  app.add_option("--gpu", options->gpu, "fit only on rows of this kind of GPU", "KIND");
+  app.add_option("--machine", options->machines,
+                 "for rows of collectives: fit on this machine; for a log: name of the machine. "
+                 "--machine, --network and --collective may be repeated, once per log; several "
+                 "machines are written to separate files",
+                 "LABEL")
       .repeatable();
   app.add_option("--network", options->networks,
                  "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'", "TEXT")
       .repeatable();
   app.add_option("--collective", options->collectives,
-                 "which collective a log is of, as in all-reduce (default: as it or its name says)",
+                 "the collective in a log, as in all-reduce (default: as the log or its name says)",
                  "NAME")
       .repeatable();
   app.add_option("--base", options->base,
                  "calibration to start from, by name or file (default: the library's of the GPU)",
                  "CALIBRATION");
-  app.add_option("--fit", options->fit, "parameters to fit (default: all that have an interval)",
+  app.add_option("--fit", options->fit, "parameters to fit (default: all with an interval)",
                  "NAME,...")
       .separated_by(',')
       .repeatable();
-  app.add_option("--fix", options->fix, "parameters to leave as they are", "NAME,...")
+  app.add_option("--fix", options->fix, "parameters that are not changed", "NAME,...")
       .separated_by(',')
       .repeatable();
   app.add_option("--origin", options->origin,
-                 "where the rows come from, which fitted numbers and the report's evidence inherit "
+                 "origin of the rows, which fitted numbers and the evidence in the report inherit "
                  "(default: measured)",
                  "ORIGIN")
       .check(one_of("origin", {"measured", "published"}));

@@ -46,10 +46,9 @@ std::string of_log(const std::vector<std::string>& said, size_t i, size_t logs,
   if (said.empty()) return "";
   if (said.size() == 1) return said.front();
   if (said.size() == logs) return said[i];
-  throw Error(
-      fmt::format("{}: {} are given for {} logs; give one for all of them, or one for each "
-                  "in their order",
-                  option, said.size(), logs));
+  throw Error(fmt::format(
+      "{}: {} were given for {} logs; give one for all logs, or one for each in the same order",
+      option, said.size(), logs));
 }
 
 std::vector<CollectiveRows> read_files(const CollectiveCalibration& options) {
@@ -95,8 +94,8 @@ ChosenRows chosen_rows(const std::vector<CollectiveRows>& files,
     }
     if (options.machines.empty() && machines.size() > 1) {
       throw Error(Location{file.path},
-                  fmt::format("has rows of {} machines, and a calibration describes one; choose "
-                              "with --machine, which may be repeated: {}",
+                  fmt::format("contains rows of {} machines, but a calibration describes one; "
+                              "choose with --machine, which may be repeated: {}",
                               machines.size(), fmt::join(machines, ", ")));
     }
   }
@@ -132,8 +131,8 @@ FitPoints points_of(const std::vector<const CollectiveRow*>& rows, const NodeSiz
   std::map<std::string, int> environments;
   for (const ScoredRow& point : points) ++environments[point.environment];
   if (environments.empty()) {
-    throw Error(fmt::format("{}: no row of {} can be fitted on: {}", found.files, found.machine,
-                            found.skipped.front().reason));
+    throw Error(fmt::format("{}: no row of {} can be used for the fit: {}", found.files,
+                            found.machine, found.skipped.front().reason));
   }
   const auto most =
       std::max_element(environments.begin(), environments.end(),
@@ -242,16 +241,16 @@ std::vector<std::string> pace_warnings(const MachineFit& fit) {
   std::vector<std::string> warnings;
   const std::vector<ScoredRow>& points = fit.points.points;
   if (const auto text = pace_text(pace_of_points(points, fit.start),
-                                  "what such a machine gives by specification")) {
+                                  "what the specification of such a machine predicts")) {
     warnings.push_back(fmt::format("this network {}", *text));
   }
   const Calibration& after = fit.fitted.calibration;
   if (const auto text = pace_text(pace_of_points(points, after), "what the fit predicts")) {
-    warnings.push_back(
-        fmt::format("the fit does not fit: this network {}; no law within the bounds of its "
-                    "numbers does, so the machine is not the one that is named: check the number "
-                    "and the speed of its links (--network, e.g. 'NDR 400G'), or what else ran",
-                    *text));
+    warnings.push_back(fmt::format(
+        "the fit does not describe the rows: this network {}, which no law within bounds explains, "
+        "so this is probably not the named machine: check the number and the speed of its links "
+        "(--network, e.g. 'NDR 400G'), or whether something else was running",
+        *text));
   }
   return warnings;
 }
@@ -277,7 +276,7 @@ SummarySection parameters_section(const MachineFit& fit) {
   SummarySection section{"Parameters", {}, parameters_table(fit.start, fit.fitted.calibration)};
   if (section.table.rows.empty()) section = {"Parameters", {{"moved", "none"}}};
   if (!fit.fitted.untold.empty()) {
-    section.rows.push_back({"as before", fmt::format("because no row depends on it: {}",
+    section.rows.push_back({"as before", fmt::format("because no row depends on them: {}",
                                                      fmt::join(fit.fitted.untold, ", "))});
   }
   if (!fit.kept.empty()) section.rows.push_back({"kept", fit.kept});
@@ -291,8 +290,8 @@ SummarySection residuals_section(const MachineFit& fit) {
       {{"noise of the logarithm", fmt::format("{:.3f} from 1 MB, {:.3f} below", law.noise_log.value,
                                               law.small_noise_log.value)},
        {"slow nodes",
-        fmt::format("{} of them in a job, by {:.2f}", format_percent(law.slow_share.value),
-                    std::exp(law.slow_log.value))}},
+        fmt::format("{} of the nodes in a job, by a factor of {:.2f}",
+                    format_percent(law.slow_share.value), std::exp(law.slow_log.value))}},
       residuals_table(fit)};
   for (const std::string& assumed : fit.points.points.front().where->assumed) {
     section.rows.push_back({"assumed", assumed});
@@ -345,7 +344,7 @@ Answer answer_of(const MachineFit& fit) {
   const Calibration& after = fit.fitted.calibration;
   FitAnswer answer{.answer = {.title = fmt::format("Network of {}", points.machine),
                               .subtitle = fmt::format(
-                                  "fitted on {} {} points of {}{}, start {}; written to {}",
+                                  "fitted on {} {} points of {}{}, starting from {}; written to {}",
                                   points.points.size(), to_string(fit.origin), points.files,
                                   environment.empty() ? "" : fmt::format(" ({})", environment),
                                   fit.base.name, fit.out),
@@ -421,9 +420,9 @@ void write_calibration(MachineFit& fit) {
   fit.kept = keep_unmeasured(fit.points.points, before, written);
   write_file(
       fit.out,
-      calibration_text(written, fmt::format("Written by windtunnel calibrate from {}, {}, "
-                                            "start {}.",
-                                            fit.points.files, fit.points.machine, fit.base.name)));
+      calibration_text(written,
+                       fmt::format("Written by windtunnel calibrate from {}, {}, starting from {}.",
+                                   fit.points.files, fit.points.machine, fit.base.name)));
 }
 
 }  // namespace
@@ -473,7 +472,8 @@ ExitCode calibrate_on_collectives(const CollectiveCalibration& options) {
     const bool follows = !pace_of_points(fit.points.points, fit.fitted.calibration).one_sided();
     try {
       hand_out(answer_of(fit), output,
-               fmt::format("\nwrote {}{}\n", fit.out, follows ? "" : ", which does not fit"));
+               fmt::format("\nwrote {}{}\n", fit.out,
+                           follows ? "" : ", which does not describe the rows"));
     } catch (const Error&) {
       if (!not_written) not_written = std::current_exception();
     }

@@ -65,8 +65,8 @@ SessionResult measured(const KernelCalibration& options, std::span<const TimedWo
   session.stopped = [] { return Interruption::asked().load(); };
   session.exceeds = [&](double least_s) {
     line.wipe();
-    print_human(fmt::format("warning: --budget '{:g} s' is too short for what laws need; this "
-                            "takes about {:.0f} s\n",
+    print_human(fmt::format("warning: --budget '{:g} s' is too short for the measurements that "
+                            "laws need, which take about {:.0f} s\n",
                             options.budget_s, least_s),
                 true);
   };
@@ -146,8 +146,8 @@ int default_ranks(const Device& device, int devices) {
 // A warning before ranks start, because many ranks take minutes to connect.
 std::string sharing_text(int ranks, int devices, const Device& device) {
   return fmt::format(
-      "warning: --ranks {}: they share {} {}{}: good to try programs, not for times, and no "
-      "calibration is made of them without --force; --ranks {} measures one\n",
+      "warning: --ranks {}: the ranks share {} {}{}, which is good for trying programs but not for "
+      "timing, so no calibration is written without --force; --ranks {} measures one\n",
       ranks, devices, device.kind == DeviceKind::cpu ? "core" : "device", devices > 1 ? "s" : "",
       default_ranks(device, devices));
 }
@@ -191,8 +191,8 @@ std::string measured_text(const KernelCalibration& options, const Measured& meas
   const SessionResult& result = measured.result;
   const MeasureProgress& progress = result.progress;
   return fmt::format(
-      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks thrown away "
-      "(clock, heat, other tenants), {} of {} timings (others on a core)\nwrote {}\n",
+      "{}: {} series measured{} in {:.0f} s, {} kept from before; {} blocks discarded (clock, "
+      "heat, other tenants), and {} of {} timings (other work on a core)\nwrote {}\n",
       measured.device, progress.done,
       measured.ranks > 1 ? fmt::format(" by {} ranks at once", measured.ranks) : "",
       progress.elapsed_s, result.kept, progress.tainted, progress.disturbed, progress.timings,
@@ -204,8 +204,8 @@ std::string left_out_text(const SessionResult& result) {
   if (!result.complete || progress.left_out == 0) return "";
   constexpr double kRounded_s = 10;
   return fmt::format(
-      "left out for lack of time: {} works, sizes between others and some that judge the laws; "
-      "--budget '{:.0f} s' suffices for all\n",
+      "left out for lack of time: {} works, which are intermediate sizes and some that test the "
+      "laws; --budget '{:.0f} s' is enough for all\n",
       progress.left_out, kRounded_s * std::ceil(progress.enough_s / kRounded_s));
 }
 
@@ -226,11 +226,12 @@ bool refused(const SampleFile& samples, const KnownMachine& known,
   const std::vector<SampleFault> faults = sample_faults(samples.runs, known);
   if (!any_refused(faults) || options.force) return false;
   if (options.json) print_document("calibrate-kernels", {{"faults", sample_faults_json(faults)}});
-  print_human(sample_faults_text(faults) +
-                  fmt::format("no calibration is made of {}, which is kept as it is; --force makes "
-                              "it all the same\n",
-                              options.samples),
-              options.json);
+  print_human(
+      sample_faults_text(faults) +
+          fmt::format(
+              "no calibration is made from {}, which is kept unchanged; --force makes one anyway\n",
+              options.samples),
+      options.json);
   return true;
 }
 
@@ -241,12 +242,12 @@ void check_out(const std::string& path, bool force) {
   std::error_code error;
   if (out.extension() != ".yaml") {
     throw Error(Location{path},
-                "--out: expected a name that ends in .yaml: scenarios tell "
-                "files from the library's calibrations by that");
+                "--out: expected a name that ends in .yaml, by which scenarios distinguish files "
+                "from calibrations of the library");
   }
   if (std::filesystem::is_directory(out, error)) throw Error(Location{path}, "--out: is a folder");
   if (std::filesystem::exists(out, error) && !force) {
-    throw Error(Location{path}, "--out: exists; --force writes over it");
+    throw Error(Location{path}, "--out: the file exists; --force overwrites it");
   }
   const std::filesystem::path folder = out.parent_path();
   if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
@@ -262,11 +263,11 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
   const std::string& name = measured.device;
   const SessionResult& result = measured.result;
   if (!measured.left_out.empty()) {
-    print_human(fmt::format("collectives are left out: {}\n", measured.left_out), options.json);
+    print_human(fmt::format("collectives are not measured: {}\n", measured.left_out), options.json);
   }
   print_human(measured_text(options, measured) + left_out_text(result), options.json);
   if (!result.complete) {
-    print_failure("interrupted: the same command continues from here\n");
+    print_failure("interrupted; repeat the same command to continue\n");
     return ExitCode::incomplete;
   }
   const SampleFile samples = read_samples(options.samples);
@@ -303,32 +304,34 @@ ExitCode calibrate_on_kernels(const KernelCalibration& options) {
 namespace fs = std::filesystem;
 
 void add_device_options(const CommandLine& app, DeviceCalibration& options) {
-  app.add_option("--backend", options.backend, "measure the kernels of a device of this machine")
+  app.add_option("--backend", options.backend,
+                 "the device of this machine whose kernels are measured")
       .check(one_of("backend", {"cpu", "cuda"}));
-  app.add_option("--ranks", options.ranks,
-                 "processes that run each kernel at once, and the collectives between them "
-                 "(default: as many as there are GPUs; CPU: cores, at most 8). Where mpirun, srun "
-                 "or torchrun started this process, it is one of theirs",
-                 "N")
+  app.add_option(
+         "--ranks", options.ranks,
+         "number of processes that run each kernel at the same time, and the collectives between "
+         "them (default: the number of GPUs; CPU: of cores, at most 8). If mpirun, srun or "
+         "torchrun started this process, it is one of the processes that they started",
+         "N")
       .check(whole_in(1, 1024));
   app.add_option("--coordinator", options.coordinator,
-                 "where the first of a launcher's processes can be reached, where the launcher "
-                 "does not tell or its port is taken",
+                 "address of the launcher's first process, if the launcher does not state it or "
+                 "its port is taken",
                  "HOST[:PORT]");
   app.add_option("--budget", options.budget, "time for measuring (default: 3 min)", "TIME");
   app.add_option("--samples", options.samples,
-                 "file of measured series (default: in the folder of --out); series in it are not "
-                 "measured again",
+                 "file for measured series (default: in the folder of --out); series already in it "
+                 "are not measured again",
                  "FILE.csv");
   app.add_option("--scenario", options.scenario,
-                 "measure the matrix products of this scenario's job too", "SCENARIO.yaml")
+                 "also measure the matrix products of this scenario's job", "SCENARIO.yaml")
       .check(existing_file());
 }
 
 void add_output_options(const CommandLine& app, DeviceCalibration& options) {
   app.add_option("--out", options.out, "write the calibration here", "FILE.yaml").required();
   app.add_flag("--force", options.force,
-               "write over an existing file, and of samples that are refused");
+               "overwrite an existing file, and write a calibration even from refused samples");
   app.add_json(options.json);
 }
 

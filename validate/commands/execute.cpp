@@ -83,20 +83,22 @@ Handler define_execute(const CommandLine& app) {
       .required();
   app.add_set(options->set);
   app.add_option("--ranks-per-node", options->ranks_per_node,
-                 "ranks on each node, in place of the scenario's", "N")
+                 "ranks on each node, instead of the scenario's", "N")
       .check(whole_in(1, kMostExecutedRanks));
   app.add_option("--scale", options->scale,
-                 "times take 1/K of the scenario's, bytes are 1/K or less (default: as fits)", "K")
+                 "divide the scenario's times by K, and bytes by K or more (default: as fits)", "K")
       .check(number_in(1e-6, 1e9));
   app.add_option("--budget", options->budget,
-                 "time to execute it, as often as fits (default: 10 s)", "TIME");
+                 "time budget, within which the plan is executed repeatedly (default: 10 s)",
+                 "TIME");
   app.add_option("--out", options->out,
                  "write traces here: predicted.json, executed.json, executed.RANK.et", "DIR");
   add_kernels_option(app, options->kernels);
-  app.add_flag("--testbed", options->testbed,
-               "nodes as network namespaces whose links the kernel holds (needs root)");
+  app.add_flag(
+      "--testbed", options->testbed,
+      "make each node a network namespace, with link rates enforced by the kernel (needs root)");
   app.add_flag("--nccl", options->nccl,
-               "collectives of all ranks through NCCL on GPUs, at their own speed")
+               "run collectives of all ranks through NCCL on GPUs, at full speed")
       .excludes(app.option("--testbed"));
   add_answer_output(app, options->output);
   add_example(app, "scenarios/small.yaml --budget '5 s'");

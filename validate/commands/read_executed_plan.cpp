@@ -17,7 +17,7 @@ namespace {
 Overrides nodes_of(const Case& the_case, int ranks_per_node) {
   const int gpus = the_case.job.cluster.gpus();
   if (gpus % ranks_per_node != 0) {
-    throw Error(fmt::format("--ranks-per-node {}: does not divide the scenario's {} ranks",
+    throw Error(fmt::format("--ranks-per-node {} does not divide the scenario's {} ranks",
                             ranks_per_node, gpus));
   }
   return {{"cluster.nodes", fmt::format("{}", gpus / ranks_per_node)},
@@ -27,12 +27,12 @@ Overrides nodes_of(const Case& the_case, int ranks_per_node) {
 // Why a testbed cannot have the cluster's rates: it needs nodes with one port each, all of one
 // rate, and a fabric of pods without faults. "": it can.
 std::string why_no_testbed_of(const Cluster& cluster) {
-  if (!cluster.pools.empty()) return "its nodes are not alike";
+  if (!cluster.pools.empty()) return "its nodes differ";
   if (!cluster.degraded_nics.empty() && cluster.node.nics > 1) {
     return "some NICs of its ports are degraded";
   }
   if (!cluster.fabric.faults.empty()) return "some of its links are faulty";
-  if (!cluster.fabric.background.empty()) return "others send over its links";
+  if (!cluster.fabric.background.empty()) return "it has background traffic";
   return "";
 }
 
@@ -44,8 +44,7 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
   if (has_jobs(scenario.text)) {
     if (ranks_per_node > 0) {
       throw Error(
-          "--ranks-per-node applies to one job; several jobs have their nodes in the "
-          "scenario");
+          "--ranks-per-node applies to one job; with several jobs the scenario states their nodes");
     }
     return executed_plan(resolve_company(scenario.text));
   }
@@ -56,8 +55,8 @@ ExecutedPlan read_executed_plan(const std::string& path, const std::vector<std::
 
 void add_kernels_option(const CommandLine& app, std::string& device) {
   app.add_option("--kernels", device,
-                 "run real kernels in place of waits, as many as take the time (a core or a device "
-                 "for each rank)",
+                 "run real kernels instead of waits, as many as fill the time (needs a core or a "
+                 "device per rank)",
                  "cpu|cuda")
       .check(one_of("kernels", {"cpu", "cuda"}));
 }
@@ -81,7 +80,8 @@ bool testbed_is_there(const Cluster& cluster) {
   const std::string fault = of_cluster.empty() ? why_no_testbed() : of_cluster;
   if (fault.empty()) return true;
   print_human(
-      fmt::format("no testbed for it here ({}); links are held by buckets in user space\n", fault),
+      fmt::format("the testbed is not available here ({}); link rates are enforced in user space\n",
+                  fault),
       true);
   return false;
 }

@@ -25,7 +25,7 @@ CLI::Option* add_text(CLI::App& app, const char* name, std::string& text, const 
 
 void add_worst(CLI::App& app, ValidateOptions& options) {
   app.add_option("--worst", options.worst,
-                 "number of rows of the largest error to print (default: 5)")
+                 "number of rows with the largest errors to print (default: 5)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
 }
@@ -33,7 +33,7 @@ void add_worst(CLI::App& app, ValidateOptions& options) {
 void add_share_outside(CLI::App& app, ValidateOptions& options) {
   CommandLine(app).add_json(options.json);
   app.add_option("--fail-above", options.fail_above,
-                 "exit with 1 if more than this share of the values lies outside its range")
+                 "exit with 1 if more than this share of the values is outside of its range")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1.0));
 }
@@ -75,8 +75,8 @@ CLI::App* define_kind(CLI::App& validate, const JudgedKind& kind, ValidateOption
 // Adds options that most kinds of rows have, for files that are recognised by their header.
 void add_files(CLI::App& app, ValidateOptions& options) {
   app.add_option("FILE", options.files,
-                 "measured rows (CSV), or a folder of such files; their headers say which command "
-                 "judges them");
+                 "measured rows (CSV), or a folder of such files; the header shows which command "
+                 "judges a file");
   add_verdict(app, options, kBoundOfAnyKind);
   add_page_option(app, options.page);
   add_text(app, "--where", options.where, "EXPR", "judge only these rows, as in 'gpus>8'");
@@ -92,16 +92,16 @@ void check_nothing_before(const CLI::App& app, const std::string& command) {
     const std::string given =
         option->get_positional() ? option->results().front() : option->get_name();
     throw CLI::ParseError(
-        fmt::format("'{}' is before the command '{}', which only reads options after its name",
-                    given, command),
+        fmt::format("'{}' is before the command '{}', but options must be after it", given,
+                    command),
         CLI::ExitCodes::ExtrasError);
   }
 }
 
 constexpr const char* kStepIsGone =
-    "there is no 'validate step' any more: 'windtunnel validate execution SCENARIO --kernels cpu' "
-    "runs the plan of a small job in processes of this machine, and 'windtunnel validate samples' "
-    "holds predicted kernels to their timings";
+    "'validate step' was removed: 'windtunnel validate execution SCENARIO --kernels cpu' runs the "
+    "plan of a small job in processes of this machine, and 'windtunnel validate samples' compares "
+    "predicted kernels with their timings";
 
 // A word that is not a file is a subcommand, or a misspelt one.
 void check_files(const CLI::App& app, const ValidateOptions& options) {

@@ -32,7 +32,8 @@ struct MeasuredFiles {
 };
 
 std::string unknown_header() {
-  return fmt::format("no kind of rows has these columns; the kinds are: {}", known_row_kinds());
+  return fmt::format("these columns belong to no kind of rows; the kinds are: {}",
+                     known_row_kinds());
 }
 
 // Unknown files in a folder are ignored; a file named by the user must be judged.
@@ -57,7 +58,7 @@ MeasuredFiles sorted_by_kind(const std::vector<std::string>& paths) {
   if (files.of_kind.empty()) {
     throw Error(
         Location{paths.front()},
-        fmt::format("holds no file of measured rows; the kinds are: {}", known_row_kinds()));
+        fmt::format("contains no file of measured rows; the kinds are: {}", known_row_kinds()));
   }
   return files;
 }
@@ -129,7 +130,7 @@ ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
   const MeasuredFiles files = sorted_by_kind(options.files);
   if (files.of_kind.size() > 1 || !files.not_read.empty()) {
     for (const char* option : {"--where", "--worst", "--markdown"}) {
-      refuse(app, option, "these files hold rows of several kinds; name those of one kind");
+      refuse(app, option, "these files contain rows of several kinds; give files of one kind");
     }
     return judge_all(files, options);
   }
@@ -142,9 +143,9 @@ ExitCode validate_files(const CLI::App& app, const ValidateOptions& options) {
   if (kind.bound.empty() && app.count("--fail-above") > 0 && options.fail_above > 1) {
     throw Error(
         Location{"--fail-above"},
-        fmt::format("for {} this is the share of the values outside their range, at most 1, "
-                    "not {:g}",
-                    name, options.fail_above));
+        fmt::format(
+            "for {} this is the share of values outside of their range, at most 1, not {:g}", name,
+            options.fail_above));
   }
   return conclude(name, kind.judge(options), options, commands_of(options, name));
 }
@@ -154,7 +155,7 @@ ValidationCommand define_validate_all(CLI::App& app) {
   CLI::App* all = app.add_subcommand(
       "all", "files of any kinds of rows at once, each recognised by its header: one table");
   all->add_option("FILE", options->files,
-                  "measured rows (CSV); of a folder all *.csv that are known")
+                  "measured rows (CSV); from a folder all *.csv of known kinds")
       ->required();
   add_verdict(*all, *options, kBoundOfAnyKind);
   add_page_option(*all, options->page);

@@ -13,7 +13,7 @@ Handler define_calibrate(const CommandLine& app);
 
 // The subject of --fail-above for files of any kind, in the help of add_verdict().
 inline constexpr const char* kBoundOfAnyKind =
-    "a family, or for fault points the share of the values outside their range,";
+    "a family, or for fault points the share of values outside of their range,";
 
 // windtunnel validate FILE...: files of measured rows, each recognised by its header. If all are of
 // one kind, they are judged as by the kind's own command; otherwise with the defaults of each kind.

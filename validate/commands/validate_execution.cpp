@@ -132,17 +132,18 @@ SummarySection verdict_section(const ExecutionVerdict& verdict) {
                          : "")});
   }
   section.rows.push_back(
-      {"intervals", verdict.coverage >= 0
-                        ? fmt::format("{} of the executions lie in their 90 % interval",
-                                      share_text(verdict.coverage))
-                        : "none: they are by the misses of two other scenarios or more"});
+      {"intervals",
+       verdict.coverage >= 0
+           ? fmt::format("{} of the executions are within their 90 % interval",
+                         share_text(verdict.coverage))
+           : "none, because they follow from the errors of at least two other scenarios"});
   section.rows.push_back({"in order", fmt::format("{} of {} pairs that differ by more than 10 %",
                                                   verdict.pairs_in_order, verdict.pairs)});
   return section;
 }
 
 Answer answer_of(const std::vector<JudgedExecution>& judged, const ExecutionVerdict& verdict) {
-  return {.title = "Plans executed, against their simulation",
+  return {.title = "Executed plans compared with their simulation",
           .subtitle = all_ways_text(judged),
           .figures = {{"median error", share_text(verdict.median_step_error), "of the steps"}},
           .sections = {{"Steps", {}, judged_table(judged)}, verdict_section(verdict)},
@@ -176,21 +177,23 @@ ExitCode validate_execution(const ValidateExecutionOptions& options) {
 ValidationCommand define_validate_execution(CLI::App& validate) {
   auto options = std::make_shared<ValidateExecutionOptions>();
   CLI::App* app = validate.add_subcommand(
-      "execution", "plans run for real in processes of this machine, against their simulation");
+      "execution",
+      "run plans for real in processes of this machine, and compare them with their simulation");
   app->add_option("SCENARIO", options->scenarios, "scenario files (YAML) of at most 64 ranks each")
       ->required();
-  app->add_option("--set", options->set, "set a value of all of them; may be repeated")
+  app->add_option("--set", options->set, "set a key of all scenarios; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app->add_option("--budget", options->budget, "time to execute each of them (default: 10 s)")
+  app->add_option("--budget", options->budget, "time budget for each scenario (default: 10 s)")
       ->type_name("TIME");
   app->add_option("--fail-above", options->fail_above,
                   "exit with 1 if the median error of the steps exceeds this share")
       ->type_name("SHARE")
       ->check(number_in(0.0, 1e6));
   add_kernels_option(*app, options->kernels);
-  app->add_flag("--testbed", options->testbed,
-                "nodes as network namespaces whose links the kernel holds (needs root)");
+  app->add_flag(
+      "--testbed", options->testbed,
+      "make each node a network namespace, with link rates enforced by the kernel (needs root)");
   add_answer_output(*app, options->output);
   add_example(*app, "scenarios/execution/ring.yaml scenarios/execution/tree.yaml --budget '5 s'");
   return {app, [options] { return validate_execution(*options); }};

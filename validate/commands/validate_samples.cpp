@@ -58,9 +58,11 @@ std::vector<SampleFile> read_all(const std::vector<std::string>& paths) {
     const std::string& own = files.back().runs.front().device;
     if (device.empty()) device = own;
     if (own == device) continue;
-    throw Error(Location{path}, fmt::format("was measured on {}, and a file before it on {}: a "
-                                            "calibration is of one device",
-                                            own, device));
+    throw Error(
+        Location{path},
+        fmt::format(
+            "was measured on {}, but an earlier file on {}; a calibration is for one device", own,
+            device));
   }
   return files;
 }
@@ -94,10 +96,11 @@ ValidationCommand define_validate_samples(CLI::App& validate, const SamplesPage&
   auto options = std::make_shared<SampleOptions>();
   options->page_of = page_of;
   CLI::App* samples = validate.add_subcommand(
-      "samples", "series of kernels that were measured to be predicted: compositions");
-  samples->add_option("FILE", options->files, "what windtunnel calibrate --backend measured (CSV)")
+      "samples", "predict series of kernels that were measured for this purpose (compositions)");
+  samples->add_option("FILE", options->files, "the samples of windtunnel calibrate --backend (CSV)")
       ->required();
-  samples->add_option("--calibration", options->calibration, "what it wrote beside (.yaml)")
+  samples
+      ->add_option("--calibration", options->calibration, "the calibration that it wrote (.yaml)")
       ->type_name("FILE")
       ->required();
   add_verdict(*samples, options->verdict, "a family");

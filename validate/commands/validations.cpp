@@ -73,7 +73,7 @@ void check_any(const ValidateOptions& options, const ValidationReport& report) {
   const bool none = report.rows.empty() && report.labels.empty() && report.skipped.empty() &&
                     report.fitted.empty();
   if (none && !options.where.empty()) {
-    throw Error(Location{"--where"}, "no row of these files matches it: " + options.where,
+    throw Error(Location{"--where"}, "no row of these files matches: " + options.where,
                 ExitCode::failed);
   }
 }
@@ -95,16 +95,18 @@ Validation against_profiled_runs(const ValidateOptions& options) {
   std::vector<StageProfiles> profiles;
   for (const std::string& path : options.calibrate_on) {
     if (!holds_stage_profiles(path)) {
-      throw Error(Location{path},
-                  "holds no stage profiles (column T_F_ms), unlike another file of --calibrate-on");
+      throw Error(
+          Location{path},
+          "contains no stage profiles (column T_F_ms), unlike another file of --calibrate-on");
     }
     profiles.push_back(read_stage_profiles(path));
   }
   if (!options.fit_where.empty() || !options.calibration.empty()) {
-    throw Error("--fit-where and --calibration have no meaning with a file of stage profiles");
+    throw Error("--fit-where and --calibration have no effect with a file of stage profiles");
   }
   if (!options.markdown.empty()) {
-    throw Error(Location{"--markdown"}, "there is no such page with a file of stage profiles");
+    throw Error(Location{"--markdown"},
+                "this page cannot be written with a file of stage profiles");
   }
   const ValidationReport report = validate_profiled_runs(
       read_all(options.tables()), profiles, {.where = filter_of(options.where, "--where")});
@@ -162,8 +164,8 @@ std::vector<CompressionRuns> exchanges_to_fit_on(const std::vector<std::string>&
   CompressionFiles files = read_compression_files(paths);
   if (files.quantised.empty()) return std::move(files.runs);
   throw Error(Location{files.quantised.front().file()},
-              "--calibrate-on: holds quantised all-reduces (column bytes_fp16), and the links are "
-              "fitted on steps of training; name it beside the files that are judged");
+              "--calibrate-on: the file contains quantised all-reduces (column bytes_fp16), but "
+              "links are fitted on training steps; give it as one of the files to judge");
 }
 
 // Values outside their range are few, so their share is judged rather than their distance.
@@ -177,7 +179,7 @@ std::string faults_verdict(const FaultValidation& validation, double fail_above)
   if (rows == 0) return "--fail-above: no row was predicted\n";
   const double share = static_cast<double>(outside.size()) / static_cast<double>(rows);
   if (share <= fail_above) return "";
-  return fmt::format("{:.4g} of the values are outside ({}), above {:g}\n", share,
+  return fmt::format("{:.4g} of the values are outside of their ranges ({}), above {:g}\n", share,
                      fmt::join(outside, ", "), fail_above);
 }
 
@@ -297,17 +299,16 @@ Validation against_rows(const MeasuredKind& kind, const ValidateOptions& options
 
 void add_runs_options(CLI::App& app, ValidateOptions& options) {
   app.add_flag("--one-point", options.one_point,
-               "fit kernel.sustained on the middle row of each family, judge the others")
+               "fit kernel.sustained on the median row of each family, and judge the others")
       ->excludes(app.get_option("--fit-where"))
       ->excludes(app.get_option("--calibrate-on"));
   app.add_option("--measured", options.measured,
-                 "write the families and how far each was off in the form of the library's "
-                 "measured_runs.yaml, which widens the intervals of unlike jobs")
+                 "write the families and their errors in the form of the library's "
+                 "measured_runs.yaml, which widens the intervals of dissimilar jobs")
       ->type_name("FILE");
   CLI::Option* row =
       app.add_option("--scenario", options.row,
-                     "judge nothing, and write this row, FILE:LINE, as the scenario whose job "
-                     "predicts it")
+                     "judge nothing; write the scenario that predicts this row, FILE:LINE")
           ->type_name("FILE:LINE");
   // --row judges nothing, so options about judging and its output are refused.
   for (CLI::Option* other : app.get_options([&](const CLI::Option* option) {
@@ -315,24 +316,24 @@ void add_runs_options(CLI::App& app, ValidateOptions& options) {
        })) {
     row->excludes(other);
   }
-  app.add_option("--out", options.row_file, "where the scenario goes (default: stdout)")
+  app.add_option("--out", options.row_file, "file for that scenario (default: stdout)")
       ->type_name("FILE")
       ->needs(row);
 }
 
 void add_collectives_options(CLI::App& app, ValidateOptions& options) {
-  app.add_option("--machine", options.log.machine, "what to call the machine of a log")
+  app.add_option("--machine", options.log.machine, "name of the machine of a log")
       ->type_name("LABEL");
   app.add_option("--network", options.log.network,
                  "network of a log's machine, as in 'InfiniBand NDR 8x400Gb/s/node'")
       ->type_name("TEXT");
   app.add_option("--collective", options.log.collective,
-                 "which collective the logs are of, as in all-reduce (default: as they say)")
+                 "the collective in the logs, as in all-reduce (default: as they say)")
       ->type_name("NAME");
   CLI::Option* pairs = app.add_flag(
       "--pairs", options.pairs,
-      "fit what makes pairs of nodes differ on every other size, and judge the quantiles over "
-      "pairs at the rest; --fail-above is then the most that any may be off");
+      "fit the differences between pairs of nodes on every other size, and judge the quantiles "
+      "over pairs at the remaining sizes; --fail-above then limits the largest error");
   for (const char* other :
        {"--where", "--fit-where", "--calibrate-on", "--calibration", "--worst", "--markdown"}) {
     pairs->excludes(app.get_option(other));
@@ -370,7 +371,7 @@ JudgedKind judged_kind(const MeasuredKind& kind) {
           .files = kRowFiles,
           .bound = "a family",
           .where = kind.where,
-          .markdown = "write a page with every row and every one not predicted",
+          .markdown = "write a page with all rows, including those that cannot be predicted",
           .example = fmt::format("rows.csv --where '{}'", kind.where),
           .judge = [&kind](const auto& options) { return against_rows(kind, options); }};
 }
@@ -415,9 +416,10 @@ ExitCode write_row(const ValidateOptions& options) {
   const std::vector<TrainingRuns> files = read_all(options.tables());
   const TrainingRun* run = row_named(options.row, files);
   if (run == nullptr) {
-    throw Error(Location{"--scenario"},
-                fmt::format("no row is called '{}'; rows are FILE:LINE, as in {}", options.row,
-                            files.front().runs.empty() ? "runs.csv:2" : files.front().runs[0].id));
+    throw Error(
+        Location{"--scenario"},
+        fmt::format("there is no row '{}'; rows have the form FILE:LINE, as in {}", options.row,
+                    files.front().runs.empty() ? "runs.csv:2" : files.front().runs[0].id));
   }
   const std::string text = row_scenario(*run, job_of(*run));
   if (options.row_file.empty()) {
@@ -433,15 +435,17 @@ const std::vector<JudgedKind>& judged_kinds() {
     std::vector<JudgedKind> all = {
         {.name = "runs",
          .columns = {{"seq", "global_batch", "tp", "iter_time_s"}},
-         .help = "step time and memory of training jobs against measured ones",
+         .help = "compare step time and memory of training jobs with measured ones",
          .files = kRowFiles,
          .bound = "a family's step time",
          .where = "gpus>64 && source~\"vTrain\"",
          .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
-         .calibrate_on = "fit on the rows of this file (those of --fit-where), or predict from the "
-                         "stage times that it holds (columns T_F_ms ...); may be repeated",
-         .calibration = "of the library or a .yaml file, instead of that of each row's GPU",
-         .markdown = "write a page with every miss above 20 % and every row not predicted",
+         .calibrate_on = "fit on the rows of this file (those of --fit-where), or predict from "
+                         "stage times in it (columns T_F_ms ...); may be repeated",
+         .calibration =
+             "calibration of the library or a .yaml file, instead of that of each row's GPU",
+         .markdown =
+             "write a page with every error above 20 % and every row that cannot be predicted",
          .worst = true,
          .threads = true,
          .example = "runs.csv --where 'gpus>64' --markdown page.md",
@@ -449,15 +453,15 @@ const std::vector<JudgedKind>& judged_kinds() {
          .add = add_runs_options},
         {.name = "collectives",
          .columns = {{"machine", "collective", "bytes", "time_us"}},
-         .help = "time of collectives against rows or logs of nccl-tests",
-         .files = "rows (CSV), or the tool's output (text or JSON)",
+         .help = "compare the time of collectives with rows or logs of nccl-tests",
+         .files = "rows (CSV), or output of nccl-tests (text or JSON)",
          .bound = "a family",
          .where = "gpus>64 && collective==\"all_reduce\"",
          .fit_where = "fit the calibration on these rows, freeze it, and do not judge them",
          .calibrate_on = "fit on the rows of this file (those of --fit-where); may be repeated",
-         .calibration =
-             "of the library or a .yaml file, to start from instead of that of each row's GPU",
-         .markdown = "write a page with every miss above 35 % and every row not used",
+         .calibration = "calibration of the library or a .yaml file from which to start, instead "
+                        "of that of each row's GPU",
+         .markdown = "write a page with every error above 35 % and every row that is not used",
          .worst = true,
          .threads = true,
          .example = "all_reduce.log --machine my-cluster --collective all-reduce",
@@ -465,36 +469,36 @@ const std::vector<JudgedKind>& judged_kinds() {
          .add = add_collectives_options},
         {.name = "compression",
          .columns = {{"network", "method", "iter_time_ms"}, {"bytes_fp16", "baseline_us"}},
-         .help = "steps of data-parallel training by how gradients are exchanged: overlapped, "
-                 "merged, compressed",
+         .help = "compare data-parallel steps, by how gradients are exchanged: overlapped, merged, "
+                 "compressed",
          .files = "measured steps, or times of quantised all-reduces (CSV), as the header says",
          .bound = "a family's step time",
          .where = "gpus>8 && method~\"WFBP\"",
-         .fit_where =
-             fmt::format("fit the links on these rows, and do not judge them (default: {}; "
-                         "with --calibrate-on all its rows)",
-                         usual_fit_rows()),
+         .fit_where = fmt::format("fit the links on these rows, and do not judge them (default: "
+                                  "{}; with --calibrate-on all rows of that file)",
+                                  usual_fit_rows()),
          .calibrate_on = "fit the links on the rows of this file (those of --fit-where), and judge "
                          "none of it; may be repeated",
-         .markdown = "write a page with every miss above 10 % and every reason not to predict",
+         .markdown = "write a page with every error above 10 % and every reason why a row cannot "
+                     "be predicted",
          .worst = true,
          .threads = true,
          .example = "steps.csv --fit-where 'method~\"WFBP\"'",
          .judge = against_compression},
         {.name = "schedules",
          .columns = {{"schedule", "T_F", "makespan"}, {"model", "T_F_ms", "T_comm_ms"}},
-         .help = "pipeline schedules against published bubble rates or reference makespans",
+         .help = "compare pipeline schedules with published bubble rates or reference makespans",
          .files = kRowFiles,
          .bound = "a family",
          .example = "rows.csv --fail-above 0.02",
          .judge = against_schedules},
         {.name = "faults",
          .columns = {{"id", "metric", "measured", "unpublished_inputs"}},
-         .help = "goodput, failure rates and saves of published jobs, as ranges over what their "
-                 "sources do not state",
+         .help = "compare goodput, failure rates and saves with published jobs, as ranges over "
+                 "inputs that the sources do not state",
          .files = "reference points (CSV), or a folder of such files",
          .where = "id~\"RSC\"",
-         .markdown = "write the same as a page",
+         .markdown = "write the same result as a page",
          .threads = true,
          .example = "points.csv --fail-above 0.1",
          .judge = against_faults}};
@@ -516,10 +520,12 @@ void check_kind(const JudgedKind& kind, const ValidateOptions& options) {
     const JudgedKind* other = kind_of_table(table);
     if (other == nullptr) continue;  // the reader will report the missing column
     const std::vector<std::string>& told_by = *telling_columns(*other, table);
-    throw Error(Location{path}, fmt::format("holds rows that 'windtunnel validate {}' judges, by "
-                                            "their columns {}; '{}' needs {}",
-                                            other->name, fmt::join(told_by, ", "), kind.name,
-                                            fmt::join(kind.columns.front(), ", ")));
+    throw Error(
+        Location{path},
+        fmt::format(
+            "contains rows for 'windtunnel validate {}', as its columns {} show; '{}' needs {}",
+            other->name, fmt::join(told_by, ", "), kind.name,
+            fmt::join(kind.columns.front(), ", ")));
   }
 }
 

@@ -148,12 +148,13 @@ TextTable sums_table(const CollectivesSummary& summary) {
     sums.rows.push_back({of, ours_and_ring(below), ours_and_ring(from),
                          std::to_string(below.points), std::to_string(from.points)});
   };
-  add("more ranks than were fitted on", summary.beyond_below, summary.beyond_from);
-  add("machines in view: nothing fitted here, but numbers of the library's laws",
+  add("more ranks than in the fit", summary.beyond_below, summary.beyond_from);
+  add("known machines: nothing was fitted here, but constants of the library's laws were fitted on "
+      "them",
       summary.in_view_below, summary.in_view_from);
   if (summary.unseen.points > 0) {
-    add("machines of which nothing was fitted, here or in the library", summary.unseen_below,
-        summary.unseen_from);
+    add("machines on which nothing was fitted, neither here nor in the library",
+        summary.unseen_below, summary.unseen_from);
   }
   return sums;
 }

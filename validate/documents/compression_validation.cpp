@@ -26,7 +26,9 @@ std::string bytes_or_never(const std::optional<double>& bytes) {
 const std::vector<Shown<Crossover>>& crossover_columns() {
   static const std::vector<Shown<Crossover>> columns = {
       {{"all-reduce"},
-       [](const auto& of) { return of.method + (of.fitted ? " (its kernels fitted on it)" : ""); }},
+       [](const auto& of) {
+         return of.method + (of.fitted ? " (with kernels fitted on it)" : "");
+       }},
       {{"pays from, measured", Align::right},
        [](const auto& of) { return bytes_or_never(of.measured_bytes); }},
       {{"predicted", Align::right},

@@ -97,14 +97,14 @@ std::vector<std::string> remarks_of(const FaultPrediction& row) {
     remarks.push_back(fmt::format("over the whole ranges: {}",
                                   range_text(row.unrestricted->low, row.unrestricted->high)));
   }
-  if (!row.inside()) remarks.emplace_back("the measured value lies outside");
+  if (!row.inside()) remarks.emplace_back("the measured value is outside");
   const double margin = std::min(row.measured - row.low, row.high - row.measured);
   if (row.inside() && row.tolerance == 0 && !row.at_least && margin < kEdge * row.width()) {
     remarks.emplace_back("inside, but at the edge of the range");
   }
   if (row.unit.empty() && row.width() > kWide && row.largest() != nullptr) {
-    remarks.push_back(
-        fmt::format("wide, so it says little: {} is not known well enough", row.largest()->name));
+    remarks.push_back(fmt::format(
+        "the range is wide, so it says little: {} is not known well enough", row.largest()->name));
   }
   return remarks;
 }
@@ -216,7 +216,7 @@ std::vector<SummarySection> fault_sections(const FaultValidation& validation) {
   }
   sections.push_back({"Inputs that the sources do not publish", {}, table("inputs")});
   if (sections.back().table.rows.empty()) sections.pop_back();
-  SummarySection remarks{"What to know of these rows", {}, {}};
+  SummarySection remarks{"Notes on these rows", {}, {}};
   for (const auto& cells : table("remarks").rows) remarks.rows.push_back({cells[0], cells[1]});
   for (const auto& cells : table("rates").rows) {
     remarks.rows.push_back({cells[0], fmt::format("{}, {}", cells[1], cells[2])});

@@ -39,8 +39,8 @@ std::string label_text(const MemoryLabels& labels) {
 
 std::string ranking_text(const GroupRanking& ranking) {
   return fmt::format(
-      "  layouts of {} jobs, {} pairs; predicted best slower than the best by {} (median), {} "
-      "(worst)",
+      "  layouts of {} jobs, {} pairs; the predicted best is slower than the real best by {} "
+      "(median), {} (worst)",
       ranking.groups, ranking.pairs, percent(ranking.median_regret), percent(ranking.worst_regret));
 }
 
@@ -196,7 +196,7 @@ TextTable familiarity_table(const ValidationReport& report) {
                    {"most alike"},
                    {"rows", Align::right},
                    {"their deviation", Align::right},
-                   {"what no other family has"}},
+                   {"traits that no other family has"}},
                   {}};
   for (const MeasuredRuns& runs : report.measured) {
     const Familiarity found = familiarity(runs.traits, report.measured, runs.family);

@@ -41,17 +41,17 @@ Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
          fmt::format("{}\n95 % interval {}", to_text(sample.work),
                      range_text(Unit::seconds, sample.low_s, sample.high_s))});
   }
-  ScatterChart chart{.title = "Samples and fitted law, kernel by kernel",
-                     .note =
-                         "The curve is the law, between the smallest and the largest work that "
-                         "it was fitted on. Products follow operations and shape, too: they "
-                         "have points only.",
-                     .x = {"bytes moved", Unit::bytes},
-                     .y = {"time", Unit::seconds},
-                     .groups = {},
-                     .logarithmic = true,
-                     .bands = {},
-                     .one_at_a_time = true};
+  ScatterChart chart{
+      .title = "Samples and fitted law, kernel by kernel",
+      .note =
+          "The curve is the law, between the smallest and the largest work in the fit. Products "
+          "also depend on operations and shape, so only points are shown.",
+      .x = {"bytes moved", Unit::bytes},
+      .y = {"time", Unit::seconds},
+      .groups = {},
+      .logarithmic = true,
+      .bands = {},
+      .one_at_a_time = true};
   for (const KernelLaw& law : laws.laws) {
     const auto found = points.find(law.key);
     if (found != points.end()) chart.groups.push_back({law.key, found->second, law_line(law)});
@@ -61,13 +61,12 @@ Json laws_chart(const SampleFile& samples, const KernelLaws& laws) {
 
 // The residuals of samples when each is left out of its law's fit.
 Json residuals_chart(const KernelLaws& laws) {
-  RangeChart chart{.title = "Residuals of each law",
-                   .note =
-                       "Standard deviation of the logarithm of measured over law, each sample "
-                       "left out in turn.",
-                   .axis = {"residual", Unit::share},
-                   .items = {},
-                   .floor = 1e-3};
+  RangeChart chart{
+      .title = "Residuals of each law",
+      .note = "Standard deviation of log(measured / law), with each sample left out in turn.",
+      .axis = {"residual", Unit::share},
+      .items = {},
+      .floor = 1e-3};
   for (const KernelLaw& law : laws.laws) {
     chart.items.push_back(
         {.name = law.key, .value = {.mean = law.spread, .low = law.spread, .high = law.spread}});
@@ -90,7 +89,7 @@ RangeItem moved_item(const std::string& name, const Parameter& before, const Par
 }
 
 Answer fit_answer(FitAnswer fit) {
-  RangeChart moved{.title = "What the fit moved: each parameter over what it was before",
+  RangeChart moved{.title = "What the fit changed: each parameter divided by its value before",
                    .note = "With its 90 % interval after the fit.",
                    .axis = {"after / before", Unit::count},
                    .items = {}};
@@ -102,7 +101,7 @@ Answer fit_answer(FitAnswer fit) {
   fit.answer.sections.push_back(
       {"How to read this",
        {{"rows",
-         "are those that were fitted on: how far others are off is error.step or the noise of the "
+         "are those used in the fit; the error for other rows is error.step or the noise of the "
          "law in the calibration, found by leaving rows out"},
         {"simpler rule", fmt::format("is the prediction {}", kBeforeTheFit)}},
        {},

@@ -33,10 +33,11 @@ std::string factor_text(double factor) {
 }
 
 std::string executions_line(const ExecutedPlan& executed, const Executions& executions) {
-  return fmt::format("{}: {} ranks, executed {} times at {} of its times and {} of its bytes ({})",
-                     executed.scenario, executed.plan.ranks, executions.measured.size(),
-                     factor_text(executions.scale.times), factor_text(executions.scale.bytes),
-                     ways_text(executed));
+  return fmt::format(
+      "{}: {} ranks, executed {} times with {} of its durations and {} of its bytes ({})",
+      executed.scenario, executed.plan.ranks, executions.measured.size(),
+      factor_text(executions.scale.times), factor_text(executions.scale.bytes),
+      ways_text(executed));
 }
 
 // Rows for the step, each kind of task, each step's end if there are several, and each rank.
@@ -131,7 +132,7 @@ Json timelines_chart(const ExecutedPlan& executed, const Timeline& predicted,
   }
   Json categories = Json::array();
   for (int i = 0; i < kCategories; ++i) categories.push_back(to_string(static_cast<Category>(i)));
-  const Json gantt = {{"title", "As predicted, and as it ran"},
+  const Json gantt = {{"title", "As predicted and as it ran"},
                       {"makespan_s", std::max(predicted.makespan_s, measured.makespan_s)},
                       {"categories", categories},
                       {"ranks_left_out", left_out},
@@ -204,7 +205,7 @@ Answer execution_answer(const ExecutedPlan& executed, const Executions& executio
   answer.sections.back().with_figures = true;
   if (executions.strangers > 0) {
     answer.warnings.push_back(
-        fmt::format("{} connections of strangers were sent away.", executions.strangers));
+        fmt::format("{} connections from unknown programs were refused.", executions.strangers));
   }
   return answer;
 }

@@ -24,10 +24,11 @@ constexpr double kLeastError = 0.001;        // smallest error drawn
 constexpr double kClose = 0.1, kNear = 0.2;  // bands of the charts
 
 constexpr const char* kErrorNote =
-    "Mean of |predicted - measured| / measured over a family's rows, with its 95 % interval as if "
-    "rows were independent. Diamonds: the best simpler rule on the same rows.";
+    "Mean of |predicted - measured| / measured over a family's rows, with a 95 % interval that "
+    "treats rows as independent. Diamonds: the best simpler rule on the same rows.";
 constexpr const char* kScatterNote =
-    "Solid: predicted as measured. Dashed: 10 % and 20 % off. Hover says which row a point is.";
+    "Solid: predicted equals measured. Dashed: 10 % and 20 % off. Hover over a point to see its "
+    "row.";
 
 Unit unit_of_metric(std::string_view metric) {
   if (metric.ends_with("_s")) return Unit::seconds;
@@ -98,7 +99,7 @@ Estimate error_of(const ValidationReport& report, const ValidationFamily& family
 
 // All metrics and kinds share one axis, because errors are relative.
 Json errors_chart(const std::vector<JudgedRows>& judged) {
-  RangeChart chart{.title = "Error of each family beside the best simpler rule",
+  RangeChart chart{.title = "Error of each family, compared with the best simpler rule",
                    .note = kErrorNote,
                    .axis = {"mean absolute error", Unit::share},
                    .items = {},
@@ -150,7 +151,7 @@ std::vector<SummarySection> left_out_sections(const JudgedRows& judged, const st
   SummarySection skipped{"Not predicted" + of, {}, reasons_table(judged.report)};
   skipped.table.columns.front().title = "why";
   if (!skipped.table.rows.empty()) sections.push_back(std::move(skipped));
-  SummarySection assumed{fmt::format("What the sources do not say{}", of), {}, {}, ShownOn::page};
+  SummarySection assumed{fmt::format("What the sources do not state{}", of), {}, {}, ShownOn::page};
   assumed.table.columns = {{"assumed"}, {"family"}, {"rows", Align::right}};
   for (const ValidationFamily& family : judged.report.families) {
     for (const auto& [what, rows] : family.assumed) {
@@ -200,12 +201,13 @@ constexpr size_t kDrawnSeries = 60;
 
 // Omits series at sizes that were fitted on.
 Json spread_chart(const PairSpread& spread) {
-  RangeChart chart{.title = "Bus bandwidth over pairs of nodes: measured, and simulated",
-                   .note =
-                       "Line: median of the measured pairs, from the 10 % to the 90 % quantile. "
-                       "Marks: the same three of simulated pairs. Sizes not fitted on.",
-                   .axis = {"bus bandwidth (GB/s)", Unit::count},
-                   .items = {}};
+  RangeChart chart{
+      .title = "Bus bandwidth over pairs of nodes, measured and simulated",
+      .note =
+          "Line: median of the measured pairs, with the 10 % and 90 % quantiles. Marks: the same "
+          "for simulated pairs. Only sizes that were not used in the fit.",
+      .axis = {"bus bandwidth (GB/s)", Unit::count},
+      .items = {}};
   for (const PairSpreadMachine& machine : spread.machines) {
     for (const PairSeriesSpread& series : machine.series) {
       if (series.fitted || chart.items.size() == kDrawnSeries) continue;
@@ -228,7 +230,7 @@ std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
   for (const PairSpreadMachine& machine : spread.machines) add_counts(machine, counts);
   const auto share = [&](int series) { return fmt::format("{} of {}", series, counts.judged); };
   return {{"within 10 %", share(counts.good), "series, all three quantiles"},
-          {"with equal pairs", share(counts.uniform), "what a simpler rule gets"},
+          {"with equal pairs", share(counts.uniform), "error of a simpler rule"},
           {"worst", format_percent(counts.worst), "of a quantile"}};
 }
 
@@ -243,7 +245,7 @@ std::vector<SummaryRow> accuracy_figures(const ValidationReport& report) {
   std::vector<SummaryRow> figures = {
       {"rows", with_separators(static_cast<double>(rows)),
        fmt::format("{}, predicted and measured", title)},
-      {"median error", median_text(found), fmt::format("{} of half the rows, or less", title)},
+      {"median error", median_text(found), fmt::format("{} for half of the rows, or less", title)},
       {"within 20 %", share_text(found.near, rows), fmt::format("{} of the rows", title)}};
   if (found.claimed > 0) {
     figures.push_back(
@@ -285,18 +287,17 @@ std::vector<std::string> fault_warnings(const FaultValidation& validation) {
     if (!row.inside()) outside.push_back(row.name);
   }
   if (outside.empty()) return {};
-  return {fmt::format("Outside of their ranges: {}.", fmt::join(outside, ", "))};
+  return {fmt::format("Values outside of their ranges: {}.", fmt::join(outside, ", "))};
 }
 
 // Relative to the measured value, so that shares, hours and bytes share one axis.
 Json fault_chart(const FaultValidation& validation) {
-  RangeChart chart{
-      .title = "Predicted over measured",
-      .note =
-          "Ranges are over what the sources leave out; of what was measured 1 is right. "
-          "Diamonds and triangles: a published formula, and a rule of thumb.",
-      .axis = {"predicted / measured", Unit::count},
-      .items = {}};
+  RangeChart chart{.title = "Predicted over measured",
+                   .note =
+                       "Ranges cover inputs that the sources do not state; 1 is the measured "
+                       "value. Diamonds: a published formula; triangles: a rule of thumb.",
+                   .axis = {"predicted / measured", Unit::count},
+                   .items = {}};
   for (const FaultPrediction& row : validation.predictions) {
     if (!(row.measured > 0)) continue;
     RangeItem item{.name = row.name,
@@ -333,7 +334,7 @@ SummarySection worst_section(const ValidationReport& report, size_t most) {
 }
 
 SummarySection command_section(const std::string& command) {
-  return {"How to make this again", {{"command", command}}, {}};
+  return {"How to reproduce this", {{"command", command}}, {}};
 }
 
 }  // namespace

@@ -179,14 +179,15 @@ EngineSpeed engine_speed(const Job& learner, const EngineSpec& engine, double lo
     const double needed = (engine.memory_share * usable - room + of_token * longest) / usable;
     throw Error::about(
         {"rollout.engine.tp", "rollout.engine", "rollout"},
-        "an engine of {} GPUs has room for keys and values of {:.0f} tokens, and a sequence may "
-        "have {:.0f}: of the {} of a GPU that it may use, weights take {}{} and the framework {}; "
+        "an engine of {} GPUs has memory for keys and values of {:.0f} tokens, but a sequence may "
+        "have {:.0f}: of the {} per GPU that it may use, weights take {}{} and the framework {}; "
         "{}",
         engine.tp, speed.capacity, longest, format_memory(engine.memory_share * usable),
         format_memory(weights), others, format_memory(framework),
-        needed < 1 ? fmt::format("set rollout.engine.memory: {:.3f} or more",
-                                 std::ceil(needed * 1000 + 1e-6) / 1000)
-                   : fmt::format("all of it ({}) is not enough, either", format_memory(usable)));
+        needed < 1
+            ? fmt::format("set rollout.engine.memory: {:.3f} or more",
+                          std::ceil(needed * 1000 + 1e-6) / 1000)
+            : fmt::format("even all of a GPU's memory ({}) is not enough", format_memory(usable)));
   }
   speed.base_s.push_back(0);
   for (int b = 1; b <= engine.most_sequences; ++b) {

@@ -179,8 +179,8 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
   if (tp <= gpus ? gpus % tp == 0 : tp % gpus == 0 && nodes % (tp / gpus) == 0) return;
   throw Error::of_key(
       "rollout.engine.tp",
-      "is {}; engines fill nodes of {} GPUs, {} of them: take a divisor of a node's "
-      "GPUs, or of all in whole nodes",
+      "is {}, but engines must fill their nodes of {} GPUs ({} nodes): take a divisor of the GPUs "
+      "of a node, or whole nodes that divide the number of nodes",
       tp, gpus, nodes);
 }
 
@@ -209,12 +209,12 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
   if (like == both.pools.end()) {
     std::string names;
     for (const Pool& pool : both.pools) names += (names.empty() ? "" : ", ") + pool.name;
-    throw Error::about(
-        {"rollout.pool", "rollout"},
-        "rollout.pool: {}; nodes of engines are as those of one of cluster.pools: {}",
-        rollout.pool.empty() ? "must name the pool on whose nodes the engines stand"
-                             : fmt::format("there is no '{}'", rollout.pool),
-        names);
+    throw Error::about({"rollout.pool", "rollout"},
+                       "rollout.pool: {} is unknown; the nodes of engines must be those of one of "
+                       "cluster.pools: {}",
+                       rollout.pool.empty() ? "must name the pool whose nodes run the engines"
+                                            : fmt::format("there is no '{}'", rollout.pool),
+                       names);
   }
   const int of_engines = static_cast<int>(like - both.pools.begin());
   int first = 0;
@@ -305,8 +305,8 @@ RolloutMachine rollout_machine(const Job& learner, const RolloutSpec& rollout) {
   const int nodes = both.nodes + rollout.nodes;
   if (both.machine_nodes > 0 && both.machine_nodes < nodes) {
     throw Error::about({"rollout.nodes", "rollout"},
-                       "rollout.nodes: the fabric joins {} nodes (cluster.fabric.nodes), and the "
-                       "learner's {} and {} of engines are more",
+                       "rollout.nodes: the fabric joins {} nodes (cluster.fabric.nodes), but the "
+                       "learner's {} and the engines' {} are more together",
                        both.machine_nodes, both.nodes, rollout.nodes);
   }
   // Engines are placed on the first nodes that the learner does not use.

@@ -25,7 +25,7 @@ std::string to_string(const Offload& offload) {
   const auto percent = [](double share) { return format_percent(share); };
   if (offload.in_chunks()) {
     const Offload::Chunks& chunks = offload.chunks;
-    text = fmt::format("chunks of {} ({}, of {} with the optimizer on the GPU)",
+    text = fmt::format("chunks of {} ({}; {} of them with the optimizer on the GPU)",
                        format_memory(chunks.bytes), chunks.count, chunks.with_optimizer);
     add(offload.activations, "activations");
     return text;

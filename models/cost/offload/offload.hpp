@@ -65,7 +65,7 @@ struct Offload {
   // Bytes that one core reads and writes per second in an Adam step, including cache traffic:
   // measured with one thread of GCC 12 -O3 on an AMD EPYC, 40 million parameters.
   Parameter core_Bps = {20e9, 8e9, 38e9, Origin::assumed,
-                        "one AMD EPYC core alone reaches 38 GB/s; others beside it slow it down"};
+                        "one AMD EPYC core alone reaches 38 GB/s; further busy cores slow it down"};
   // For a table of layers, [layer]; empty: all keep theirs. Layers may recompute even if nothing is
   // offloaded.
   std::vector<ActivationRule> layers;

@@ -258,31 +258,32 @@ double hot_expert_bytes(const Job& job) {
 void check_expert_routing(const Job& job) {
   const MixtureOfExperts& moe = job.model.moe;
   if (moe.experts % moe.groups != 0 || moe.groups_per_token > moe.groups) {
-    throw Error::of_key("model.moe.groups",
-                        "is {}: they divide the {} experts equally, and a token takes its own "
-                        "from at most all of them (model.moe.groups_per_token, {})",
-                        moe.groups, moe.experts, moe.groups_per_token);
+    throw Error::of_key(
+        "model.moe.groups",
+        "is {}; it must divide the {} experts and be at least model.moe.groups_per_token, {}",
+        moe.groups, moe.experts, moe.groups_per_token);
   }
   if (const int open = moe.groups_per_token * (moe.experts / moe.groups);
       moe.groups > 1 && open < moe.per_token) {
     throw Error::of_key("model.moe.groups_per_token",
-                        "is {}: groups of {} experts have {} in all, and a token takes {} "
-                        "(model.moe.per_token)",
+                        "is {}: groups of {} experts then offer {} experts to a token, but a token "
+                        "needs {} (model.moe.per_token)",
                         moe.groups_per_token, moe.experts / moe.groups, open, moe.per_token);
   }
   if (moe.zipf > 0 && moe.imbalance > 1) {
-    throw Error::of_key("model.moe.zipf",
-                        "and model.moe.imbalance both say how full the busiest rank is; "
-                        "leave one of them out");
+    throw Error::of_key(
+        "model.moe.zipf",
+        "and model.moe.imbalance both state the load of the busiest rank; leave one of them out");
   }
   if (moe.hot_experts > 0 && moe.zipf == 0) {
-    throw Error::of_key("model.moe.hot_experts",
-                        "needs model.moe.zipf: which share of the tokens visits them");
+    throw Error::of_key(
+        "model.moe.hot_experts",
+        "needs model.moe.zipf, which says what share of the tokens hot experts get");
   }
   if (moe.orders == PopularityOrder::by_layer && moe.zipf == 0) {
     throw Error::of_key("model.moe.orders",
-                        ": by-layer draws in which order experts are popular, and without "
-                        "model.moe.zipf all are alike");
+                        ": by-layer draws an order of popularity for each layer, but without "
+                        "model.moe.zipf all experts are equally popular");
   }
   if (moe.hot_experts > moe.experts) {
     throw Error::of_key("model.moe.hot_experts", "is {}; a layer has {} experts", moe.hot_experts,
@@ -290,8 +291,8 @@ void check_expert_routing(const Job& job) {
   }
   if (moe.shortcut && !job.model.pattern.empty()) {
     throw Error::of_key("model.moe.shortcut",
-                        ": experts run beside the attention of their layer, which layers of a "
-                        "pattern do not have; leave it out");
+                        ": experts run in parallel with the attention of their layer, but layers "
+                        "of a pattern have no attention; leave it out");
   }
   if (moe.shortcut && job.software.ep_overlap) {
     throw Error::of_key("model.moe.shortcut",

@@ -110,24 +110,25 @@ void check_tensor_overlap(const Job& job) {
   if (job.layout.tp == 1 || software.tp_overlap == TensorOverlap::none) return;
   if (software.tp_overlap == TensorOverlap::pipelined && !job.layout.sequence_parallel) {
     throw Error::of_key("software.tp_overlap",
-                        ": pipelined cuts up the gathers and scatters of sequence parallelism, "
+                        ": pipelined splits the gathers and scatters of sequence parallelism, "
                         "which is off; set layout.sequence_parallel: true, or take another form");
   }
   if (job.layout.signatures != ProductSignatures{}) {
     throw Error::about({"software.tp_overlap", "layout.signatures"},
-                       "software.tp_overlap: hides the collectives of Megatron-LM's layout; leave "
-                       "layout.signatures out, or take none");
+                       "software.tp_overlap: only the collectives of Megatron-LM's layout can be "
+                       "hidden; leave layout.signatures out, or take none");
   }
   const bool kraken = software.tp_overlap == TensorOverlap::kraken;
   if (kraken && job.model.moe.experts > 0) {
     throw Error::of_key("software.tp_overlap",
-                        ": kraken's ranks have residual streams of their own, which no router "
-                        "reads; take a model without experts, or another form");
+                        ": with kraken each rank has its own residual stream, which is not "
+                        "modelled with experts; take a model without experts, or another form");
   }
   if (kraken && job.layout.sequence_parallel) {
-    throw Error::of_key("software.tp_overlap",
-                        ": kraken's ranks have residual streams of their own, which nothing "
-                        "divides; set layout.sequence_parallel: false, or take another form");
+    throw Error::of_key(
+        "software.tp_overlap",
+        ": with kraken each rank has its own residual stream, which sequence parallelism cannot "
+        "divide; set layout.sequence_parallel: false, or take another form");
   }
   const int slices = tensor_slices(job);
   if (slices > job.batch.micro) {

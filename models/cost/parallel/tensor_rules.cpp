@@ -36,7 +36,8 @@ void add_attention(const TransformerSpec& model, const std::string& of, double l
   } else {
     const bool low_rank = latent.query_rank > 0;
     if (low_rank) {
-      add("query_down", hidden, latent.query_rank, kWhole, "small; its norm needs it all");
+      add("query_down", hidden, latent.query_rank, kWhole,
+          "small; its norm needs the whole tensor");
     }
     add("query", low_rank ? latent.query_rank : hidden, model.q_width(), kColumns,
         "whole heads to each rank");
@@ -58,7 +59,7 @@ void add_attention(const TransformerSpec& model, const std::string& of, double l
   }
   if (read == 0) return;
   rules.push_back({of + "attention.projection", read, double(model.context_width()), hidden, kRows,
-                   "its input is divided by heads; partial sums are reduced"});
+                   "its input is divided by heads, and partial sums are reduced"});
 }
 
 void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
@@ -78,10 +79,10 @@ void add_mamba(const TransformerSpec& model, std::vector<TensorRule>& rules) {
     add("gates_up", mamba.rank(), mamba.inner(), kColumns, "whole heads to each rank");
   }
   add("convolution", mamba.form().convolution ? mamba.convolved() : 0, kMambaConvolution, kRows,
-      "channels as the projection leaves them");
-  add("heads", mamba.head_parameters(), 1, kRows, "vectors of heads and the norm behind the scan");
+      "channels as the projection divides them");
+  add("heads", mamba.head_parameters(), 1, kRows, "vectors of heads and the norm after the scan");
   rules.push_back({"mamba.out", layers, static_cast<double>(mamba.inner()), hidden, kRows,
-                   "its input is divided by heads; partial sums are reduced"});
+                   "its input is divided by heads, and partial sums are reduced"});
 }
 
 // Adds the tensors of `count` MLPs with `width` inner columns.
@@ -91,13 +92,13 @@ void add_mlp(const TransformerSpec& model, const std::string& name, double count
   const double hidden = expert ? model.expert_width() : model.hidden;
   const char* inner = expert ? "by expert" : kColumns;
   const char* outer = expert ? "by expert" : kRows;
-  const std::string whole = expert ? "each expert lies on one rank of ep" : "";
+  const std::string whole = expert ? "each expert is on one rank of ep" : "";
   if (model.activation == Activation::swiglu) {
     rules.push_back({name + ".gate", count, hidden, width, inner, whole});
   }
   rules.push_back({name + ".up", count, hidden, width, inner, whole});
   rules.push_back({name + ".down", count, width, hidden, outer,
-                   expert ? whole : "its input is divided; partial sums are reduced"});
+                   expert ? whole : "its input is divided, and partial sums are reduced"});
 }
 
 void add_experts(const TransformerSpec& model, double layers, std::vector<TensorRule>& rules) {
@@ -154,7 +155,7 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
                    "with sequence parallelism their gradients are summed over the ranks"});
   if (const double matrices = modulations_of(model); matrices > 0) {
     rules.push_back(
-        {"modulation", matrices, hidden, hidden, kColumns, "gathered: of one row a sequence"});
+        {"modulation", matrices, hidden, hidden, kColumns, "gathered: only one row per sequence"});
   }
   const Block last = model.block_of(model.layers);
   const auto with_modules = [&](bool (*part)(Block)) {
@@ -178,7 +179,7 @@ std::vector<TensorRule> tensor_rules(const TransformerSpec& model) {
   add_experts(model, with_modules(has_experts), rules);
   if (model.mtp_layers > 0) {
     rules.push_back({"mtp.in", double(model.mtp_layers), 2 * hidden, hidden, kColumns,
-                     "gathered: its layer reads the whole width"});
+                     "gathered, because its layer reads the whole width"});
   }
   if (!model.tied_embeddings) {
     rules.push_back({"head", 1, hidden, static_cast<double>(model.vocabulary), kColumns,
@@ -213,7 +214,7 @@ void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
   if (model.pattern.empty()) return;
   if (layout.signatures != ProductSignatures{}) {
     throw Error::of_key("layout.signatures",
-                        ": model '{}' has a pattern of layers, which are divided as in "
+                        ": model '{}' has a pattern of layers, which are always divided as in "
                         "Megatron-LM; leave it out",
                         model.name);
   }
@@ -228,8 +229,8 @@ void check_pattern_layout(const TransformerSpec& model, const Layout& layout) {
   const int groups = model.mamba.groups / layout.tp;
   if (groups % layout.cp != 0 && layout.cp % groups != 0) {
     throw Error::of_key("layout.cp",
-                        "{}: {} groups of a rank (model.mamba.num_groups over layout.tp) can "
-                        "neither be divided nor copied evenly among so many",
+                        "{}: the {} groups of a rank (model.mamba.num_groups over layout.tp) can "
+                        "be neither divided nor copied evenly among the cp ranks",
                         layout.cp, groups);
   }
 }

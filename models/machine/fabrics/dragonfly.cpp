@@ -27,8 +27,8 @@ class DragonflyLinks final : public FabricLinks {
         routers_(cluster.fabric.routers_per_group),
         local_Bps_(cluster.fabric.local_Bps.value),
         global_Bps_(cluster.fabric.global_Bps.value) {
-    if (nodes_per_router_ < 1) throw Error("a dragonfly needs 'nodes_per_router', at least 1");
-    if (routers_ < 1) throw Error("a dragonfly needs 'routers_per_group', at least 1");
+    if (nodes_per_router_ < 1) throw Error("a dragonfly needs 'nodes_per_router' of at least 1");
+    if (routers_ < 1) throw Error("a dragonfly needs 'routers_per_group' of at least 1");
     groups_ = (nodes_ - 1) / (nodes_per_router_ * routers_) + 1;
     if (routers_ > 1 && local_Bps_ <= 0) {
       throw Error("a dragonfly needs 'local', the bandwidth between two routers of a group");

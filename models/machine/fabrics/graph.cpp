@@ -277,8 +277,8 @@ class GraphLinks final : public FabricLinks {
     const size_t inner = num_vertices(graph_);
     if (static_cast<double>(nic_of_anchor.size()) * static_cast<double>(inner) > kMostEntries) {
       throw Error(
-          fmt::format("ways between {} switches with NICs and {} vertices are too many to "
-                      "hold; take a form that is answered by arithmetic",
+          fmt::format("the routes between {} switches with NICs and {} vertices are too many for "
+                      "the memory; use a named topology, which needs no table of routes",
                       nic_of_anchor.size(), inner));
     }
     row_of_.assign(vertices(), -1);
@@ -311,7 +311,7 @@ class GraphLinks final : public FabricLinks {
     const auto end = [this](int nic) {
       return fmt::format("NIC {} of node {}", nic % nics_, nic / nics_);
     };
-    throw Error(fmt::format("the edges leave {} apart from {}", end(to_nic), end(from_nic)));
+    throw Error(fmt::format("no path of edges joins {} and {}", end(to_nic), end(from_nic)));
   }
 
   const ToVertex& towards(int nic) const { return rows_[row_of_[anchor_[vertex_of_nic_[nic]]]]; }
@@ -354,17 +354,16 @@ CableEnd cable_end(std::string_view name, const Cluster& cluster) {
   const int node = number_after(rest, "node ");
   const int nic = number_after(rest, " nic ");
   if (node < 0 || !rest.empty()) {
-    throw Error(
-        fmt::format("'{}' is no end of a cable; write 'node 3', 'node 3 nic 0' or the name "
-                    "of a switch",
-                    name));
+    throw Error(fmt::format(
+        "'{}' cannot be an end of a cable; write 'node 3', 'node 3 nic 0' or the name of a switch",
+        name));
   }
   if (node >= cluster.fabric_nodes()) {
-    throw Error(
-        fmt::format("no node {}; there are {}, counted from 0", node, cluster.fabric_nodes()));
+    throw Error(fmt::format("there is no node {}; there are {}, counted from 0", node,
+                            cluster.fabric_nodes()));
   }
   if (nic >= cluster.nics_per_node()) {
-    throw Error(fmt::format("no NIC {} of a node; there are {}, counted from 0", nic,
+    throw Error(fmt::format("a node has no NIC {}; it has {}, counted from 0", nic,
                             cluster.nics_per_node()));
   }
   return {node, nic};

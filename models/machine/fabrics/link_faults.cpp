@@ -39,8 +39,8 @@ bool names(std::string_view words, std::string_view link) {
   }
   const std::string nearest = nearest_name(unknown, known);
   if (nearest.empty()) {
-    throw Error(fmt::format("unknown link '{}'; links of this fabric are called as '{}'", unknown,
-                            known.front()));
+    throw Error(fmt::format("unknown link '{}'; links of this fabric have names such as '{}'",
+                            unknown, known.front()));
   }
   throw Error(fmt::format("unknown link '{}'; did you mean '{}'?", unknown, nearest));
 }
@@ -87,9 +87,10 @@ int burst_of(const FabricSpec& fabric, std::string_view link) {
     const BackgroundLoad& load = fabric.background[i];
     if (!load.in_bursts() || !names(load.links, link)) continue;
     if (found >= 0) {
-      throw Error::of_key(fmt::format("cluster.fabric.background.{}", i),
-                          "'{}' and '{}' both send in bursts over '{}'; a link has one such load",
-                          fabric.background[found].links, load.links, link);
+      throw Error::of_key(
+          fmt::format("cluster.fabric.background.{}", i),
+          "'{}' and '{}' both send in bursts over '{}'; a link can have only one such load",
+          fabric.background[found].links, load.links, link);
     }
     found = static_cast<int>(i);
   }

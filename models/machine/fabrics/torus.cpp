@@ -152,7 +152,8 @@ class TorusLinks final : public FabricLinks {
     }
     double product = 1;
     for (const int size : sizes_) {
-      if (size < 1) throw Error(fmt::format("a dimension of a torus is at least 1, not {}", size));
+      if (size < 1)
+        throw Error(fmt::format("a dimension of a torus must be at least 1, not {}", size));
       product *= size;
     }
     if (product != nodes_) {
@@ -165,8 +166,9 @@ class TorusLinks final : public FabricLinks {
   void check_bandwidths(const FabricSpec& fabric) const {
     const std::size_t stated = fabric.dimension_Bps.size();
     if (stated == 0 || stated == sizes_.size()) return;
-    throw Error(fmt::format("{} bandwidths of cables for {} dimensions; state one for each", stated,
-                            sizes_.size()));
+    throw Error(
+        fmt::format("there are {} bandwidths of cables for {} dimensions; give one for each",
+                    stated, sizes_.size()));
   }
 
   void check_joined() const {

@@ -46,7 +46,7 @@ class Tree final : public TreeLinks {
       const int leaf = fabric.nodes_per_leaf;
       if (leaf < 1 || leaf > pod) {
         throw Error(
-            fmt::format("a clos has leaves of 1 to {} nodes (its pod), not of {}; set "
+            fmt::format("a leaf of a clos must have 1 to {} nodes (those of its pod), not {}; set "
                         "nodes_per_leaf",
                         pod, leaf));
       }
@@ -236,10 +236,11 @@ class Tree final : public TreeLinks {
   }
 
   [[noreturn]] void throw_cut(int top, int src_nic, int dst_nic) const {
-    throw Error(fmt::format(
-        "no way from node {} to node {} (NICs {} and {}): '{}' has failed and nothing replaces it",
-        src_nic / nics_, dst_nic / nics_, src_nic, dst_nic,
-        name(failed_link(top, src_nic, dst_nic, 0))));
+    throw Error(
+        fmt::format("there is no path from node {} to node {} (NICs {} and {}): '{}' has failed "
+                    "and nothing replaces it",
+                    src_nic / nics_, dst_nic / nics_, src_nic, dst_nic,
+                    name(failed_link(top, src_nic, dst_nic, 0))));
   }
 
   int nodes_;

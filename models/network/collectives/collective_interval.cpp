@@ -10,8 +10,8 @@ namespace {
 // Returns the noise inside a node over NVLink, from specification.
 const Parameter& node_noise(bool small) {
   constexpr const char* kSource =
-      "nine tenths of the points inside a node over NVLink, from specification: "
-      "docs/physics/collectives.md, how sure they are";
+      "covers nine tenths of the measured points inside a node over NVLink, predicted from "
+      "specification; see " How sure they are " in docs/physics/collectives.md";
   static const Parameter of_large = {0.18, 0.09, 0.36, Origin::published, kSource};
   static const Parameter of_small = {0.27, 0.135, 0.54, Origin::published, kSource};
   return small ? of_small : of_large;

@@ -195,14 +195,14 @@ struct NeedText {
 };
 
 constexpr NeedText kNeeds[] = {
-    {regular, "as many members on every node"},
+    {regular, "the same number of members on every node"},
     {several_nodes, "several nodes"},
     {several_a_node, "several members on every node"},
     {one_a_node, "one member on every node"},
     {even_node, "a power of two of members on every node"},
-    {powers_of_two, "a power of two of members on every node, and of nodes"},
+    {powers_of_two, "powers of two both of nodes and of members on a node"},
     {nvlink_switch, "GPUs behind an NVSwitch"},
-    {infiniband, "switches that add (SHARP): a fabric with transport infiniband"},
+    {infiniband, "switches that sum (SHARP), on a fabric with transport infiniband"},
     {box, "nodes that fill a box of a torus"},
 };
 
@@ -343,7 +343,7 @@ void require_algorithm(CollectiveKind kind, CollectiveAlgorithm algorithm, const
     if (why_not(kind, other, shape, cluster) == nullptr) others.emplace_back(to_string(other));
   }
   throw Error(fmt::format(
-      "{} by {} needs {}; this group has {} members on {} node{}; algorithms that do: {}",
+      "{} by {} needs {}; this group has {} members on {} node{}; possible algorithms: {}",
       to_string(kind), to_string(algorithm), missing, shape.members, shape.nodes,
       shape.nodes == 1 ? "" : "s", fmt::join(others, ", ")));
 }

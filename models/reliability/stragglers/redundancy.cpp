@@ -15,10 +15,10 @@ std::string why_not_sequential(const Redundancy& own, int workers) {
     return fmt::format("lambda {} is more than the {} workers", own.distinct, workers);
   }
   if (own.burst >= own.window) {
-    return fmt::format("burst {} is no less than window {}", own.burst, own.window);
+    return fmt::format("burst {} must be less than window {}", own.burst, own.window);
   }
   if (own.scheme == RedundancyScheme::sr_sgc && (own.window - 1) % own.burst != 0) {
-    return fmt::format("burst {} does not divide window - 1, {}, as sr-sgc needs", own.burst,
+    return fmt::format("burst {} must divide window - 1, which is {}, for sr-sgc", own.burst,
                        own.window - 1);
   }
   return {};
@@ -28,14 +28,15 @@ std::string why_not_sequential(const Redundancy& own, int workers) {
 
 std::string why_not(const Redundancy& own, int workers) {
   if (own.scheme != RedundancyScheme::none && workers == 1) {
-    return "there is only one replica (layout.dp, of each island), and no other can take its place";
+    return "there is only one replica (layout.dp; in each island), so no other can do its work";
   }
   switch (traits_of(own.scheme).form) {
     case WaitForm::window:
       return why_not_sequential(own, workers);
     case WaitForm::all_but:
       if (own.stragglers < workers) return {};
-      return fmt::format("{} stragglers of {} workers leave none", own.stragglers, workers);
+      return fmt::format("with {} stragglers among {} workers none is left", own.stragglers,
+                         workers);
     case WaitForm::one_copy:
       if (workers % own.copies == 0) return {};
       return fmt::format("{} copies do not divide the {} workers", own.copies, workers);

@@ -84,10 +84,10 @@ function drawRanked(record, place) {
   });
   if (items.length < 2) return;
   const left = shown.length - items.length;
-  const models = key === "campaign.goodput" ? "met the same failures" : "rest on the same cost models";
+  const models = key === "campaign.goodput" ? "were simulated under the same failures" : "use the same cost models";
   const note =
-    `${intervalTitle}. All points ${models}: their order is surer than each by itself.` +
-    (left > 0 ? ` The table has ${left} more.` : "");
+    `${intervalTitle}. All points ${models}, so their order is more certain than each value.` +
+    (left > 0 ? ` The table has ${left} more points.` : "");
   drawRanges(place, { title: `${title} of each point`, note, axis: { name: title, unit }, items });
 }
 

@@ -278,7 +278,7 @@ export function drawGantt(parent, gantt, foldable = false) {
     chart.resize();
     chart.dispatchAction({ type: "dataZoom", startValue, endValue });
   };
-  const title = "a row for each stream of a rank, not for the first alone";
+  const title = "shows a row for each stream of a rank, not only for the first";
   const streams = toggle("all streams", { title }, drawn.length === rows.length, (all) => fold(!all));
   const search = searchBox(rows, {
     lit: (flags) => {

@@ -23,10 +23,10 @@ async function ask(path, settings) {
   });
   if (response.ok) return response;
   if (response.status === 403) {
-    throw new Error("This address is of an earlier server; open what windtunnel serve prints.");
+    throw new Error("This address belongs to an earlier server; open the address that windtunnel serve prints.");
   }
   const fault = await response.json().catch(() => ({ error: response.statusText }));
-  const what = response.status === 422 ? "These values cannot be" : "The server failed";
+  const what = response.status === 422 ? "These values are not possible" : "The server failed";
   throw new Error(`${what}: ${fault.error}`);
 }
 
@@ -231,7 +231,7 @@ export function drawLive({ name, controls, campaign }, root) {
           current = await answerTo(settings, "/step");
           redraw();
           if (again) continue; // the campaign of what is shown by then is not wanted any more
-          status.textContent = "This is the step; computing its campaign …";
+          status.textContent = "The step is computed; computing the campaign …";
         }
         current = await answerTo(settings);
         const took = Math.round(performance.now() - begin);
@@ -277,30 +277,30 @@ export function drawLive({ name, controls, campaign }, root) {
 
   const brief = element("p", { className: "live-brief" }); // where the figures are out of view
   const tools = division("live-tools");
-  const forget = button("Forget kept state", { title: "shows one state again" }, () => {
+  const forget = button("Forget kept state", { title: "shows a single state again" }, () => {
     keep(null);
     writeAddress();
   });
   forget.disabled = true;
   tools.append(
-    button("Keep for comparison", { title: "shows this state beside what follows" }, () => {
+    button("Keep for comparison", { title: "shows this state next to later ones" }, () => {
       if (!current) return;
       keep(current);
       writeAddress();
     }),
     forget,
-    button("As the scenario has it", { title: "moves everything back" }, () => {
+    button("Reset to the scenario", { title: "sets all values back" }, () => {
       panel.set({});
       update();
     }),
-    button("Save as scenario", { title: "a file for windtunnel run" }, async () => {
+    button("Save as scenario", { title: "writes a file for windtunnel run" }, async () => {
       try {
         saveText(await (await ask("/scenario", panel.settings())).text(), name);
       } catch (fault) {
         tell(fault);
       }
     }),
-    button("Copy address", { title: "of what is shown, for whoever may use this server" }, async () => {
+    button("Copy address", { title: "copies a link to this state, for users of this server" }, async () => {
       try {
         await navigator.clipboard.writeText(location.href);
         status.textContent = "The address of this state is in the clipboard.";

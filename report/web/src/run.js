@@ -62,7 +62,7 @@ export function drawRun({ result, memory, gantt }, charts, inTurn = (_, draw) =>
   if (interval && interval.points.length > 1) {
     row(below(charts), (place) => {
       const note =
-        "Every interval met the same failures. The formula knows one rate, exponential gaps and this tier only.";
+        "All intervals are simulated under the same failures. The formula assumes a constant rate, exponential gaps and this tier alone.";
       drawInterval(panel(place, `${groupTitle("campaign.interval")} (${interval.tier})`, 340, note), interval);
     });
   }

@@ -120,7 +120,7 @@ export function drawSums(element, chart, rows, categories) {
 // with whether they stand back; `used` are the kinds that there are. Returns the sums.
 export function addTools(head, place, chart, { rows, kinds, used, fills, hidden, search, own, critical, redraw }) {
   const sums = drawSums(place, chart, rows, kinds);
-  const title = "let all other tasks stand back";
+  const title = "dims all other tasks";
   const back = critical ? [toggle("critical path", { title }, false, critical)] : [];
   const names = division("");
   legend(names, kinds, [...used].sort((a, b) => a - b), fills, hidden, redraw);

@@ -94,8 +94,8 @@ int global_every(int global, int layers, const Location& where) {
   if (global == 0) return 0;
   const int every = layers / global;
   if (layers / every == global) return every;
-  throw Error(where, fmt::format("{} of {} layers see the whole sequence; modelled is one such "
-                                 "layer at equal distances, or none",
+  throw Error(where, fmt::format("{} of {} layers attend to the whole sequence; only one such "
+                                 "layer at equal distances, or none, is modelled",
                                  global, layers));
 }
 
@@ -141,8 +141,8 @@ void read_mllama(const Config& config, TransformerSpec& model) {
   if (config.find("cross_attention_layers") == nullptr) return;
   const std::size_t layers = config.list("cross_attention_layers").size();
   model.left_out.push_back(
-      fmt::format("cross_attention_layers: {} of {} layers attend to patches of images; they count "
-                  "as attention to the sequence",
+      fmt::format("cross_attention_layers: {} of {} layers attend to patches of images; they are "
+                  "counted as attention to the sequence",
                   layers, model.layers));
 }
 
@@ -290,8 +290,9 @@ void read_pattern(const Config& config, TransformerSpec& model) {
   if (config.find("num_hidden_layers") == nullptr) return;
   const int layers = config.whole("num_hidden_layers");
   if (layers == model.layers) return;
-  throw Error(config.where("num_hidden_layers"),
-              fmt::format("num_hidden_layers: {} and the pattern lists {}", layers, model.layers));
+  throw Error(
+      config.where("num_hidden_layers"),
+      fmt::format("num_hidden_layers is {}, but the pattern lists {}", layers, model.layers));
 }
 
 void read_nemotron_h(const Config& config, TransformerSpec& model) {
@@ -484,8 +485,8 @@ struct UnmodelledType {
   std::string_view has;
 };
 constexpr std::array kUnmodelledTypes = std::to_array<UnmodelledType>({
-    {"rwkv", "a state of its own kind"},
-    {"whisper", "an encoder of sound, which begins with convolutions"},
+    {"rwkv", "layers with another kind of state"},
+    {"whisper", "a sound encoder that begins with convolutions"},
     {"zamba", "layers that share weights"},
     {"zamba2", "layers that share weights"},
 });
@@ -494,23 +495,22 @@ const HuggingFaceType& type_of(const DocumentNode& map, const DocumentNode& whol
   const DocumentNode* node = map.value_of("model_type");
   if (node == nullptr) node = whole.value_of("model_type");
   if (node == nullptr) {
-    throw Error(whole.where, "'model_type' is missing, which a config.json of Hugging Face has");
+    throw Error(whole.where, "'model_type' is missing, so this is no config.json of Hugging Face");
   }
   const auto* found = std::ranges::find(kTypes, node->text, &HuggingFaceType::name);
   if (found != kTypes.end()) return *found;
   const auto* unmodelled = std::ranges::find(kUnmodelledTypes, node->text, &UnmodelledType::name);
   if (unmodelled != kUnmodelledTypes.end()) {
     throw Error(node->where,
-                fmt::format("model_type '{}' is not modelled: it has {}. Start from a model of the "
-                            "library that is nearest to it (base) and state what differs",
+                fmt::format("model_type '{}' is not modelled: it has {}. Start from the most "
+                            "similar model of the library (base) and state the values that differ",
                             unmodelled->name, unmodelled->has));
   }
-  throw Error(
-      node->where,
-      fmt::format("unknown model_type '{}'; known: {}. Write its dimensions down instead "
-                  "(model: {{layers: ..., hidden: ..., heads: ...}}), or start from a model "
-                  "of the library that it is like (base) and state what differs",
-                  node->text, fmt::join(hugging_face_types(), ", ")));
+  throw Error(node->where,
+              fmt::format("unknown model_type '{}'; known: {}. State its dimensions instead "
+                          "(model: {{layers: ..., hidden: ..., heads: ...}}), or start from a "
+                          "similar model of the library (base) and state the values that differ",
+                          node->text, fmt::join(hugging_face_types(), ", ")));
 }
 
 }  // namespace

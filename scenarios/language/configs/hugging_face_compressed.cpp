@@ -59,8 +59,8 @@ void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAtte
                     model.latent.query_rank * model.heads * part.head + out + compressors + indexer;
   const double counted = model.attention_parameters();
   model.left_out.push_back(fmt::format(
-      "an output projection in groups and compressors of keys: the matrices of attention "
-      "count {:.3g} of {:.3g} parameters a layer, {:.2g} % of the operations too {}",
+      "an output projection in groups and compressors of keys: the matrices of attention are "
+      "counted with {:.3g} of {:.3g} parameters per layer, {:.2g} % of the operations too {}",
       counted, is, 100 * 2 * std::abs(is - counted) * layers / token,
       is < counted ? "many" : "few"));
   const double all_keys = model.sparse.top_k;
@@ -68,17 +68,16 @@ void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAtte
   const double more = part.dense * (all_keys - dense_keys) +
                       (layers - part.dense - part.choosing) * (all_keys - window);
   model.left_out.push_back(fmt::format(
-      "layers that read a window of {} keys alone, or all keys compressed by {:.0f} beside "
-      "it: each counts as one that chooses {:.0f} keys, {:.2g} % of the operations of {} tokens "
-      "too {}",
+      "layers that read only a window of {} keys, or also all keys compressed by {:.0f}: each is "
+      "counted as a layer that chooses {:.0f} keys, {:.2g} % of the operations of {} tokens too {}",
       window, part.compression, all_keys,
       100 * 4 * model.heads * part.head * std::abs(more) / token, kLength,
       more < 0 ? "few" : "many"));
   if (const int streams = config.whole_or("hc_mult", 1); streams > 1) {
-    model.left_out.push_back(fmt::format(
-        "hyper-connections: one of {} residual streams counts; the memory of the others and the "
-        "passes that mix them do not",
-        streams));
+    model.left_out.push_back(
+        fmt::format("hyper-connections: only one of {} residual streams is counted, without the "
+                    "memory of the others and the passes that mix them",
+                    streams));
   }
 }
 

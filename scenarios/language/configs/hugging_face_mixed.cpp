@@ -190,8 +190,8 @@ void read_indexer(const MixedConfig& config, int usual_heads, TransformerSpec& m
   if (config.whole_or("index_topk_freq", 1) > 1 || config.find("index_topk_pattern") != nullptr ||
       config.find("indexer_types") != nullptr) {
     model.left_out.emplace_back(
-        "layers that take the choice of keys of a layer before them (index_topk_freq): each counts "
-        "with an indexer of its own");
+        "layers that reuse the choice of keys of an earlier layer (index_topk_freq): each is "
+        "counted with its own indexer");
   }
 }
 
@@ -374,12 +374,12 @@ void name_predictors(const MixedConfig& config, TransformerSpec& model) {
   TransformerSpec with = model;
   with.mtp_layers = modules;
   const double all = model_flops(with, 1, kLength);
-  model.left_out.push_back(fmt::format(
-      "{}: {} {} for multi-token prediction, {} parameters and {:.2g} % of the operations "
-      "with it; where it is trained, state mtp_layers: {}",
-      key, modules, modules == 1 ? "module" : "modules",
-      format_count(with.parameters() - model.parameters()),
-      100 * (1 - model_flops(model, 1, kLength) / all), modules));
+  model.left_out.push_back(
+      fmt::format("{}: {} {} for multi-token prediction, with {} parameters and {:.2g} % of the "
+                  "operations; if it is trained, state mtp_layers: {}",
+                  key, modules, modules == 1 ? "module" : "modules",
+                  format_count(with.parameters() - model.parameters()),
+                  100 * (1 - model_flops(model, 1, kLength) / all), modules));
 }
 
 }  // namespace
@@ -403,14 +403,13 @@ void name_left_out(const DocumentNode& document, const MixedConfig& config,
     }
   }
   if (!training.empty()) {
-    model.left_out.push_back(
-        fmt::format("{}, of how it was trained: state recompute, precision and model.dropout",
-                    fmt::join(training, ", ")));
+    model.left_out.push_back(fmt::format(
+        "{}, which describe how it was trained: state recompute, precision and model.dropout",
+        fmt::join(training, ", ")));
   }
   if (unknown.empty()) return;
   model.left_out.push_back(
-      fmt::format("{}, which no reader of this model_type knows; what {} of the operations is not "
-                  "known here",
+      fmt::format("{}, unknown for this model_type; what share of the operations {} is not known",
                   fmt::join(unknown, ", "), unknown.size() == 1 ? "it takes" : "they take"));
 }
 

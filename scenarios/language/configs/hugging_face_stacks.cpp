@@ -25,10 +25,10 @@ int same_in_both_stacks(const StacksConfig& config, const std::string& what) {
   const int encoder = config.whole("encoder_" + what);
   const int decoder = config.whole("decoder_" + what);
   if (encoder == decoder) return encoder;
-  throw Error(
-      config.where("decoder_" + what),
-      fmt::format("decoder_{}: {} beside {} of the encoder; modelled are stacks of one width", what,
-                  decoder, encoder));
+  throw Error(config.where("decoder_" + what),
+              fmt::format("decoder_{}: {} differs from {} of the encoder; only stacks of the same "
+                          "width are modelled",
+                          what, decoder, encoder));
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ void read_t5(const StacksConfig& config, TransformerSpec& model) {
   model.normalisation = Normalisation::rms_norm;
   model.position = PositionEncoding::none;
   if (config.find("relative_attention_num_buckets") != nullptr) {
-    model.left_out.emplace_back("a bias of each head by distance, which is added to its scores");
+    model.left_out.emplace_back("a bias per head and distance that is added to the scores");
   }
   model.biases = false;
   model.tied_embeddings = config.flag_or("tie_word_embeddings", true);

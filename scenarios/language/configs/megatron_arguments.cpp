@@ -65,8 +65,8 @@ class MegatronArguments {
   }
   static double number(const Setting& setting, std::string_view name) {
     if (setting.value.starts_with("$")) {
-      throw Error(setting.where, fmt::format("{}: '{}' is a variable of the shell; write its value",
-                                             name, setting.value));
+      throw Error(setting.where, fmt::format("{}: '{}' is a shell variable; write its value", name,
+                                             setting.value));
     }
     try {
       return parse_quantity(setting.value, Dimension::number);
@@ -184,10 +184,10 @@ void read_mixer(const Arguments& arguments, const Setting& word, TransformerSpec
     throw Error(
         word.where,
         other != std::string::npos
-            ? fmt::format("the pattern's '{}' is no kind of layer here; known: M (Mamba), G "
+            ? fmt::format("'{}' in the pattern is no known kind of layer; known: M (Mamba), G "
                           "(gated DeltaNet), * (attention), - (MLP), E (experts)",
                           model.pattern[other])
-            : "the pattern has M and G; layers that carry a state are of one kind here");
+            : "the pattern has M and G; only one kind of layers with a state is modelled");
   }
   if (delta) {
     std::ranges::replace(model.pattern, 'G', 'M');
@@ -212,7 +212,7 @@ void read_pattern(const Arguments& arguments, TransformerSpec& model) {
   const int listed = static_cast<int>(model.pattern.size());
   model.layers = arguments.whole_or("--num-layers", listed);
   if (model.layers != listed) {
-    throw Error(word->where, fmt::format("the pattern lists {} layers and --num-layers is {}",
+    throw Error(word->where, fmt::format("the pattern lists {} layers, but --num-layers is {}",
                                          listed, model.layers));
   }
   model.moe.dense_layers = 0;

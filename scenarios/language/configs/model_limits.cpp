@@ -17,7 +17,7 @@ void check_sizes(std::string_view path, const Spec& spec, const Location& where)
     if (field.scalar != ScalarType::integer || field.in_entry == InEntry::never) continue;
     const double value = value_in(spec, field)->number;
     if ((value == 0 && zero_is_open(field)) || field.admits(value)) continue;
-    throw Error(where, fmt::format("{}: {} is not from {:.0f} to {:.0f}", field.path, value,
+    throw Error(where, fmt::format("{}: {} must be from {:.0f} to {:.0f}", field.path, value,
                                    field.low, field.high));
   }
 }
@@ -31,7 +31,7 @@ void check_limits(const TransformerSpec& model, const Location& where) {
   if (model.sparse.heads > 0) check_sizes("model.sparse", model.sparse, where);
   if (model.mamba.state > 0) check_sizes("model.mamba", model.mamba, where);
   if (model.heads % model.kv_heads != 0) {
-    throw Error(where, fmt::format("{} heads do not share {} key and value heads evenly",
+    throw Error(where, fmt::format("{} heads are no multiple of {} key and value heads",
                                    model.heads, model.kv_heads));
   }
   if (model.head_width == 0 && model.hidden % model.heads != 0) {

@@ -201,7 +201,7 @@ class ScriptReader {
       } else if (peek() == '#') {
         read_comment();
       } else if (words.size() > kMostWords) {
-        throw Error(here(), "a command of more words than any that is launched");
+        throw Error(here(), "the command has more words than a launch command can have");
       } else {
         read_word(words);
         if (ends_pattern_ || (words.size() == 1 && opens_branch(words[0]))) return;
@@ -333,7 +333,7 @@ class ScriptReader {
         word.text += take();
       }
     }
-    if (quote != 0) throw Error(word.where, fmt::format("the quote {} does not end", quote));
+    if (quote != 0) throw Error(word.where, fmt::format("the quote {} is not closed", quote));
     if (word.text.empty() && !word.quoted) return;
     if (in_array || !assign_if(word, words)) words.push_back(word);
   }
@@ -392,7 +392,7 @@ class ScriptReader {
         read_word(items, true);
       }
     }
-    if (ended()) throw Error(word.where, "the parenthesis ( does not end");
+    if (ended()) throw Error(word.where, "the parenthesis ( is not closed");
     take();
     if (skips()) return;
     const bool adds = word.text.ends_with("+=");
@@ -438,7 +438,7 @@ class ScriptReader {
     use(found->second);
     for (const ScriptWord& each : found->second.words) {
       if (words.size() > kMostWords) {
-        throw Error(word.where, "a command of more words than any that is launched");
+        throw Error(word.where, "the command has more words than a launch command can have");
       }
       if (quoted || each.text.find(' ') == std::string::npos) {
         words.push_back(each);

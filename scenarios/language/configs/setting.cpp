@@ -102,7 +102,7 @@ std::vector<Setting> settings_of_document(const std::string& text, const std::st
   const DocumentNode document = parse_document(text, path);
   if (document.kind != DocumentNode::Kind::map) {
     throw Error(document.where.file.empty() ? Location{path, 1, 1} : document.where,
-                "holds no names with values");
+                "contains no names with values");
   }
   std::vector<Setting> settings;
   flatten(document, "", settings);

@@ -27,7 +27,7 @@ void add_collectives(std::string_view name, std::string_view usual,
   };
   rows.push_back(map_row(path(""), shorthand("algorithm"), example(usual), help));
   rows.push_back(name_row(path(".algorithm"), names(algorithms), example(usual),
-                          "auto, the default: what costs least"));
+                          "default: auto, the one with the least cost"));
   rows.push_back(name_row(path(".protocol"), names(names_of<Protocol>()), example("simple"),
                           "NCCL's wire format; default: auto"));
 }
@@ -75,35 +75,37 @@ Rows choice_rows(const PathsBelow& path, bool named) {
                names(names_listed<compressor_kinds>), example("powersgd"),
                "windtunnel list compressors describes each and its keys"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
-               "among whom compressed gradients travel: all replicas; or across nodes only (on a "
-               "fabric of sites: across sites; of shards with copies: across these), after a dense "
-               "reduce-scatter inside; auto: across on a fabric of sites, and of shards with "
-               "copies what is no sum. Of tp, cp and ep: in all groups, or only in those that "
-               "leave a node"),
+               "who exchanges compressed gradients: all replicas; or only across nodes (on a "
+               "fabric of sites: across sites; with copies of shards: across the copies), after a "
+               "dense reduce-scatter inside; auto: across on a fabric of sites, and with copies of "
+               "shards for compressors that do not sum. For tp, cp and ep: all groups, or only "
+               "groups that span nodes"),
       whole_row(path(".rank"), sets<&CompressorChoice::rank>, range(1, 1e6), optional, example("4"),
-                "of the low-rank factors"),
+                "rank of the low-rank factors"),
       choice_row(path(".density"), sets<&CompressorChoice::density>, above(0, 1), optional,
                  example("0.001"), "share of the elements that is kept"),
       whole_row(path(".bits"), sets<&CompressorChoice::bits>, range(1, 32), optional, example("4"),
-                "of a quantised element"),
+                "bits of a quantised element"),
       whole_row(path(".block"), sets<&CompressorChoice::block>, range(1, 1e8), optional,
-                example("512"), "elements with one scale; side of a chunk"),
+                example("512"), "elements that share one scale; side of a chunk"),
       choice_row(path(".warmup"), sets<&CompressorChoice::warmup>, above(0, 1), optional,
                  example("0.15"),
-                 "share of the run before it starts, with dense gradients; a step is predicted as "
-                 "after it"),
+                 "share of the run, at its start, with dense gradients; the predicted step is one "
+                 "after the warm-up"),
       choice_row(path(".every"), sets<&CompressorChoice::every>, range(1, 1e9), optional,
                  example("32"), "steps between synchronisations, or between exact thresholds"),
-      choice_row(
-          path(".error"), sets<&CompressorChoice::error>, above(0, 1e3), optional, example("1"),
-          "lgreco: allowed error, relative to that of its base with one choice for all layers"),
+      choice_row(path(".error"), sets<&CompressorChoice::error>, above(0, 1e3), optional,
+                 example("1"),
+                 "lgreco: allowed error, relative to the error of its base with one choice for all "
+                 "layers"),
       name_row(path(".feedback"), sets<&CompressorChoice::feedback>, optional, example("ef"),
                "what happens to the part that is not sent"),
       name_row(path(".base"), sets<&CompressorChoice::base>, optional, names(base_names),
-               example("powersgd"), "lgreco: the method whose numbers it chooses by layer"),
+               example("powersgd"),
+               "lgreco: the base compressor whose number it chooses per layer"),
       text_row(path(".errors"), example("errors.csv"),
-               "lgreco: measured errors, a CSV file beside this one with the columns layer, rows, "
-               "columns, number, error; layers that it does not list have assumed ones"),
+               "lgreco: measured errors, a CSV file in the same folder with the columns layer, "
+               "rows, columns, number, error; errors of layers that are not listed are assumed"),
   };
 }
 
@@ -123,63 +125,65 @@ Rows communication_rows() {
                  above(0, 1e15), "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"),
       choice_row("communication.bucket_elements", sets<&Communication::bucket_elements>,
                  Dimension::count, range(0, 1e13), example("134217728"),
-                 "gradients that are reduced together, counted, as parts of one buffer of them all "
-                 "(Megatron-Core); goes before communication.bucket; 0: bytes count"),
+                 "number of gradients that are reduced together, as parts of one buffer "
+                 "(Megatron-Core); overrides communication.bucket; 0: communication.bucket counts"),
       choice_row("communication.bucket_elements_per_replica",
                  sets<&Communication::bucket_elements_per_replica>, Dimension::count,
                  range(0, 1e10), example("1 M"),
-                 "elements of a bucket at least, times layout.dp (Megatron-Core: 1 M beside "
-                 "bucket_elements 40 M)"),
+                 "a bucket has at least this many elements times layout.dp (Megatron-Core: 1 M, "
+                 "with bucket_elements 40 M)"),
       choice_row("communication.first_bucket", sets<&Communication::first_bucket_bytes>,
                  Dimension::bytes, range(0, 1e15), example("1 MiB"),
-                 "of the bucket that is ready first (DDP: 1 MiB); 0: as the others"),
+                 "size of the bucket that is ready first (DDP: 1 MiB); 0: as the others"),
       choice_row("communication.partition", sets<&Communication::partition_bytes>, Dimension::bytes,
-                 range(1e3, 1e15), "overlap: priority: gradient bytes that go at once"),
+                 range(1e3, 1e15), "overlap: priority: gradient bytes in one partition"),
       choice_row("communication.credit", sets<&Communication::credit_bytes>, Dimension::bytes,
-                 range(0, 1e15), "overlap: priority: bytes under way, which nothing overtakes"),
+                 range(0, 1e15),
+                 "overlap: priority: bytes in flight, which later partitions cannot overtake"),
       name_row("communication.aggregation", sets<&Communication::aggregation>,
                "who sums gradients: the GPUs, or parameter servers"),
       map_row("communication.robust", shorthand("rule"), example("{rule: krum, faulty: 2}"),
-              "what becomes of gradients in place of their sum, so that faulty replicas cannot "
-              "spoil it"),
+              "an aggregation of gradients that replaces their sum, so that faulty replicas do no "
+              "harm"),
       name_row("communication.robust.rule", sets<&RobustAggregation::rule>, required,
                example("krum"),
-               "none: their sum; by coordinate (median, trimmed-mean), the gradient nearest to its "
-               "neighbours or the mean of those (krum, multi-krum), least squares reweighted "
-               "(flag), the mean of the models nearest to one's own (monna)"),
+               "none: the sum; per coordinate (median, trimmed-mean); the gradient closest to its "
+               "neighbours, or the mean of such gradients (krum, multi-krum); reweighted least "
+               "squares (flag); the mean of the models closest to a replica's own (monna)"),
       whole_row("communication.robust.faulty", sets<&RobustAggregation::faulty>, range(0, 1e6),
-                optional, example("2"), "replicas that may be faulty (f); default: 1"),
+                optional, example("2"), "number of replicas that may be faulty (f); default: 1"),
       name_row("communication.robust.form", sets<&RobustAggregation::form>, optional,
                example("sliced"),
-               "every rank has all gradients (gathered, the default), or its part of them and "
-               "gathers the result (sliced)"),
+               "every rank gets all gradients (gathered, the default), or only its part of them "
+               "and then gathers the result (sliced)"),
       whole_row("communication.robust.iterations", sets<&RobustAggregation::iterations>,
-                range(1, 1e4), optional, example("5"), "flag: of the least squares; default: 5"),
+                range(1, 1e4), optional, example("5"),
+                "flag: iterations of the least squares; default: 5"),
       whole_row("communication.servers", sets<&Communication::servers>, range(1, 1e6), optional,
                 example("8"),
-                "aggregation: parameter-server: servers that are not nodes of the cluster; "
-                "default: the host of every node is a server"),
+                "aggregation: parameter-server: number of servers outside of the cluster; default: "
+                "the host of every node is a server"),
       name_row("communication.embeddings", sets<&Communication::embeddings>, example("all-to-all"),
-               "gradients of an embedding: the whole table reduced (dense), or the rows that a "
-               "step touches, gathered or exchanged by columns (EmbRace)"),
+               "how gradients of an embedding are exchanged: the whole table is reduced (dense), "
+               "or the rows that a step touches are gathered or exchanged by columns (EmbRace)"),
       whole_row("communication.boundary_rank", sets<&Communication::boundary_rank>, range(1, 1e6),
                 optional, example("8"),
-                "columns of the low-rank factor that crosses a pipeline cut in place of "
-                "activations, and of its gradient (SFT); default: activations cross"),
+                "columns of the low-rank factor that stages send instead of activations, and of "
+                "its gradient (SFT); default: activations are sent"),
       name_row("communication.fidelity", sets<&Communication::fidelity>,
-               "collectives by formula (closed), as flows that share links, or flows only where "
-               "links are shared (auto)"),
+               "collectives are computed by formula (closed), as flows that share links (flows), "
+               "or as flows only where links are shared (auto)"),
       name_row("communication.inner", sets<&Communication::inner>, example("tasks"),
-               "collectives of tensor, context and expert parallelism: as seconds of the passes "
-               "that contain them (folded), as tasks of their own, which share links and wait for "
-               "slow ranks (tasks), or tasks only where that can matter (auto)"),
-      name_row(
-          "communication.law", by_default("auto"), names({"auto", "nccl", "constants"}),
-          example("constants"),
-          "what a collective's steps and bytes cost, and which one runs: by the calibration's law "
-          "of the network, or NCCL's own model of the node and transport (nccl); by the "
-          "calibration's five constants, the cheapest algorithm in Simple (constants); auto: nccl, "
-          "but constants where they were fitted on the machine or NCCL does not run on it"),
+               "collectives of tensor, context and expert parallelism are part of the duration of "
+               "passes (folded), separate tasks that share links and wait for slow ranks (tasks), "
+               "or tasks only where that can matter (auto)"),
+      name_row("communication.law", by_default("auto"), names({"auto", "nccl", "constants"}),
+               example("constants"),
+               "which model gives the cost of a collective and chooses its algorithm: the "
+               "calibration's law of the network, or else NCCL's own model of node and transport "
+               "(nccl); the five constants of the calibration with the cheapest algorithm in "
+               "protocol Simple (constants); auto: nccl, but constants if these were fitted on "
+               "this machine or NCCL does not run on it"),
   };
   return joined({own, compressor_rows(), collective_rows()});
 }
@@ -192,16 +196,16 @@ Rows compressor_rows() {
                 "of the gradients")},
        choice_rows({"communication.compressor"}, false),
        {list_row("compress", example("[{axis: dp, name: powersgd}, {axis: ep, name: fp8}]"),
-                 "compressors by axis, each axis once; axis dp takes the place of "
-                 "communication.compressor"),
+                 "compressors by axis, each axis once; axis dp replaces communication.compressor"),
         map_row("compress.*", example("{axis: ep, name: fp8, passes: dispatch}"),
                 "the compressor of an axis"),
         name_row("compress.*.axis", required, names(axes), example("ep"),
-                 "dp: gradients; tp, cp, ep and pp: activations and their gradients, which only "
-                 "what quantises each element goes with"),
+                 "dp: gradients; tp, cp, ep and pp: activations and their gradients, for which a "
+                 "compressor must quantise every element"),
         name_row("compress.*.passes", sets<&CompressorChoice::passes>, optional,
                  example("dispatch"),
-                 "of ep: both ways, or only what tokens bring to their experts")},
+                 "axis ep: compresses both directions, or only tokens on their way to the experts "
+                 "(dispatch)")},
        choice_rows({"compress.*"}, true),
        {map_row("sync.*.compressor", shorthand("name"), example("{name: int4}"),
                 "the compressor of the exchanges at this level")},

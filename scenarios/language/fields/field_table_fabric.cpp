@@ -22,36 +22,36 @@ Rows form_rows() {
   return {
       map_row("cluster.fabric", shorthand("base"),
               example("{topology: rail-fat-tree, nodes_per_pod: 384}"),
-              "the network between nodes: a name of the library, or its form"),
+              "the network between nodes: a name of the library, or its topology and sizes"),
       name_row("cluster.fabric.base", by_default("full-bisection"),
                names(names_listed<library_fabrics>), "the fabric of the library to start from"),
       whole_row("cluster.fabric.nodes", sets<&Cluster::machine_nodes>, range(1, kMostNodes),
                 optional, example("512"),
-                "that it joins, where the job has only some of them: the first ones, or those of "
-                "layout.placement; left out: those of the job"),
+                "nodes that the fabric joins, if there are more than the job uses (the first ones, "
+                "or those of layout.placement); default: the nodes of the job"),
       name_row(
           "cluster.fabric.topology", sets<&FabricSpec::topology>, in_every_entry,
           example("rail-fat-tree"),
-          "NIC i of each node of a pod on a rail of its own (joined above the pods, or not at "
-          "all), all NICs of a pod on one level of leaves, three levels of switches, a grid with "
-          "wrap-around, groups of routers, sites on a wide-area network, or any list of cables"),
+          "NICs i of all nodes of a pod on rail i (rails joined above the pods, or not at all); "
+          "all NICs of a pod on one level of leaves; three levels of switches; a grid with "
+          "wrap-around; groups of routers; sites on a wide-area network; or any list of cables"),
       name_row("cluster.fabric.transport", sets<&FabricSpec::transport>, in_every_entry,
-               example("infiniband"), "wire and software beneath a collective between nodes"),
+               example("infiniband"), "wire and software that carry collectives between nodes"),
       name_row("cluster.fabric.routing", sets<&FabricSpec::routing>, in_entry, example("ecmp"),
-               "who picks among equal ways: packets take all, a hash of the connection, parts of a "
-               "connection in turn, or the least loaded way; adaptive: on a dragonfly, detours "
-               "too, as far as they relieve the busiest link"),
+               "how one of several equal paths is chosen: packets use all paths, by a hash of the "
+               "connection, for parts of a connection in turn, or the least loaded path; adaptive: "
+               "on a dragonfly also detours, as far as they relieve the busiest link"),
       whole_row("cluster.fabric.uplinks", sets<&FabricSpec::uplinks>, in_entry, of_trees,
                 range(1, 1e5), example("16"),
-                "parallel links of the bundle above a leaf or pod, where the routing is not spray; "
-                "left out: as many as NICs below, divided by the oversubscription"),
+                "parallel links above a leaf or pod, if the routing is not spray; default: the "
+                "NICs below, divided by the oversubscription"),
       whole_row("cluster.fabric.parts", sets<&FabricSpec::parts>, in_entry, range(1, 1000),
                 example("2"),
-                "of a connection under split-single-path; left out: as the fabric has"),
+                "parts of a connection under split-single-path; default: as the fabric has"),
       whole_row("cluster.fabric.routing_seed", sets<&FabricSpec::routing_seed>, range(0, 1e8),
-                example("1"), "of ecmp's hash; left out: as the fabric has"),
+                example("1"), "seed of ecmp's hash; default: as the fabric has"),
       duration_row("cluster.fabric.hop_latency", sets<&FabricSpec::hop_latency_s>, in_every_entry,
-                   example("300 ns"), "of one switch with its cables"),
+                   example("300 ns"), "latency of one switch with its cables"),
   };
 }
 
@@ -62,27 +62,28 @@ Rows tree_rows() {
                 "nodes of a pod; 0: one pod holds all"),
       fact_row("cluster.fabric.pod_oversubscription", sets<&FabricSpec::pod_oversubscription>,
                in_entry, of_trees, range(1, 1e6), example("7"),
-               "NIC bandwidth of a pod / bandwidth of its uplinks"),
+               "total NIC bandwidth of a pod, divided by the bandwidth of its uplinks"),
       whole_row("cluster.fabric.nodes_per_leaf", sets<&FabricSpec::nodes_per_leaf>, in_entry,
                 of({Topology::clos}), range(1, kMostNodes), example("16"), "of a clos"),
       fact_row("cluster.fabric.leaf_oversubscription", sets<&FabricSpec::leaf_oversubscription>,
                in_entry, of({Topology::clos}), range(1, 1e6), example("2"),
-               "of a clos: NIC bandwidth of a leaf / bandwidth of its uplinks"),
+               "of a clos: total NIC bandwidth of a leaf, divided by the bandwidth of its uplinks"),
   };
 }
 
 Rows direct_rows() {
   return {
       list_row("cluster.fabric.dimensions", of({Topology::torus}), example("[4, 4, 4]"),
-               "of a torus: its nodes are their product"),
+               "of a torus: nodes along each dimension; their product is the number of nodes"),
       whole_row("cluster.fabric.dimensions.*", range(1, kMostNodes), example("4"),
                 "nodes in one dimension"),
       bandwidth_row("cluster.fabric.link", sets<&FabricSpec::link_Bps>, in_entry,
                     of({Topology::torus}), example("50 GB/s"),
-                    "of a torus: a cable, per direction; left out: that of a NIC"),
-      list_row("cluster.fabric.dimension_links", of({Topology::torus}),
-               example("[50 GB/s, 50 GB/s, 3 GB/s]"),
-               "of a torus: a cable of each dimension, per direction, in place of `link`"),
+                    "of a torus: bandwidth of a cable, per direction; default: that of a NIC"),
+      list_row(
+          "cluster.fabric.dimension_links", of({Topology::torus}),
+          example("[50 GB/s, 50 GB/s, 3 GB/s]"),
+          "of a torus: bandwidth of a cable of each dimension, per direction, instead of `link`"),
       bandwidth_row("cluster.fabric.dimension_links.*", example("50 GB/s"),
                     "of the cables of one dimension"),
       whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
@@ -91,10 +92,11 @@ Rows direct_rows() {
                 of({Topology::dragonfly}), range(1, 1e4), example("32"), "of a dragonfly"),
       bandwidth_row("cluster.fabric.local", sets<&FabricSpec::local_Bps>, in_entry,
                     of({Topology::dragonfly}), example("25 GB/s"),
-                    "of a dragonfly: between two routers of a group, per direction"),
-      bandwidth_row("cluster.fabric.global", sets<&FabricSpec::global_Bps>, in_entry,
-                    of({Topology::dragonfly}), example("100 GB/s"),
-                    "of a dragonfly: between two groups, the whole bundle, per direction"),
+                    "of a dragonfly: bandwidth between two routers of a group, per direction"),
+      bandwidth_row(
+          "cluster.fabric.global", sets<&FabricSpec::global_Bps>, in_entry,
+          of({Topology::dragonfly}), example("100 GB/s"),
+          "of a dragonfly: bandwidth of the whole bundle between two groups, per direction"),
   };
 }
 
@@ -102,21 +104,22 @@ Rows site_rows() {
   return {
       list_row("cluster.fabric.sites", of({Topology::sites}),
                example("[{name: north, nodes: 16}, {name: south, nodes: 16}]"),
-               "islands with a fat tree of their own, the nodes in order"),
+               "sites, each with its own fat tree, with the nodes in order"),
       map_row("cluster.fabric.sites.*", example("{name: north, nodes: 16}"), "one island"),
       text_row("cluster.fabric.sites.*.name", sets<&SiteSpec::name>, required, example("north"),
-               "what its links are called by"),
+               "name of the site, which is part of the names of its links"),
       whole_row("cluster.fabric.sites.*.nodes", sets<&SiteSpec::nodes>, range(1, kMostNodes),
                 required, example("16"), "of it"),
       bandwidth_row("cluster.fabric.sites.*.nic", sets<&SiteSpec::nic_Bps>, optional,
-                    example("200 Gb/s"), "per NIC and direction; left out: as the node has"),
+                    example("200 Gb/s"),
+                    "bandwidth per NIC and direction; default: that of the node"),
       name_row("cluster.fabric.sites.*.transport", sets<&SiteSpec::transport>, optional,
-               example("roce"), "inside the site; left out: as the fabric"),
+               example("roce"), "oversubscription inside the site; default: that of the fabric"),
       bandwidth_row("cluster.fabric.wan", sets<&FabricSpec::wan_Bps>, in_entry,
                     of({Topology::sites}), example("400 Gb/s"),
-                    "access of a site to the others, per direction"),
+                    "bandwidth between a site and the wide-area network, per direction"),
       duration_row("cluster.fabric.wan_latency", sets<&FabricSpec::wan_latency_s>, in_entry,
-                   of({Topology::sites}), example("10 ms"), "between two sites, one way"),
+                   of({Topology::sites}), example("10 ms"), "latency between two sites, one way"),
   };
 }
 
@@ -127,14 +130,14 @@ Rows graph_rows() {
       map_row("cluster.fabric.edges.*", example("{a: node 0, b: leaf, bandwidth: 400 Gb/s}"),
               "one cable"),
       text_row("cluster.fabric.edges.*.a", sets<&EdgeSpec::a>, required, example("node 0"),
-               "an end: 'node 3' with all its NICs, 'node 3 nic 1', or any other name, which is a "
-               "switch"),
+               "an end of the cable: 'node 3' with all its NICs, 'node 3 nic 1', or any other "
+               "name, which is a switch"),
       text_row("cluster.fabric.edges.*.b", sets<&EdgeSpec::b>, required, example("leaf"),
                "the other end"),
       bandwidth_row("cluster.fabric.edges.*.bandwidth", sets<&EdgeSpec::bandwidth_Bps>, required,
                     example("400 Gb/s"), "per direction"),
       text_row("cluster.fabric.edges_file", of({Topology::graph}), example("fabric.csv"),
-               "the cables as a CSV file with the columns a, b, bandwidth, beside the scenario"),
+               "the cables as a CSV file in the same folder with the columns a, b, bandwidth"),
   };
 }
 
@@ -142,8 +145,8 @@ Rows graph_rows() {
 Rows state_rows() {
   return {
       map_row("cluster.fabric.measured", example("{all_reduce: 160 GB/s, all_gather: 170 GB/s}"),
-              "bus bandwidth (nccl-tests' busbw) of one group over all GPUs, where somebody "
-              "measured it; bounds the collectives between nodes"),
+              "measured bus bandwidth (nccl-tests' busbw) of one group over all GPUs; it is an "
+              "upper bound for collectives between nodes"),
       bandwidth_row("cluster.fabric.measured.all_reduce", example("160 GB/s"), "of all-reduce"),
       bandwidth_row("cluster.fabric.measured.all_gather", example("170 GB/s"), "of all-gather"),
       bandwidth_row("cluster.fabric.measured.reduce_scatter", example("170 GB/s"),
@@ -154,42 +157,45 @@ Rows state_rows() {
       map_row("cluster.fabric.faults.*", example("{link: pod-up 3 rail 2, factor: 0.5}"),
               "one link"),
       text_row("cluster.fabric.faults.*.link", sets<&LinkFault::link>, required,
-               example("pod-up 3 rail 2"), "its name; of a wrong one the error names the nearest"),
+               example("pod-up 3 rail 2"),
+               "name of the link; for a wrong name the error shows the closest one"),
       fact_row(
           "cluster.fabric.faults.*.factor", sets<&LinkFault::factor>, range(0, 1), example("0.5"),
-          "share of the bandwidth that is left; 0: failed, and avoided where there is another way"),
+          "share of the bandwidth that is left; 0: failed, and avoided if there is another path"),
       list_row("cluster.fabric.background", by_default("[]"),
-               example("[{links: global, load: 0.3}]"),
-               "what other people's traffic takes of links"),
+               example("[{links: global, load: 0.3}]"), "traffic of others on links"),
       map_row("cluster.fabric.background.*", example("{links: global, load: 0.3}"),
-              "of one link, or of many"),
+              "traffic on one link, or on many"),
       text_row("cluster.fabric.background.*.links", sets<&BackgroundLoad::links>, required,
                example("global"),
-               "the name of one, or the words with which those of all begin: nic-out, pod-up, "
-               "global 3; of a wrong one the error names the nearest"),
+               "the name of a link, or the beginning of the names of several: nic-out, pod-up, "
+               "global 3; for a wrong name the error shows the closest one"),
       fact_row("cluster.fabric.background.*.load", sets<&BackgroundLoad::load>, range(0, 0.999),
                required, example("0.3"), "share of the bandwidth that it takes on average"),
       fact_row("cluster.fabric.background.*.duty", sets<&BackgroundLoad::duty>, range(0.001, 1),
                example("0.4"),
-               "share of the time in bursts, which take load / duty of the bandwidth; nothing is "
-               "taken between two; 1: the load is there all the time"),
+               "share of the time with bursts, each of which takes load / duty of the bandwidth; "
+               "1: the load is constant"),
       fact_row("cluster.fabric.background.*.burst", sets<&BackgroundLoad::burst_s>,
                Dimension::seconds, range(1e-5, 1e6), optional, example("50 ms"),
-               "mean length of a burst; lengths are drawn, for each link on its own"),
+               "mean length of a burst; lengths are random and independent for each link"),
       whole_row("cluster.fabric.background_seed", sets<&FabricSpec::background_seed>, range(0, 1e8),
-                example("2"), "of the bursts: vary it"),
+                example("2"), "seed of the bursts; vary it to see their effect"),
       map_row("cluster.fabric.variation",
               example("{sigma: 0.02, slow_share: 0.01, slow_factor: 0.5}"),
-              "NICs (with cable and port) are not equal: each runs at a factor drawn once from a "
-              "log-normal below 1"),
+              "differences between NICs (with cable and port): each runs at a fixed random share "
+              "of its bandwidth, from a log-normal law below 1"),
       fact_row("cluster.fabric.variation.sigma", sets<&NicVariation::sigma>, range(0, 2), optional,
-               example("0.02"), "of the logarithm of the factor"),
+               example("0.02"), "standard deviation of the logarithm of the factor"),
       fact_row("cluster.fabric.variation.slow_share", sets<&NicVariation::slow_share>, range(0, 1),
-               optional, example("0.01"), "of the NICs, drawn around slow_factor instead"),
+               optional, example("0.01"),
+               "share of the NICs whose factor is drawn around slow_factor instead"),
       fact_row("cluster.fabric.variation.slow_factor", sets<&NicVariation::slow_factor>,
-               above(0, 1), optional, example("0.5"), "of the bandwidth of the slow ones"),
+               above(0, 1), optional, example("0.5"),
+               "share of the bandwidth that slow NICs reach"),
       fact_row("cluster.fabric.variation.slow_sigma", sets<&NicVariation::slow_sigma>, range(0, 2),
-               optional, example("0.1"), "of the logarithm of their factor"),
+               optional, example("0.1"),
+               "standard deviation of the logarithm of the factor of slow NICs"),
       whole_row("cluster.fabric.variation.seed", sets<&NicVariation::seed>, range(0, 1e8), optional,
                 example("1"), "of the drawing"),
   };

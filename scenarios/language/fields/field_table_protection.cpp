@@ -12,18 +12,18 @@ Rows tier_rows() {
   return {
       name_row("snapshots", or_list, by_default("[]"), names(names_listed<snapshot_schemes>),
                Scope::campaign, example("gemini"),
-               "where copies of the training state go, the nearest first: a list of tiers, or the "
-               "name of a published scheme, see `windtunnel list snapshots`"),
+               "where copies of the training state are kept, the nearest first: a list of tiers, "
+               "or the name of a published scheme, see `windtunnel list snapshots`"),
       map_row("snapshots.*", example("{tier: storage, every: 1 h}"), "one tier"),
       name_row("snapshots.*.tier", sets<&SnapshotTier::place>, required, example("storage"),
-               "where the bytes go: memory of the own node, of a group of nodes, disks of the "
-               "nodes, shared storage; or nowhere: the replicas that hold the same state are read "
-               "after a failure"),
+               "where the bytes are written: memory of the same node, memory of a group of nodes, "
+               "disks of the nodes, shared storage; or nowhere (replicas): after a failure the "
+               "state is read from replicas that hold it"),
       interval_row("snapshots.*.every", or_map, above(0), Scope::campaign, example("10 iterations"),
                    "iterations or time between two snapshots; all tiers but replicas need it"),
       choice_row("snapshots.*.every.overhead", sets<&SnapshotTier::every_overhead>, above(0, 1),
                  required, Scope::campaign, example("0.035"),
-                 "as often as costs at most this share of the time (CheckFreq)"),
+                 "as often as possible at a cost of at most this share of the time (CheckFreq)"),
       name_row("snapshots.*.mode", sets<&SnapshotTier::mode>, example("lazy"),
                "training waits until the copy is complete (sync), until the bytes are in pinned "
                "host memory (async), or only before the optimizer changes what is still being "
@@ -38,18 +38,18 @@ Rows tier_rows() {
 Rows code_rows() {
   return {
       map_row("snapshots.*.code", shorthand("name"), example("{name: xor, data: 4}"),
-              "copies or parity that make up for lost members"),
+              "copies or parity blocks that replace lost members"),
       name_row("snapshots.*.code.name", sets<&ErasureCode::name>, required, example("rs"),
-               "further copies; XOR; Reed-Solomon; weights twice, from which the optimizer's state "
-               "is computed again (scope: node)"),
+               "further copies; XOR; Reed-Solomon; a second copy of the weights, from which the "
+               "optimizer's state is recomputed (scope: node)"),
       whole_row("snapshots.*.code.data", sets<&ErasureCode::data>, range(1, 255), optional,
                 example("4"),
-                "members whose bytes one stripe protects; copies: 1; xor with scope: node: the "
-                "node's GPUs less one"),
+                "members whose data one stripe protects; for copies 1; for xor with scope: node "
+                "the node's GPUs less one"),
       whole_row("snapshots.*.code.parity", sets<&ErasureCode::parity>, range(1, 255), optional,
                 example("1"),
-                "members that may be lost: further copies, or parity; default and only choice for "
-                "xor: 1"),
+                "members that may be lost: number of further copies, or of parity blocks; for xor "
+                "always 1"),
       name_row("snapshots.*.code.scope", names({"nodes", "node"}), example("nodes"),
                "members are nodes, or the keeper processes of one node; default: node for "
                "host-memory, else nodes"),
@@ -57,7 +57,7 @@ Rows code_rows() {
                true_name("gpu"), example("gpu"),
                "on CPU cores after the copy to the host, or on the GPU before it"),
       fact_row("snapshots.*.code.cores", sets<&ErasureCode::cpu_cores>, above(0, 1e4),
-               "of each node that encode"),
+               "cores of each node that encode"),
       name_row("snapshots.*.code.placement", sets<&ErasureCode::spread>,
                names({"adjacent", "spread"}), true_name("spread"), example("spread"),
                "members of a code are neighbouring nodes (adjacent), or spread over the whole "
@@ -69,27 +69,30 @@ Rows copy_rows() {
   return {
       bandwidth_row("snapshots.*.copy_limit", sets<&SnapshotTier::copy_limit_Bps>, optional,
                     example("20 GB/s"),
-                    "of one GPU's copy to the host; default: as fast as it goes"),
+                    "upper limit of the rate of one GPU's copy to the host; default: none"),
       fact_row("snapshots.*.changed", sets<&SnapshotTier::changed_share>, above(0, 1),
                example("0.1"),
                "share of the state that a differential snapshot moves; see full_every"),
       fact_row("snapshots.*.quantised", sets<&SnapshotTier::quantised_share>, above(0, 1),
-               example("0.25"), "size after quantisation / size before it"),
+               example("0.25"), "size after quantisation, divided by the size before"),
       whole_row("snapshots.*.full_every", sets<&SnapshotTier::full_every>, range(1, 1e6),
                 example("10"),
-                "one snapshot in this many moves the whole state, the others what changed"),
+                "one snapshot in this many moves the whole state, the others only what changed"),
       name_row("snapshots.*.when_busy", sets<&SnapshotTier::when_busy>, Scope::campaign, optional,
                example("queue"),
-               "when a snapshot should begin and the last is not complete: skip it, queue one in "
-               "host memory, or block training; default: the writer's, else block"),
-      whole_row("snapshots.*.kept", sets<&SnapshotTier::kept>, range(1, kMostKeptCopies),
-                Scope::campaign, "complete copies on storage and disks; memory keeps the newest"),
+               "what happens if a snapshot is due before the last is complete: it is skipped "
+               "(skip), waits in host memory (queue), or training waits (block); default: as the "
+               "writer does, else block"),
+      whole_row(
+          "snapshots.*.kept", sets<&SnapshotTier::kept>, range(1, kMostKeptCopies), Scope::campaign,
+          "number of complete copies kept on storage and disks; memory keeps only the newest"),
       name_row("snapshots.*.layout", sets<&SnapshotTier::any_layout>, names({"own", "any"}),
                true_name("any"), example("any"),
-               "which layout can load it: the one that wrote it, or any (Universal Checkpointing)"),
+               "which layouts can load a snapshot: the one that wrote it, or any (Universal "
+               "Checkpointing)"),
       duration_row("snapshots.*.coordination", sets<&SnapshotTier::coordination_s>,
                    example("0.5 s"),
-                   "additional time that training waits in each snapshot: planning, barriers"),
+                   "additional time that training waits for each snapshot: planning, barriers"),
   };
 }
 
@@ -102,43 +105,45 @@ Rows writer_rows() {
                example("torch-save"), "the software to start from"),
       bandwidth_row("snapshots.*.writer.write", sets<&SnapshotWriter::write_Bps>, optional,
                     example("1 GB/s"),
-                    "of one process, from host memory to files; default: the software's"),
+                    "rate of one process from host memory to files; default: that of the software"),
       bandwidth_row("snapshots.*.writer.read", sets<&SnapshotWriter::read_Bps>, optional,
                     example("2 GB/s"),
-                    "of one process, from files to host memory; default: the software's"),
+                    "rate of one process from files to host memory; default: that of the software"),
       bandwidth_row("snapshots.*.writer.copy", sets<&SnapshotWriter::copy_Bps>, optional,
                     example("6 GB/s"),
-                    "of one process, between GPU and host memory that is not pinned; default: the "
-                    "software's"),
+                    "rate of one process between GPU and unpinned host memory; default: that of "
+                    "the software"),
       duration_row("snapshots.*.writer.start", sets<&SnapshotWriter::start_s>, optional,
-                   example("0.5 s"), "before the first byte is written; default: the software's"),
+                   example("0.5 s"),
+                   "time before the first byte is written; default: that of the software"),
       name_row("snapshots.*.writer.ranks", sets<&SnapshotWriter::ranks>, optional, example("one"),
-               "all ranks write a part; of those that hold the same shard one, and each reads it "
-               "whole; or one for all; default: the software's"),
+               "who writes: all ranks a part; one of the ranks that hold the same shard, and each "
+               "reads it whole; or one rank for all; default: as the software does"),
   };
 }
 
 Rows policy_rows() {
   return {
       map_row("recovery", shorthand("base"), example("{spares: 128, detect: 60 s, restart: 180 s}"),
-              "what happens after a failure: the name of a scheme, or a base and what differs from "
-              "it; see `windtunnel list recoveries`"),
+              "what happens after a failure: the name of a scheme, or a base and the values that "
+              "differ from it; see `windtunnel list recoveries`"),
       name_row("recovery.base", names(names_listed<recovery_schemes>), example("restart"),
                "the scheme of the library to start from"),
       whole_row("recovery.spares", sets<&RecoveryPolicy::spares>, range(0, 1e6), example("128"),
                 "nodes that wait to replace lost ones"),
       whole_row("recovery.hot_spares", sets<&RecoveryPolicy::hot_spares>, range(0, 1e6),
-                example("4"), "of the spares, those that can join at once"),
+                example("4"), "how many of the spares can join at once"),
       duration_row("recovery.provision", sets<&RecoveryPolicy::provision_s>, example("5 min"),
-                   "until a spare that is not hot can join"),
+                   "time until a spare that is not hot can join"),
       name_row("recovery.when_no_spare", sets<&RecoveryPolicy::when_no_spare>, example("shrink"),
-               "wait for a repair, go on with fewer data-parallel replicas, let the same stage of "
-               "other replicas take the micro-batches, or go on in another layout"),
+               "wait for a repair (wait), go on with fewer data-parallel replicas (shrink), give "
+               "the micro-batches to the same stage of other replicas (reroute), or go on in "
+               "another layout (relayout)"),
       name_row("recovery.relayout", or_list, by_default("any"), names({"any"}),
-               "(when_no_spare: relayout) layouts of fewer nodes with the same batch; training "
-               "continues in the fastest; any: those that differ by factors of two"),
+               "(when_no_spare: relayout) layouts of fewer nodes with the same batch, of which the "
+               "fastest is used; any: all that differ by factors of two"),
       map_row("recovery.relayout.*", example("{tp: 2, pp: 1, dp: 2}"),
-              "a layout; what is left out stays as it is"),
+              "a layout; axes that are left out stay as they are"),
       whole_row("recovery.relayout.*.tp", sets<&RelayoutSize::tp>, range(1, 1e6), optional,
                 example("2"), "as in layout"),
       whole_row("recovery.relayout.*.pp", sets<&RelayoutSize::pp>, range(1, 1e6), optional,
@@ -146,20 +151,22 @@ Rows policy_rows() {
       whole_row("recovery.relayout.*.dp", sets<&RelayoutSize::dp>, range(1, 1e6), optional,
                 example("2"), "as in layout"),
       name_row("recovery.stream", sets<&RecoveryPolicy::stream>, example("weights"),
-               "what an island (sync) that begins again reads from one that trains: the whole "
-               "state, or the weights alone, and its optimizer begins anew"),
+               "what a restarting island (sync) reads from one that trains: the whole state, or "
+               "only the weights, with a new optimizer state"),
       fact_row("recovery.success", sets<&RecoveryPolicy::success>, above(0, 1), example("0.95"),
-               "share of restarts that work; the others are tried again"),
+               "share of restarts that succeed; the others are repeated"),
       whole_row("recovery.repair_slots", sets<&RecoveryPolicy::repair_slots>, range(0, 1e6),
-                example("10"), "nodes in repair at a time, the others queue; 0: all"),
+                example("10"), "nodes that are repaired at a time, while others wait; 0: all"),
       whole_row("recovery.evict_after", sets<&RecoveryPolicy::evict_after>, range(0, 1e6),
-                example("3"), "failures after which a node is not taken back; 0: never"),
+                example("3"),
+                "number of failures after which a node is removed for good; 0: never"),
       duration_row("recovery.evict_within", sets<&RecoveryPolicy::evict_within_s>, example("30 d"),
-                   "failures are counted over this time; 0: the whole campaign"),
+                   "time over which these failures are counted; 0: the whole campaign"),
       duration_row("recovery.manual", sets<&RecoveryPolicy::manual_s>, example("1 h"),
-                   "what a human needs for a failure that needs one"),
+                   "time that a human needs for a failure that needs one"),
       fact_row("recovery.steady_overhead", sets<&RecoveryPolicy::steady_overhead>, range(0, 10),
-               example("0.05"), "share by which readiness lengthens every iteration (Bamboo)"),
+               example("0.05"),
+               "share by which being ready for failures lengthens every iteration (Bamboo)"),
   };
 }
 
@@ -167,20 +174,20 @@ Rows time_rows() {
   Rows rows =
       detection_rows({"recovery.detect", "recovery.detect.heartbeat", "recovery.detect.misses",
                       "recovery.detect.timeout", "recovery.detect.watchdog"});
-  rows.front().help = "from a failure to its discovery: a time, or what notices it";
+  rows.front().help = "time from a failure to its discovery, or the mechanism that notices it";
   rows.front() = bound<&RecoveryPolicy::detect_s>(std::move(rows.front()));
   const Rows more = {
       duration_row("recovery.restart", sets<&RecoveryPolicy::restart_s>, or_map, example("180 s"),
-                   "scheduler, processes, communicators; loading a snapshot comes on top: a time, "
-                   "or the sum of its parts"),
+                   "time to restart without loading a snapshot: scheduler, processes, "
+                   "communicators; a time, or its parts, which are added"),
       duration_row("recovery.restart.scheduler", by_default("0 s"), example("30 s"),
-                   "until the nodes are assigned"),
+                   "time until the scheduler has assigned the nodes"),
       duration_row("recovery.restart.process", by_default("0 s"), example("60 s"),
-                   "containers, imports, the CUDA context"),
+                   "time for containers, imports and the CUDA context"),
       duration_row("recovery.restart.communicators_per_gpu", by_default("0 s"), example("2 ms"),
-                   "of the communicators' set-up, for each GPU of the job"),
+                   "time to set up communicators, per GPU of the job"),
       duration_row("recovery.restart.warm_up", by_default("0 s"), example("30 s"),
-                   "slow first iterations, in all"),
+                   "extra time of slow first iterations, in all"),
   };
   rows.insert(rows.end(), more.begin(), more.end());
   return rows;
@@ -189,25 +196,26 @@ Rows time_rows() {
 Rows group_rows() {
   return {
       map_row("recovery.attended", example("{from: 8, to: 20}"),
-              "when somebody is there to act; default: always"),
+              "hours at which somebody is there to act; default: always"),
       fact_row("recovery.attended.from", sets<&RecoveryPolicy::attended, &AttendedHours::from_h>,
                range(0, 24), required, example("8"), "hour of the day"),
       fact_row("recovery.attended.to", sets<&RecoveryPolicy::attended, &AttendedHours::to_h>,
                range(0, 24), required, example("20"),
                "hour of the day; before `from`: of the next day"),
       map_row("recovery.elastic", example("{groups: 12, stall: 3 min, rejoin: 7 min}"),
-              "groups of replicas that go on while one of them restarts"),
+              "groups of replicas that continue while one of them restarts"),
       whole_row("recovery.elastic.groups", sets<&RecoveryPolicy::elastic, &ElasticGroups::groups>,
-                range(2, 1e6), required, example("12"), "they share the data-parallel replicas"),
+                range(2, 1e6), required, example("12"),
+                "number of groups into which the data-parallel replicas are divided"),
       duration_row("recovery.elastic.stall",
                    sets<&RecoveryPolicy::elastic, &ElasticGroups::stall_s>, example("3 min"),
-                   "time until the other groups go on: quorum, communicators"),
+                   "time until the other groups continue: quorum, communicators"),
       duration_row("recovery.elastic.rejoin",
                    sets<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_s>, example("7 min"),
                    "time until the lost group is back, once it has all its nodes"),
       duration_row("recovery.elastic.rejoin_stall",
                    sets<&RecoveryPolicy::elastic, &ElasticGroups::rejoin_stall_s>, example("10 s"),
-                   "how long all groups stop to take the lost one in"),
+                   "time for which all groups stop when the lost group rejoins"),
   };
 }
 
@@ -220,13 +228,13 @@ Rows detection_rows(const DetectionPaths& paths) {
                    example("15 s"),
                    "time between two heartbeats of a process; default: none are sent"),
       whole_row(paths.misses, sets<&Detection::misses>, range(1, 1000), example("3"),
-                "heartbeats in a row that must be missed"),
+                "consecutive heartbeats that must be missed"),
       duration_row(paths.timeout, sets<&Detection::timeout_s>, above(0), example("10 min"),
-                   "of a collective that is stuck (torch.distributed: 10 min)"),
+                   "timeout of a collective that is stuck (torch.distributed: 10 min)"),
       duration_row(paths.watchdog, sets<&Detection::watchdog_s>, above(0), optional,
                    example("30 s"),
-                   "until a watchdog on the collectives sees what is dead, stuck or slow; default: "
-                   "there is none"),
+                   "time until a watchdog on the collectives notices that something is dead, stuck "
+                   "or slow; default: there is no watchdog"),
   };
 }
 

@@ -168,7 +168,8 @@ std::vector<ConfigurationTable> read_tables(const DocumentNode& document) {
     if (const DocumentNode* base = entry.value.value_of("base")) {
       const auto found = std::ranges::find(tables, base->text, &ConfigurationTable::name);
       if (found == tables.end()) {
-        throw Error(base->where, fmt::format("'{}' is no entry before this one", base->text));
+        throw Error(base->where,
+                    fmt::format("'{}' is not the name of an earlier entry", base->text));
       }
       table = *found;
     }

@@ -95,16 +95,16 @@ class ScenarioImport : private ImportedKeys {
         throw Error(place(".gpu"), std::string(error.text()));
       }
       assume("cluster.node", node,
-             fmt::format("the usual node of {}; another one: {}", text(".gpu"),
+             fmt::format("the usual node of {}; for another one use {}", text(".gpu"),
                          request_.has_options ? "--cluster" : "--set cluster.node=NODE"));
     }
     if (node.empty()) {
       throw unsaid(request_.has_options
-                       ? "does not say on which machine it runs; give it as --cluster, say "
+                       ? "does not say on which machine it runs; state it, for example with "
                          "--cluster '16 x dgx-h100' (`windtunnel list nodes`)"
-                       : "does not say on which machine it runs; give it as --set "
-                         "cluster.node=dgx-h100, and where the file does not say how many nodes, "
-                         "--set cluster.nodes=16, too (`windtunnel list nodes`)");
+                       : "does not say on which machine it runs; state it with --set "
+                         "cluster.node=dgx-h100, and if the file does not say how many nodes, also "
+                         "with --set cluster.nodes=16 (`windtunnel list nodes`)");
     }
     const double ranks =
         count_or_1("layout.tp") * count_or_1("layout.pp") * count_or_1("layout.cp");
@@ -130,7 +130,7 @@ class ScenarioImport : private ImportedKeys {
     if (requested("cluster.nodes")) nodes = count("cluster.nodes");
     if (!nodes) {
       const double fewest = std::ceil(ranks / per_node);
-      throw unsaid("does not say how many nodes it takes; give them, say " +
+      throw unsaid("does not say how many nodes it uses; state it, for example with " +
                    (request_.has_options ? fmt::format("--cluster '{:.0f} x {}'", fewest, node)
                                          : fmt::format("--set cluster.nodes={:.0f}", fewest)));
     }
@@ -151,8 +151,8 @@ class ScenarioImport : private ImportedKeys {
     if (*dp * ranks == gpus_ || std::fmod(gpus_, ranks) != 0) return;
     throw Error(
         place("layout.dp"),
-        fmt::format("{}: its degrees make {:.0f} GPUs, and the cluster has {:.0f}; give the "
-                    "node alone, {}{}, or other replicas, --set layout.dp={:.0f}",
+        fmt::format("{}: its degrees make {:.0f} GPUs, but the cluster has {:.0f}; give only the "
+                    "node, {}{}, or another number of replicas, --set layout.dp={:.0f}",
                     keys_.at("layout.dp").from.name, *dp * ranks, gpus_,
                     request_.has_options ? "--cluster " : "--set cluster.node=", node,
                     gpus_ / ranks));
@@ -180,10 +180,10 @@ class ScenarioImport : private ImportedKeys {
     }
     const bool stated = keys_.contains("model") || keys_.contains("model.layers");
     if (!stated) {
-      throw unsaid(fmt::format(
-          "does not say which model it trains; give it as {}, a name of `windtunnel list models` "
-          "or a config.json",
-          request_.has_options ? "--model" : "--set model=NAME"));
+      throw unsaid(
+          fmt::format("does not say which model it trains; state it with {}: a name of `windtunnel "
+                      "list models` or a config.json",
+                      request_.has_options ? "--model" : "--set model=NAME"));
     }
   }
 
@@ -218,8 +218,8 @@ class ScenarioImport : private ImportedKeys {
       const char* usual = "128256";
       settings.push_back({"vocab_size", usual, Location{model_file_.path}});
       made_.assumed.push_back({"model.vocabulary", usual,
-                               "the tokenizer decides, which no file says; another one: --set "
-                               "model.vocabulary=N"});
+                               "it depends on the tokenizer, which no file states; for another "
+                               "size use --set model.vocabulary=N"});
     }
     const TransformerSpec model = model_of_megatron_settings(settings, model_file_.path);
     const TransformerSpec usual;
@@ -295,8 +295,9 @@ class ScenarioImport : private ImportedKeys {
       } else if (!is_stated(axis)) {
         keys_.at(axis).value = "1";
       } else {
-        throw Error(place(axis), fmt::format("{}: {} is -1 too, and only one axis takes the rest",
-                                             keys_.at(axis).from.name, keys_.at(open).from.name));
+        throw Error(place(axis),
+                    fmt::format("{}: {} is -1, too, but only one axis can take the remaining GPUs",
+                                keys_.at(axis).from.name, keys_.at(open).from.name));
       }
     }
     if (open.empty()) return;
@@ -304,15 +305,15 @@ class ScenarioImport : private ImportedKeys {
     const bool fits = rest >= 1 && rest == std::floor(rest);
     if (!fits && !asked.empty()) {
       throw Error(
-          fmt::format("--set {}: the axes that are stated make {:.0f}, and {:.0f} {} are "
-                      "no multiple of it; give another value, or another cluster",
+          fmt::format("--set {}: the stated axes make {:.0f}, but {:.0f} {} are no multiple of "
+                      "that; give another value, or another cluster",
                       asked, others, all, of));
     }
     if (!fits) {
-      throw Error(place(stated), fmt::format("{}: the axes that the file states make {:.0f}, and "
-                                             "{:.0f} {} are no multiple of it; give the cluster "
-                                             "that the file is for",
-                                             keys_.at(stated).from.name, others, all, of));
+      throw Error(place(stated),
+                  fmt::format("{}: the axes in the file make {:.0f}, but {:.0f} {} are no multiple "
+                              "of that; give the cluster for which the file was written",
+                              keys_.at(stated).from.name, others, all, of));
     }
     keys_.at(open).value = fmt::format("{:.0f}", rest);
   }
@@ -330,7 +331,7 @@ class ScenarioImport : private ImportedKeys {
     }
     if (std::fmod(gpus_, slices) != 0) {
       throw Error(place(by), fmt::format("{}: {:.0f} chips are no multiple of {:.0f} slices; give "
-                                         "the cluster that the file is for",
+                                         "the cluster for which the file was written",
                                          keys_.at(by).from.name, gpus_, slices));
     }
     fill_axis({".copies", ".shards_between"}, slices, "slices");
@@ -356,7 +357,7 @@ class ScenarioImport : private ImportedKeys {
     if (chunks < pp || chunks > all || std::fmod(chunks, pp) != 0) {
       throw Error(
           place(".layers_per_chunk"),
-          fmt::format("{}: {:.0f} layers on {:.0f} stages are not cut into chunks of {:.0f}",
+          fmt::format("{}: {:.0f} layers on {:.0f} stages cannot be cut into chunks of {:.0f}",
                       keys_.at(".layers_per_chunk").from.name, all, pp, *chunk));
     }
     set("layout.vpp", chunks / pp);
@@ -416,10 +417,9 @@ class ScenarioImport : private ImportedKeys {
       by = ".device_batch";
       const double shared = *each * gpus_ / dp_;
       if (shared != std::floor(shared)) {
-        throw Error(place(by),
-                    fmt::format("{}: {} of each of the {:.0f} GPUs that share a sequence "
-                                "are no whole sequences",
-                                keys_.at(by).from.name, *each, gpus_ / dp_));
+        throw Error(place(by), fmt::format("{}: {} on each of the {:.0f} GPUs that share a "
+                                           "sequence do not make whole sequences",
+                                           keys_.at(by).from.name, *each, gpus_ / dp_));
       }
       if (!global) global = shared * dp_ * steps;
       if (!micro) micro = shared;
@@ -434,12 +434,12 @@ class ScenarioImport : private ImportedKeys {
     }
     if (!global) {
       throw unsaid(
-          "does not say how many sequences a step has; give them, say --set "
+          "does not say how many sequences a step has; state it, for example with --set "
           "batch.global=1024");
     }
     if (!count("batch.sequence")) {
       throw unsaid(
-          "does not say how many tokens a sequence has; give them, say --set "
+          "does not say how many tokens a sequence has; state it, for example with --set "
           "batch.sequence=4096");
     }
     if (!micro && std::fmod(*global, dp_ * steps) == 0) micro = *global / (dp_ * steps);

@@ -130,10 +130,11 @@ const ConfigurationTable& ImportedKeys::table_for(const ConfigurationFile& file)
   if (!made_.kinds.empty()) return find_table(made_.kinds.front().second);
   std::vector<std::string> known;
   for (const ConfigurationTable& table : configuration_tables()) known.push_back(table.name);
-  throw Error(Location{file.path, 1, 1},
-              fmt::format("has settings of no known program; say with --kind which program it "
-                          "configures: {}",
-                          fmt::join(known, ", ")));
+  throw Error(
+      Location{file.path, 1, 1},
+      fmt::format(
+          "has no settings of a known program; state with --kind which program it configures: {}",
+          fmt::join(known, ", ")));
 }
 
 void ImportedKeys::read_setting(const ConfigurationTable& table, const Setting& setting) {
@@ -229,12 +230,12 @@ void ImportedKeys::read_named_file(const Setting& setting, int depth) {
   }
   if (is_variable(setting.value)) {
     made_.left_out.push_back(
-        {setting, "names a file by a variable; give that file to windtunnel import, too"});
+        {setting, "names a file through a variable; give that file to windtunnel import, too"});
     unread_ = setting;
     return;
   }
   throw Error(setting.where,
-              fmt::format("{}: there is no file '{}'; give it to windtunnel import, too",
+              fmt::format("{}: the file '{}' was not found; give it to windtunnel import, too",
                           setting.name, setting.value));
 }
 
@@ -305,7 +306,8 @@ bool ImportedKeys::requested(const std::string& key) const {
 
 void ImportedKeys::set_by_request(const std::string& key, const std::string& value) {
   if (find_field(key) == nullptr) {
-    throw Error(fmt::format("--set {}: is no key of a scenario (windtunnel schema has all)", key));
+    throw Error(fmt::format(
+        "--set {}: this is no key of a scenario (windtunnel schema lists all keys)", key));
   }
   if (!keys_.contains(key)) order_.push_back(key);
   keys_[key] = {key, value, {}};

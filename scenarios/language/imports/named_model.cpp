@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kWayOn =
-    "give it as --model, or as --set model=NAME where the command has no such option: a name of "
+    "state it with --model, or with --set model=NAME if the command has no such option: a name of "
     "`windtunnel list models` or its config.json";
 
 // Sizes that a name states in billions of parameters: "8B", "1.6b" and "1_6b".
@@ -63,7 +63,7 @@ void check_size(const TransformerSpec& model, const std::string& name, const Set
   };
   if (stated.empty() || std::ranges::any_of(stated, is_known)) return;
   throw Error(from.where,
-              fmt::format("'{}': the nearest model of the library, {}, has {:.3g} B parameters; {}",
+              fmt::format("'{}': the closest model of the library, {}, has {:.3g} B parameters; {}",
                           name, model.name, model.parameters() / 1e9, kWayOn));
 }
 

@@ -79,7 +79,8 @@ std::string why_no_network_law(const NodeSpec& node, Transport transport) {
 std::string state_network_law(const NodeSpec& node, Transport transport, Calibration& calibration) {
   if (calibration.network.stated) return "";
   if (!calibration.nic_latency_s.fitted_on.empty()) {
-    return fmt::format("those of the calibration {} were fitted on its network", calibration.name);
+    return fmt::format("the constants of the calibration {} were fitted on this network",
+                       calibration.name);
   }
   std::string why_not = why_no_network_law(node, transport);
   if (!why_not.empty()) return why_not;

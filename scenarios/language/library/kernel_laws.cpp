@@ -51,7 +51,7 @@ std::vector<double> ascending(const DocumentNode& map, const std::string& key) {
   for (const DocumentNode& item : list.items) {
     numbers.push_back(number_at(item, key));
     if (!(numbers.back() >= 0) || (numbers.size() > 1 && numbers.back() < numbers.end()[-2])) {
-      throw Error(item.where, fmt::format("{}: expected numbers that do not fall", key));
+      throw Error(item.where, fmt::format("{}: expected numbers in ascending order", key));
     }
   }
   if (numbers.size() < 2)
@@ -84,7 +84,7 @@ std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
     const bool positive = numbers.size() == 5 && numbers[0] > 0 && numbers[1] > 0 && numbers[2] > 0;
     if (!positive || !std::isfinite(numbers[3]) || !(numbers[4] >= 0 && numbers[4] <= 1)) {
       throw Error(item.where,
-                  "shapes: expected [m, n, k, log of measured over the line, weight of 0 to 1]");
+                  "shapes: expected [m, n, k, log of (measured / law), weight from 0 to 1]");
     }
     shapes.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]});
   }
@@ -113,7 +113,7 @@ KernelLaw read_law(const std::string& key, const DocumentNode& map) {
     law.slowdown = {number(map, "slowdown"), number(map, "slowdown_spread")};
     if (law.slowdown.log > std::numbers::ln2) {
       throw Error(require(map, "slowdown").where,
-                  "slowdown: of two threads on a core each has half of it, log 2 at most");
+                  "slowdown: at most log 2, because two threads on a core get half of it each");
     }
   }
   if (map.value_of("disturbed") != nullptr) law.disturbed = number(map, "disturbed");
@@ -192,7 +192,7 @@ KernelLaws read_kernel_laws(const std::string& path) {
   const DocumentNode* section = document.value_of("kernel_laws");
   if (section == nullptr) {
     throw Error(Location{path},
-                "has no kernel_laws: windtunnel calibrate --backend writes files that have");
+                "has no kernel_laws; windtunnel calibrate --backend writes files with kernel_laws");
   }
   return read_kernel_laws(*section);
 }

@@ -50,7 +50,7 @@ class Reader {
         continue;
       }
       fail(first_rows_[i], kLayer,
-           fmt::format("'{}' has no line with number {:g}, the usual {} of {}", layers_[i].layer,
+           fmt::format("'{}' has no line with number {:g}, the default {} of {}", layers_[i].layer,
                        usual, number_.name, base_.name));
     }
     return std::move(layers_);
@@ -130,8 +130,8 @@ void check_layer_errors(const std::vector<LayerErrors>& errors,
       return tensor.matrix() && is_of_shape(layer, tensor);
     });
     if (known) continue;
-    throw Error(fmt::format("layer '{}' is {:g} x {:g}, but no gradient of a GPU is", layer.layer,
-                            layer.rows, layer.columns));
+    throw Error(fmt::format("layer '{}' is {:g} x {:g}, but no gradient on a GPU has this shape",
+                            layer.layer, layer.rows, layer.columns));
   }
 }
 

@@ -66,7 +66,7 @@ class LayerReader {
     if (map.value_of("pool") != nullptr) return add_pool(map);
     if (map.value_of("fc") != nullptr) return add_linears(map);
     throw Error(map.where,
-                "a layer is one of conv, norm, bottleneck, basic, branches, pool and fc");
+                "a layer must be one of conv, norm, bottleneck, basic, branches, pool and fc");
   }
 
   void add_convolutions(const DocumentNode& map) {
@@ -110,7 +110,7 @@ class LayerReader {
   void add_branches(const DocumentNode& map) {
     check_keys(map, {"branches", "repeat"});
     const DocumentNode& branches = require_list(require(map, "branches"), "branches");
-    if (branches.items.empty()) throw Error(branches.where, "branches: none is given");
+    if (branches.items.empty()) throw Error(branches.where, "branches: at least one is needed");
     for (int i = 0; i < whole_or(map, "repeat", 1); ++i) {
       const ImageShape input = builder_.shape();
       std::vector<ImageShape> outputs;
@@ -126,7 +126,7 @@ class LayerReader {
 
   void add_norm(const DocumentNode& map) {
     check_keys(map, {"norm"});
-    if (!flag(map, "norm")) throw Error(map.where, "norm: a layer of its own is there: true");
+    if (!flag(map, "norm")) throw Error(map.where, "norm: a separate norm layer must be true");
     builder_.norm(fmt::format("norm{}", ++norms_));
   }
 

@@ -398,8 +398,8 @@ Calibration base_calibration(const DocumentNode& base) {
   const DocumentNode document =
       library_document(std::string(kFolder).append(base.text).append(kEnding));
   if (document.value_of("base") != nullptr) {
-    throw Error(base.where, fmt::format("calibration '{}' has a base itself; state that one, and "
-                                        "the numbers that differ",
+    throw Error(base.where, fmt::format("calibration '{}' has a base itself; use that base here, "
+                                        "and state the numbers that differ",
                                         base.text));
   }
   return read_calibration(document);

@@ -12,8 +12,8 @@ namespace {
 
 void check_experts(const MixtureOfExperts& moe, int layers) {
   if (moe.per_token < 1 || moe.per_token > moe.experts) {
-    throw Error(fmt::format("model.moe.per_token {} is not from 1 to the {} experts", moe.per_token,
-                            moe.experts));
+    throw Error(fmt::format("model.moe.per_token {} must be from 1 to the number of experts, {}",
+                            moe.per_token, moe.experts));
   }
   if (moe.ffn_hidden < 1) {
     throw Error::about({"model.moe"},
@@ -34,16 +34,16 @@ void check_pattern_letters(const TransformerSpec& model) {
       continue;
     }
     throw Error(
-        fmt::format("{}: '{}' is no kind of layer; known: M (Mamba), * (attention), - "
-                    "(MLP), E (experts), T and X (attention and one of these), L and R (Mamba and "
-                    "one of these), D, d and S (blocks of two streams, the last of them, of one "
-                    "stream), B and C (layers of an encoder, of a decoder that reads it)",
+        fmt::format("{}: '{}' is not a kind of layer; known: M (Mamba), * (attention), - (MLP), E "
+                    "(experts), T and X (attention and one of these), L and R (Mamba and one of "
+                    "these), D, d and S (blocks of two streams, the last of them, of one stream), "
+                    "B and C (layers of an encoder, of a decoder that reads it)",
                     key, letter));
   }
   const int listed = static_cast<int>(model.pattern.size());
   if (listed > 0 && listed != model.layers) {
-    throw Error(fmt::format("{} lists {} layers and model.layers is {}; leave one of them out", key,
-                            listed, model.layers));
+    throw Error(fmt::format("{} lists {} layers, but model.layers is {}; leave one of them out",
+                            key, listed, model.layers));
   }
   const bool has_m = model.layers_with(has_mamba) > 0;
   if (has_m && (mamba.state < 1 || mamba.head_width < 1 || mamba.groups < 1 || mamba.heads < 1)) {
@@ -53,23 +53,23 @@ void check_pattern_letters(const TransformerSpec& model) {
                     key));
   }
   if (has_m && mamba.heads % mamba.groups != 0) {
-    throw Error(fmt::format("model.mamba: {} heads do not share {} groups evenly", mamba.heads,
+    throw Error(fmt::format("model.mamba: {} heads are no multiple of {} groups", mamba.heads,
                             mamba.groups));
   }
   if (listed > 0 && model.layers_with(has_experts) > 0 && model.moe.experts == 0) {
     throw Error(fmt::format("{} has layers of experts; state model.moe", key));
   }
   if (listed > 0 && model.layers_with(has_experts) == 0 && model.moe.experts > 0) {
-    throw Error(fmt::format("model.moe: no layer of {} is one of experts (E)", key));
+    throw Error(fmt::format("model.moe: {} has no layer of experts (E)", key));
   }
   if (listed > 0 && model.moe.dense_layers > 0) {
-    throw Error(fmt::format("model.moe.dense_layers: {} says which layers are dense", key));
+    throw Error(fmt::format(
+        "model.moe.dense_layers: {} already says which layers are dense; leave it out", key));
   }
   if (model.text_tokens > 0 && model.layers_with(has_two_streams) == 0) {
-    throw Error(
-        fmt::format("model.text_tokens: no layer of the model has two streams; list them "
-                    "in {} (D)",
-                    key));
+    throw Error(fmt::format(
+        "model.text_tokens: no layer of the model has two streams; list such layers in {} (D)",
+        key));
   }
 }
 
@@ -80,8 +80,8 @@ void check_stacks(const TransformerSpec& model) {
   const std::string key = "model.source_tokens";
   if (model.source_tokens == 0) {
     throw Error::about({"model.hybrid_override_pattern", key},
-                       "{}: layers of an encoder and a decoder (B, C) share a sequence; say how "
-                       "many of its tokens the encoder reads",
+                       "{}: encoder and decoder layers (B, C) divide a sequence; state how many of "
+                       "its tokens the encoder reads",
                        key);
   }
   const int encoder = model.layers_of(Block::encoder_layer);
@@ -89,15 +89,15 @@ void check_stacks(const TransformerSpec& model) {
     for (int layer = 0; layer < encoder; ++layer) {
       if (model.block_of(layer) == Block::encoder_layer) continue;
       throw Error::about({"model.hybrid_override_pattern", key},
-                         "model.hybrid_override_pattern: layer {} is one of the decoder (C), and "
-                         "layers of the encoder (B) follow it; list these first",
+                         "model.hybrid_override_pattern: layer {} is a decoder layer (C) but "
+                         "encoder layers (B) follow it; list the encoder first",
                          layer + 1);
     }
     return;
   }
   throw Error::about({key, "model.hybrid_override_pattern"},
-                     "{}: needs a model with layers of an encoder and a decoder only; list only "
-                     "these in model.hybrid_override_pattern (B and C)",
+                     "{}: needs a model with only encoder and decoder layers; list only these in "
+                     "model.hybrid_override_pattern (B and C)",
                      key);
 }
 
@@ -106,12 +106,12 @@ void check_sparse(const TransformerSpec& model) {
   if (sparse.heads == 0) return;
   if (sparse.width < 1 || sparse.top_k < 1) {
     throw Error::about({"model.sparse"},
-                       "model.sparse: state width, of the indexer's key, and top_k, the keys that "
-                       "attention reads for a token");
+                       "model.sparse: state width (of the indexer's keys) and top_k (the keys that "
+                       "attention reads per token)");
   }
   if (model.latent.kv_rank == 0 || model.window > 0) {
     throw Error::about({"model.sparse"},
-                       "model.sparse: goes with latent attention (model.latent) without a window");
+                       "model.sparse: needs latent attention (model.latent) without a window");
   }
 }
 
@@ -143,15 +143,16 @@ void check_model(const TransformerSpec& model) {
   check_sparse(model);
   check_stacks(model);
   if (model.projected_keys > 0 && model.sequence == 0) {
-    throw Error::about({"model.projected_keys"},
-                       "model.projected_keys: the matrices are as long as model.sequence; state "
-                       "it");
+    throw Error::about(
+        {"model.projected_keys"},
+        "model.projected_keys: the size of the matrices depends on model.sequence; state it");
   }
   if (model.mtp_layers > 0 && model.encoder) {
     throw Error::about({"model.mtp_layers"}, "model.mtp_layers: an encoder predicts no next token");
   }
   if (model.window > 0 && model.frames > 0) {
-    throw Error("model.window: with model.frames layers see whole frames; keep one of them");
+    throw Error(
+        "model.window: with model.frames layers attend to whole frames; keep one of the two");
   }
 }
 

@@ -57,7 +57,7 @@ TimeSeries series_of_log(const std::string& name, const std::string& text, const
   const std::vector<FaultLog> logs = parse_fault_logs(text, file);
   if (logs.size() != 1) {
     throw Error(Location{file},
-                fmt::format("has the faults of {} systems; keep those of one", logs.size()));
+                fmt::format("has the faults of {} systems; keep only one system", logs.size()));
   }
   TimeSeries series{name, {}, {}, {Origin::assumed, file}};
   std::istringstream stream(text);
@@ -101,7 +101,10 @@ TimeSeries parse_series(const std::string& name, const std::string& text, const 
     }
     const double seconds = hours * 3600;
     if (ascending && !series.seconds.empty() && seconds < series.seconds.back()) {
-      throw Error(where, fmt::format("{} hours is before the line above; arrivals ascend", line));
+      throw Error(
+          where,
+          fmt::format("{} hours is before the line above; arrivals must be in ascending order",
+                      line));
     }
     series.seconds.push_back(seconds);
   }
@@ -140,7 +143,7 @@ Counts read_counts(const std::string& name, std::string_view column, int most, N
       throw Error(Location{table.file(), table.line(row), static_cast<int>(at) + 1}, what);
     };
     if (at_s < (all.seconds.empty() ? 0 : all.seconds.back())) {
-      fail(time, "time_s: is before the row above, or below 0; times ascend");
+      fail(time, "time_s: must be at least 0 and at least that of the row above");
     }
     if (there < 0 || there > most) {
       fail(count, fmt::format("{}: expected a number from 0 to {}", column, most));

@@ -21,7 +21,7 @@ std::vector<LearningRate> parse_learning_rates(const std::string& text, const st
     }
     rates.push_back(own);
   }
-  if (rates.size() < 2) throw Error(Location{file}, "needs two rows at least");
+  if (rates.size() < 2) throw Error(Location{file}, "needs at least two rows");
   return rates;
 }
 

@@ -73,12 +73,12 @@ std::vector<Note> model_defaults(const Values& values, const Job& job) {
   add("dropout", flag(model.dropout));
   if (open.empty()) return {};
   const ModelFamily family = model_family(values);
-  const std::string why =
-      family.sign.empty()
-          ? "and these are defaults"
-          : fmt::format("and {} is of no GPT, so that these are defaults", family.sign);
-  return {{"model", fmt::format("has no base, {}, {}'s: {}; state those that differ, or a base",
-                                why, family.name, fmt::join(open, ", "))}};
+  const std::string why = family.sign.empty()
+                              ? "so defaults"
+                              : fmt::format("and {} is unlike a GPT, so defaults", family.sign);
+  return {
+      {"model", fmt::format("has no base, {} of {} apply: {}; state those that differ, or a base",
+                            why, family.name, fmt::join(open, ", "))}};
 }
 
 }  // namespace windtunnel

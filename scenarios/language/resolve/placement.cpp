@@ -19,7 +19,7 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
   for (const std::string& name : table.header()) {
     if (name == kColumn) continue;
     throw Error(Location{table.file(), 1, 1},
-                fmt::format("unknown column '{}'; a placement has one, 'node'", name));
+                fmt::format("unknown column '{}'; a placement has one column, 'node'", name));
   }
   std::vector<int> places;
   std::map<int, std::size_t> row_of;
@@ -27,25 +27,23 @@ std::vector<int> read_placement(const CsvTable& table, int nodes, int machine_no
     const Location where{table.file(), table.line(row), static_cast<int>(column) + 1};
     const int node = table.integer(row, column);
     if (node < 0 || node >= machine_nodes) {
-      throw Error(where,
-                  fmt::format("no node {}; there are {}, counted from 0", node, machine_nodes));
+      throw Error(where, fmt::format("there is no node {}; there are {}, counted from 0", node,
+                                     machine_nodes));
     }
     const auto [first, added] = row_of.try_emplace(node, row);
     if (!added) {
-      throw Error(
-          where, fmt::format("node {} is also in line {}; each node holds one block of ranks", node,
-                             table.line(first->second)));
+      throw Error(where, fmt::format("node {} is also in line {}; list each node once", node,
+                                     table.line(first->second)));
     }
     if (std::ssize(places) == nodes) {
-      throw Error(where, fmt::format("the job has {} nodes and no more", nodes));
+      throw Error(where, fmt::format("the job has only {} nodes; remove further rows", nodes));
     }
     places.push_back(node);
   }
   if (std::ssize(places) < nodes) {
     const int last = table.rows() > 0 ? table.line(table.rows() - 1) : 1;
-    throw Error(
-        Location{table.file(), last, 1},
-        fmt::format("places end here after {} of the job's {} nodes", places.size(), nodes));
+    throw Error(Location{table.file(), last, 1},
+                fmt::format("the file ends after {} of the job's {} nodes", places.size(), nodes));
   }
   return places;
 }
@@ -91,8 +89,8 @@ PlacedAxis stated_place(const Values& values, const Layout& layout, const Cluste
     }
     placed = {axis, key, {}};
     if (ranks % length != 0) {
-      values.fail(key, fmt::format("lists {} pools for {} ranks of {}; list one for each, or for "
-                                   "runs of equal length",
+      values.fail(key, fmt::format("lists {} pools for {} ranks of {}; list one for each rank, or "
+                                   "for groups of consecutive ranks of equal size",
                                    length, ranks, name_of(axis)));
     }
     std::vector<std::string> names;
@@ -119,9 +117,9 @@ int pool_of_node(const Values& values, const PlacedAxis& placed, const Layout& l
   const int pool = pool_of(0);
   for (int slot = 1; slot < cluster.node.gpus; ++slot) {
     if (pool_of(slot) == pool) continue;
-    values.fail(placed.key, fmt::format("ranks {} and {} share a node, and it places them on "
-                                        "different pools",
-                                        cluster.rank_on(node, 0), cluster.rank_on(node, slot)));
+    values.fail(placed.key,
+                fmt::format("ranks {} and {} share a node, but are placed on different pools",
+                            cluster.rank_on(node, 0), cluster.rank_on(node, slot)));
   }
   return pool;
 }
@@ -138,15 +136,18 @@ std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) 
     const auto axis = value_of<RankAxis>(values.text(at));
     if (listed(plain(axis))) values.fail(at, fmt::format("{} stands twice", name_of(plain(axis))));
     if (axis == RankAxis::pp_pairs && layout.pp % 2 != 0) {
-      values.fail(at, fmt::format("the layout has {} pipeline ranks, which are no pairs; take pp",
-                                  layout.pp));
+      values.fail(
+          at,
+          fmt::format(
+              "the layout has {} pipeline ranks, an odd number, which cannot form pairs; take pp",
+              layout.pp));
     }
     order.push_back(axis);
   }
   for (const RankAxis axis : kAxes) {
     const int ranks = ranks_along(layout, axis);
     if (order.empty() || ranks == 1 || listed(axis)) continue;
-    values.fail(key, fmt::format("has no {}, of which the layout has {}", name_of(axis), ranks));
+    values.fail(key, fmt::format("lacks {}, of which the layout has {}", name_of(axis), ranks));
   }
   return order;
 }
@@ -170,7 +171,7 @@ void place_ranks(const Values& values, const Layout& layout, Cluster& cluster) {
   for (int node = 0; node < cluster.nodes; ++node) {
     const int pool = pool_of_node(values, placed, layout, cluster, node);
     if (next[pool] == end[pool]) {
-      values.fail(placed.key, fmt::format("asks for more nodes of pool '{}' than its {}",
+      values.fail(placed.key, fmt::format("needs more nodes of pool '{}' than its {}",
                                           cluster.pools[pool].name, cluster.pools[pool].nodes));
     }
     places.push_back(next[pool]++);

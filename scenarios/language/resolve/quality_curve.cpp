@@ -48,7 +48,7 @@ class Curve {
       throw Error(no_row());
     }
     if (above == by_batch_.begin() || above == by_batch_.end()) {
-      throw Error(fmt::format("{} knows global batches of {:g} to {:g}, not {}", table_.file(),
+      throw Error(fmt::format("{} covers global batches of {:g} to {:g}, not {}", table_.file(),
                               by_batch_.begin()->first, by_batch_.rbegin()->first,
                               job_.batch.global));
     }
@@ -60,13 +60,14 @@ class Curve {
  private:
   std::string no_row() const {
     const std::vector<std::string> known(compressors_.begin(), compressors_.end());
-    std::string text = fmt::format("{} has no row for compressor '{}' with these numbers",
+    std::string text = fmt::format("{} has no row for compressor '{}' with the stated numbers",
                                    table_.file(), compressor_.name);
     if (!known.empty()) text += fmt::format("; it has {}", fmt::join(known, ", "));
     if (!job_.sync.empty()) {
-      text += fmt::format("; of {} islands that exchange every {:g} steps with compressor '{}'",
-                          job_.layout.islands(), job_.sync.front().every_steps,
-                          with_usual(job_.sync.front().compressor).name);
+      text += fmt::format(
+          "; needed is one for {} islands that exchange every {:g} steps with compressor '{}'",
+          job_.layout.islands(), job_.sync.front().every_steps,
+          with_usual(job_.sync.front().compressor).name);
     }
     return text;
   }
@@ -127,7 +128,7 @@ class Curve {
     if (!is_mine(row)) return;
     const bool twice = batch ? !by_batch_.try_emplace(*batch, *steps).second : any_batch_ > 0;
     if (twice || (any_batch_ > 0 && batch) || (!batch && !by_batch_.empty())) {
-      throw Error(where, "a second row for the same compressor and batch");
+      throw Error(where, "there is already a row for the same compressor and batch");
     }
     if (!batch) any_batch_ = *steps;
   }
@@ -146,16 +147,19 @@ class Curve {
 double resolve_steps(const Values& values, NamedFiles& files, const Job& job) {
   if (job.network && values.has("job.tokens")) {
     values.fail("job.tokens",
-                fmt::format("model '{}' has samples, not tokens; say job.steps", job.model.name));
+                fmt::format("model '{}' has samples, not tokens; use job.steps", job.model.name));
   }
   const bool tokens = values.has("job.tokens");
   if (values.has("job.steps")) {
-    if (tokens) values.fail("job.steps", "job.tokens says how long to train, too; keep one");
-    if (values.has("job.quality")) values.fail("job.steps", "job.quality says them, too; keep one");
+    if (tokens)
+      values.fail("job.steps", "job.tokens also says how long to train; keep one of them");
+    if (values.has("job.quality"))
+      values.fail("job.steps", "job.quality also says how many; keep one of them");
     return values.number("job.steps");
   }
   if (!values.has("job.quality")) return 0;
-  if (tokens) values.fail("job.quality", "job.tokens says how long to train, too; keep one");
+  if (tokens)
+    values.fail("job.quality", "job.tokens also says how long to train; keep one of them");
   const std::string& name = values.text("job.quality");
   return values.about("job.quality", [&] {
     return Curve(CsvTable::parse(files.text(name), files.path(name)), job).steps();

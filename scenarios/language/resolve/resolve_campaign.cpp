@@ -28,7 +28,7 @@ FailureKind resolve_kind(const Values& values, const std::string& path) {
   const std::string& name = values.text(path + ".class");
   if (has_choice<FailureKind>(name)) return value_of<FailureKind>(name);
   throw Error(values.where(path + ".class"),
-              fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node', one of {}", path,
+              fmt::format("{}: class '{}' needs a kind; add e.g. 'kind: node'; kinds: {}", path,
                           name, fmt::join(names_of<FailureKind>(), ", ")));
 }
 
@@ -53,8 +53,8 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
   for (const KeyOfKind& row : kKeysOfKinds) {
     const std::string key = join_path(path, row.key);
     if (row.kind == kind || !values.stated(key)) continue;
-    values.fail(key,
-                fmt::format("is for kind: {}, not for kind: {}", name_of(row.kind), name_of(kind)));
+    values.fail(
+        key, fmt::format("applies to kind: {}, not to kind: {}", name_of(row.kind), name_of(kind)));
   }
   const auto need = [&](FailureKind of, const char* key, const char* example) {
     if (kind != of || values.has(join_path(path, key))) return;
@@ -70,27 +70,33 @@ void check_keys_of_kind(const Values& values, const std::string& path, FailureKi
     }
   };
   for (const char* noticing : {"detect", "manual"}) {
-    stands_beside("notice", noticing, "the notice says when the node leaves; remove this key");
+    stands_beside("notice", noticing,
+                  "the notice already says when the node leaves; remove this key");
   }
   stands_beside("arrivals.capacity", "repair",
-                "the capacity says when nodes are back; remove this key");
-  stands_beside("arrivals.capacity", "batch", "the capacity says how many leave; remove this key");
+                "the capacity already says when nodes are back; remove this key");
+  stands_beside("arrivals.capacity", "batch",
+                "the capacity already says how many nodes leave; remove this key");
 }
 
 // The number of parts of a node that fail independently, each with the stated mtbf.
 double parts_of_node(const Values& values, const std::string& path, const NodeSpec& node) {
   const std::string key = path + ".of";
   if (!values.has(key)) {
-    throw Error(values.where(path + ".mtbf"),
-                fmt::format("{}.mtbf: of what? add 'of: node', 'of: gpu' or 'of: rack'", path));
+    throw Error(
+        values.where(path + ".mtbf"),
+        fmt::format(
+            "{}.mtbf: does not say to what it refers; add 'of: node', 'of: gpu' or 'of: rack'",
+            path));
   }
   const std::string& part = values.text(key);
   if (part == "gpu") return node.gpus;
   if (part == "rack" && !is_rack(node)) {
-    values.fail(key, fmt::format("a node of {} GPUs is no rack, and how many of them one rack "
-                                 "holds is not said; give the mtbf of a node (times the nodes of a "
-                                 "rack) with 'of: node'",
-                                 node.gpus));
+    values.fail(
+        key, fmt::format(
+                 "a node of {} GPUs is not a rack, and the number of nodes in a rack is unknown; "
+                 "give the mtbf of a node (that of a rack times its nodes) with 'of: node'",
+                 node.gpus));
   }
   return 1;
 }
@@ -100,12 +106,13 @@ void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec&
                   FailureClass& failure) {
   const std::string key = path + ".mtbf";
   if (!values.has(key)) {
-    if (values.has(path + ".of")) values.fail(path + ".of", "says whose mtbf it is; add 'mtbf'");
+    if (values.has(path + ".of"))
+      values.fail(path + ".of", "says to what an mtbf refers, but there is no mtbf; add 'mtbf'");
     return;
   }
   if (values.has(path + ".rate")) {
     const std::string_view kind = name_of(failure.kind);
-    values.fail(key, fmt::format("{0} has a rate and an mtbf; write one of them (--set "
+    values.fail(key, fmt::format("{0} has both a rate and an mtbf; keep one of them (--set "
                                  "'{0}={{class: {1}, {2}mtbf: ..., of: ...}}' replaces both)",
                                  path, failure.name,
                                  failure.name == kind ? "" : fmt::format("kind: {}, ", kind)));
@@ -114,7 +121,7 @@ void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec&
   failure.rate_per_node_s = parts / values.number(key);
   const double most = find_field("failures.*.rate")->high;
   if (failure.rate_per_node_s <= most) return;
-  values.fail(key, fmt::format("a node would fail {:.3g} times a day; {} at least",
+  values.fail(key, fmt::format("a node would fail {:.3g} times a day; it must be at least {}",
                                failure.rate_per_node_s * kDay_s,
                                format_quantity(parts / most, Dimension::seconds)));
 }
@@ -134,7 +141,7 @@ void resolve_rates(const Values& values, const std::string& path, const NodeSpec
                                                 example_of(Dimension::per_node_s)));
   }
   if (values.stated(path + ".growth") && !of_nodes) {
-    values.fail(path + ".growth", "only a rate per node can grow; add 'rate'");
+    values.fail(path + ".growth", "only a rate per node can grow with the job; add 'rate'");
   }
 }
 
@@ -159,7 +166,7 @@ void resolve_arrivals(const Values& values, const std::string& path, NamedFiles&
     if (values.has(law) && ++laws == 2) {
       throw Error(
           values.where(law),
-          fmt::format("{}: weibull, trace, empirical or capacity, not two of them", arrivals));
+          fmt::format("{}: state only one of weibull, trace, empirical and capacity", arrivals));
     }
   }
   if (laws == 0 && !values.has(arrivals) && !values.has(amplitude)) {
@@ -186,11 +193,13 @@ void resolve_arrivals(const Values& values, const std::string& path, NamedFiles&
         find_arrival_trace(values.text(empirical), files, values.where(empirical));
     failure.gaps_s = gaps_of(times.seconds);
     if (failure.gaps_s.empty() || times.seconds.back() <= times.seconds.front()) {
-      values.fail(empirical, fmt::format("'{}' has no gaps: all at one time", times.name));
+      values.fail(
+          empirical,
+          fmt::format("'{}' has no gaps, because all failures have the same time", times.name));
     }
   }
   if (failure.arrivals == Arrivals::trace && values.has(amplitude)) {
-    values.fail(amplitude, "a trace has its own days; remove this key");
+    values.fail(amplitude, "a trace already contains the times of day; remove this key");
   }
 }
 
@@ -201,7 +210,7 @@ void resolve_repair(const Values& values, const std::string& path, NamedFiles& f
   const std::string median = key + ".lognormal.median";
   RepairTime& repair = failure.repair;
   if (values.has(empirical) && values.has(median)) {
-    values.fail(key, "empirical or lognormal, not both");
+    values.fail(key, "state either empirical or lognormal, not both");
   }
   if (values.has(empirical)) {
     repair.empirical_s =
@@ -248,10 +257,10 @@ double resolve_detect(const Values& values, const std::string& path, FailureKind
   if (!particular && !has_detection(values, key)) return -1;
   const double seconds = detection_s(resolve_detection(values, key), kind);
   if (std::isfinite(seconds)) return seconds;
-  values.fail(
-      particular ? own : path,
-      fmt::format("nothing in {} notices kind: {}; add a watchdog there, or a time as {}.detect",
-                  key, name_of(kind), path));
+  values.fail(particular ? own : path,
+              fmt::format("nothing in {} notices failures of kind: {}; add a watchdog there, or "
+                          "state a time as {}.detect",
+                          key, name_of(kind), path));
 }
 
 FailureClass resolve_failure(const Values& values, const std::string& path, NamedFiles& files,
@@ -262,9 +271,11 @@ FailureClass resolve_failure(const Values& values, const std::string& path, Name
   // A report counts failures by class, and uses these two names for totals.
   if (failure.name == "unexpected" ||
       (failure.name == "planned" && failure.kind != FailureKind::planned)) {
-    throw Error(values.where(path + ".class"),
-                fmt::format("{}: reports call all {} failures '{}'; give the class another name",
-                            path, failure.name, failure.name));
+    throw Error(
+        values.where(path + ".class"),
+        fmt::format(
+            "{}: reports count all {} failures under the name '{}'; give the class another name",
+            path, failure.name, failure.name));
   }
   check_keys_of_kind(values, path, failure.kind);
   resolve_arrivals(values, path, files, cluster.nodes, failure);
@@ -282,9 +293,10 @@ void resolve_failures(const Values& values, NamedFiles& files, Job& job) {
     const bool known = std::any_of(job.failures.begin(), job.failures.end(),
                                    [&](const auto& other) { return other.name == failure.name; });
     if (known) {
-      throw Error(values.where(path + ".class"),
-                  fmt::format("{}: a second class '{}'; give it another name and a kind", path,
-                              failure.name));
+      throw Error(
+          values.where(path + ".class"),
+          fmt::format("{}: there is already a class '{}'; give this one another name and a kind",
+                      path, failure.name));
     }
     job.failures.push_back(failure);
   }
@@ -314,15 +326,16 @@ void check_tiers(const Values& values, const Job& job) {
     const SnapshotTier& tier = job.snapshots[i];
     const std::string path = fmt::format("snapshots.{}", i);
     if (traits_of(tier).storage(job.cluster) != nullptr && !values.stated("cluster.storage")) {
-      throw Error(values.where(path), fmt::format("{}: a tier in storage, but the cluster has "
-                                                  "none; add e.g. 'storage: {{write: 2 TB/s, "
-                                                  "read: 2 TB/s}}' to cluster",
-                                                  path));
+      throw Error(values.where(path),
+                  fmt::format("{}: the tier needs shared storage, but the cluster has none; add "
+                              "e.g. 'storage: {{write: 2 TB/s, read: 2 TB/s}}' to cluster",
+                              path));
     }
     const double cores = job.cluster.node.cpu_cores.value;
     if (tier.code.name != CodeName::none && !tier.code.on_gpu && tier.code.cpu_cores > cores) {
-      values.fail(path + ".code.cores", fmt::format("{:g} cores encode, but a node has {:g}",
-                                                    tier.code.cpu_cores, cores));
+      values.fail(path + ".code.cores",
+                  fmt::format("{:g} cores cannot encode, because a node has {:g}",
+                              tier.code.cpu_cores, cores));
     }
     values.about(values.stated(path + ".code") ? path + ".code" : path,
                  [&] { protection_of(tier, job.cluster.nodes, same_shard); });
@@ -346,15 +359,16 @@ void check_copies_of_groups(const Values& values, const Layout& layout, int grou
   const bool dense =
       replica_groups(layout, ReplicaAxis::dense_across).count * layout.islands() % groups == 0;
   const std::string advice =
-      dense ? fmt::format("let layout.ep divide the {} ranks of a stage that a group has",
-                          layout.tp * replicas)
+      dense ? fmt::format(
+                  "choose layout.ep so that it divides the {} ranks that a group has in a stage",
+                  layout.tp * replicas)
             : fmt::format(
                   "write layout.sharding: none, or layout.shard_ranks: {} for a copy in "
                   "each group",
                   replicas);
   values.fail(
       "recovery.elastic.groups",
-      fmt::format("{} groups, but the ranks hold {} of the state, and without a whole copy "
+      fmt::format("there are {} groups, but the ranks hold {} of the state; without a whole copy "
                   "in each group the others cannot go on; {}",
                   groups, copies == 1 ? "one copy" : fmt::format("{} copies", copies), advice));
 }
@@ -376,11 +390,10 @@ void check_elastic(const Values& values, const Job& job) {
             nearest == 1 ? "" : fmt::format("; write recovery.elastic.groups: {}", nearest)));
   }
   if (job.recovery.when_no_spare != WhenNoSpare::wait) {
-    values.fail(
-        "recovery.when_no_spare",
-        fmt::format("elastic groups go on without the lost one, which waits for its nodes; write "
-                    "wait, not {}",
-                    values.text("recovery.when_no_spare")));
+    values.fail("recovery.when_no_spare",
+                fmt::format("elastic groups go on without the lost group, which waits for its "
+                            "nodes; use wait, not {}",
+                            values.text("recovery.when_no_spare")));
   }
   check_copies_of_groups(values, job.layout, groups);
 }
@@ -394,7 +407,7 @@ void resolve_relayouts(const Values& values, Job& job) {
     values.fill(path, size);
     const double ranks = double(size.tp) * size.pp * size.dp * job.layout.cp;
     if (std::ceil(ranks / gpus) >= job.cluster.nodes) {
-      values.fail(path, fmt::format("needs {:g} GPUs, which is not fewer nodes than the job's "
+      values.fail(path, fmt::format("needs {:g} GPUs, which are not on fewer nodes than the job's "
                                     "{}; take a smaller layout",
                                     ranks, job.cluster.nodes));
     }
@@ -405,8 +418,8 @@ void resolve_relayouts(const Values& values, Job& job) {
   for (const SnapshotTier& tier : job.snapshots) {
     if (traits_of(tier).copied) continue;
     values.fail("recovery.when_no_spare",
-                "relayout loads another part of the state on every GPU than the replicas have; "
-                "leave that tier out, or take shrink");
+                "after a relayout every GPU needs another part of the state than the replicas "
+                "hold; leave that tier out, or take shrink");
   }
 }
 
@@ -416,8 +429,8 @@ void check_islands(const Values& values, const Job& job) {
   for (size_t i = 0; i < job.snapshots.size(); ++i) {
     if (job.snapshots[i].own == nullptr) continue;
     values.fail(interval_key(i),
-                "a rule defined by the program does not go with islands that exchange from time "
-                "to time (sync), which save after steps; state an interval");
+                "a saving rule of the program does not go with islands that exchange from time to "
+                "time (sync), because these save after a number of steps; state an interval");
   }
   for (size_t i = 0; i < job.failures.size(); ++i) {
     if (job.failures[i].kind != FailureKind::slow_node) continue;

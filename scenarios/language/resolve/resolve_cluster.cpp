@@ -30,15 +30,16 @@ void check_packages(const NodeSpec& node, const std::string& path, const Values&
   const std::string key = path + ".package_gpus";
   if (node.package_gpus == 1) {
     if (values.has(key) || !values.has(path + ".package")) return;
-    values.fail(path + ".package", "a package has one GPU here; add package_gpus");
+    values.fail(path + ".package", "a package has only one GPU; add package_gpus");
   }
   if (node.package_Bps.value == 0) {
-    values.fail(key, "how fast GPUs of a package reach each other is not stated; add package");
+    values.fail(key, "the bandwidth between GPUs of a package is missing; add package");
   }
   if (node.gpus % node.package_gpus != 0) {
-    throw Error(values.fault_at(path), fmt::format("{}: {} GPUs are no whole packages of {}; set "
-                                                   "package_gpus: 1, or other gpus",
-                                                   path, node.gpus, node.package_gpus));
+    throw Error(values.fault_at(path),
+                fmt::format("{}: {} GPUs are no multiple of a package of {}; set package_gpus: 1, "
+                            "or another number of gpus",
+                            path, node.gpus, node.package_gpus));
   }
   if (node.gpu_path == GpuPath::pcie) {
     throw Error(values.fault_at(path),
@@ -62,7 +63,7 @@ NodeSpec resolve_node(const Values& values, const EvidenceList& evidence, const 
   check_packages(node, path, values);
   if (node.gpus % node.nics != 0 && node.nics % node.gpus != 0) {
     throw Error(values.fault_at(path),
-                fmt::format("{}: {} GPUs do not share {} NICs evenly", path, node.gpus, node.nics));
+                fmt::format("{}: {} GPUs cannot share {} NICs evenly", path, node.gpus, node.nics));
   }
   return node;
 }
@@ -87,7 +88,8 @@ int resolve_index(const Values& values, const std::string& key, int count, std::
   const int index = values.integer(key);
   if (index >= count) {
     throw Error(values.where(key),
-                fmt::format("{}: no {} {}; there are {}, counted from 0", key, noun, index, count));
+                fmt::format("{}: there is no {} {}; there are {}, counted from 0", key, noun, index,
+                            count));
   }
   return index;
 }
@@ -95,7 +97,7 @@ int resolve_index(const Values& values, const std::string& key, int count, std::
 [[noreturn]] void fail_twice(const Values& values, std::string_view list, int first, int second,
                              const std::string& what) {
   const std::string path = fmt::format("{}.{}", list, second);
-  throw Error(values.where(path), fmt::format("{} and {}.{} are both about {}; keep one of them",
+  throw Error(values.where(path), fmt::format("{} and {}.{} both describe {}; keep one of them",
                                               path, list, first, what));
 }
 
@@ -143,10 +145,10 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
   const std::string share = path + ".share";
   const std::string slowdown = path + ".slowdown";
   if (values.has(slowdown) && !values.has(share)) {
-    values.fail(slowdown, "how many are so slow is not stated; add share");
+    values.fail(slowdown, "the share of slow steps is missing; add share");
   }
   if (values.has(share) && !values.has(slowdown)) {
-    values.fail(share, "how slow they are is not stated; add slowdown");
+    values.fail(share, "the slowdown of slow steps is missing; add slowdown");
   }
   if (law.empty()) {
     values.fail(path,
@@ -155,7 +157,8 @@ void resolve_jitter(const Values& values, Cluster& cluster) {
   }
   const std::string memory = path + ".memory";
   if (values.stated(memory) && (law.ends_with("share") || law.ends_with("gilbert_elliott"))) {
-    values.fail(memory, "goes with sigma, exponential or pareto; bursts are gilbert_elliott's");
+    values.fail(memory,
+                "applies to sigma, exponential and pareto; for bursts take gilbert_elliott");
   }
 }
 
@@ -178,7 +181,7 @@ TransformerSpec inline_model(const Values& values) {
 void check_part(const Values& values, const std::string& part, const std::string& key, int value) {
   if (value > 0 || !values.stated(part) || values.has(join_path(part, key))) return;
   throw Error(values.fault_at(part),
-              fmt::format("{} has no '{}', and neither has the model it starts from", part, key));
+              fmt::format("neither {} nor the model that it starts from has '{}'", part, key));
 }
 
 // Speeds of the named kernel; null for the calibration's own kernel, or for unfused attention.
@@ -189,8 +192,8 @@ std::shared_ptr<const AttentionSpeeds> named_attention(const Values& values, con
   const std::vector<std::string> own = attention_kernels_on(gpu.name);
   values.fail("attention",
               fmt::format("{} is not known on gpu '{}'; {}take auto or eager", name, gpu.name,
-                          own.empty() ? "no kernel by name is: "
-                                      : fmt::format("{} are: take one of them, or ",
+                          own.empty() ? "no named kernel is known there: "
+                                      : fmt::format("known there are {}: take one of them, or ",
                                                     fmt::join(own, ", "))));
 }
 
@@ -203,8 +206,8 @@ void name_attention(const Values& values, TransformerSpec& model) {
   const bool other = values.stated("model.attention") && model.attention != wanted;
   if (other || model.attention == AttentionKernel::linear) {
     values.fail("attention",
-                fmt::format("{} computes attention as model.attention: {} says, and model '{}' has "
-                            "{}; leave one of them out",
+                fmt::format("{} computes attention as model.attention: {}, but model '{}' has {}; "
+                            "leave one of them out",
                             name, name_of(wanted), model.name, name_of(model.attention)));
   }
   model.attention = wanted;
@@ -317,9 +320,9 @@ Cluster resolve_cluster(const Values& values, const EvidenceList& evidence, Name
                             cluster.nodes, cluster.node.gpus));
   }
   if (cluster.fabric_nodes() < cluster.nodes) {
-    values.fail("cluster.fabric.nodes", fmt::format("is {}, and the job has {}; the fabric joins "
-                                                    "those of the job and perhaps others",
-                                                    cluster.machine_nodes, cluster.nodes));
+    values.fail("cluster.fabric.nodes",
+                fmt::format("is {}, but the job has {} nodes; the fabric must join at least those",
+                            cluster.machine_nodes, cluster.nodes));
   }
   cluster.places = resolve_placement(values, files, cluster);
   resolve_fabric(values, evidence, files, cluster);
@@ -365,8 +368,10 @@ std::vector<Note> network_law_notes(const Values& values, const Job& job) {
     const std::string why = state_network_law(alike ? cluster.node : cluster.pools[pool].node,
                                               cluster.fabric.transport, calibration);
     if (!why.empty()) {
-      return {{"communication.law",
-               fmt::format("collectives cost what the calibration's constants say: {}", why)}};
+      return {
+          {"communication.law",
+           fmt::format("the cost of collectives follows from the constants of the calibration: {}",
+                       why)}};
     }
   }
   return {};
@@ -379,7 +384,8 @@ Calibration resolve_job_calibration(const Values& values, const Job& job, NamedF
     return resolve_calibration(values, key, cluster.node, cluster.fabric.transport, files);
   }
   if (values.text(key) != "auto") {
-    values.fail(key, "with cluster.pools each pool has its own: cluster.pools.0.calibration");
+    values.fail(
+        key, "with cluster.pools each pool has its own calibration: cluster.pools.0.calibration");
   }
   const std::vector<bool> used = pools_in_use(cluster);
   int slowest = -1;

@@ -37,8 +37,8 @@ std::vector<std::string_view> keys_of(const CompressorKind& kind) {
 
 [[noreturn]] void refuse(const Values& values, const std::string& key, const CompressorKind& kind) {
   const std::vector<std::string_view> keys = keys_of(kind);
-  values.fail(key, keys.empty() ? fmt::format("{} has no use for it", kind.name)
-                                : fmt::format("{} has no use for it; it takes {}", kind.name,
+  values.fail(key, keys.empty() ? fmt::format("{} does not use it", kind.name)
+                                : fmt::format("{} does not use it; its keys are {}", kind.name,
                                               fmt::join(keys, ", ")));
 }
 
@@ -81,8 +81,8 @@ void check_inner_compressors(const Job& job) {
   };
   if (compresses(compressors.tp) && layout.mesh_side() > 1) {
     fail(compressors.tp,
-         "compress: axis tp: with layout.tp_form 2d weights travel, too, and partial sums from "
-         "rank to rank; take layout.tp_form: 1d");
+         "compress: axis tp: with layout.tp_form 2d ranks also send weights and partial sums, "
+         "whose compression is not modelled; take layout.tp_form: 1d");
   }
   if (!compresses(compressors.cp)) return;
   const bool quantises = layout.context == ContextForm::ring ||
@@ -90,8 +90,8 @@ void check_inner_compressors(const Job& job) {
                          layout.context == ContextForm::usp || layout.context == ContextForm::dsp;
   if (!quantises) {
     fail(compressors.cp,
-         "compress: axis cp: layout.context sends states or fp32 statistics of rows that no "
-         "source quantises; take ring, ulysses, usp or dsp");
+         "compress: axis cp: this layout.context sends states or fp32 statistics of rows, which no "
+         "published method quantises; take ring, ulysses, usp or dsp");
   }
 }
 
@@ -103,16 +103,17 @@ void check_activations(const Values& values, const std::string& place, const std
   const auto refuse_key = [&](const char* key, const char* reason) {
     if (values.stated(place + key)) values.fail(place + key, reason);
   };
-  refuse_key(".warmup", "activations are quantised in every step; it is for gradients (axis: dp)");
+  refuse_key(".warmup",
+             "activations are quantised in every step; this key is for gradients (axis: dp)");
   refuse_key(".feedback",
-             "what quantising leaves of an activation is not kept for the next one; "
-             "it is for gradients (axis: dp)");
+             "the quantisation error of an activation is not kept for the next one; this key is "
+             "for gradients (axis: dp)");
   if (axis == "pp") {
     refuse_key(".hop",
-               "a message between stages leaves its node or does not; take axis: tp, cp "
-               "or ep, or leave it out");
+               "a message between two stages has no groups; take axis: tp, cp or ep, or leave this "
+               "key out");
   }
-  if (axis != "ep") refuse_key(".passes", "it is for experts (axis: ep)");
+  if (axis != "ep") refuse_key(".passes", "this key is for experts (axis: ep)");
 }
 
 }  // namespace
@@ -146,17 +147,17 @@ AxisCompressors resolve_compressors(const Values& values, NamedFiles& files,
     const std::string& axis = values.text(place + ".axis");
     for (int before = 0; before < i; ++before) {
       if (values.text(fmt::format("compress.{}.axis", before)) != axis) continue;
-      values.fail(place + ".axis", fmt::format("{} has a compressor already; take one out", axis));
+      values.fail(place + ".axis",
+                  fmt::format("{} already has a compressor; remove one of them", axis));
     }
     if (axis == "dp" && values.stated("communication.compressor")) {
       values.fail(place + ".axis",
-                  "communication.compressor compresses dp, too; leave one of "
-                  "them out");
+                  "communication.compressor also compresses axis dp; leave one of them out");
     }
     const CompressorChoice choice = resolve_compressor(values, place, files, own);
     if (axis != "dp") check_activations(values, place, axis, choice);
     if (axis == "dp" && values.stated(place + ".passes")) {
-      values.fail(place + ".passes", "it is for experts (axis: ep)");
+      values.fail(place + ".passes", "this key is for experts (axis: ep)");
     }
     for (const CompressedAxis& each : kCompressedAxes) {
       if (axis == to_string(each.axis)) compressors.*each.choice = choice;

@@ -46,18 +46,18 @@ void check_keys_of_form(const Values& values, const FabricSpec& fabric) {
       if (belongs_to(key, choice.value)) homes.push_back(choice.name);
     }
     values.fail(fabric_key(key),
-                fmt::format("is a key of topology {}; this fabric is of topology {}",
+                fmt::format("is a key of topology {}, but this fabric has topology {}",
                             fmt::join(homes, " or "), name_of(fabric.topology)));
   }
   if (fabric.routing == Routing::adaptive && fabric.topology != Topology::dragonfly) {
     values.fail(fabric_key("routing"),
-                fmt::format("adaptive takes detours, and topology {} has none; take spray, which "
-                            "is adaptive among equal ways, or topology: dragonfly",
+                fmt::format("adaptive takes detours, which topology {} does not have; take spray, "
+                            "which is adaptive among equal paths, or topology: dragonfly",
                             name_of(fabric.topology)));
   }
   const auto check = [&](const char* name, bool used, const char* routing) {
     if (!values.stated(fabric_key(name)) || used) return;
-    values.fail(fabric_key(name), fmt::format("does nothing under routing {}; set routing: {}",
+    values.fail(fabric_key(name), fmt::format("has no effect with routing {}; set routing: {}",
                                               name_of(fabric.routing), routing));
   };
   check("uplinks", !joins_bundles(fabric.routing), "ecmp, split-single-path or planned");
@@ -75,7 +75,8 @@ std::vector<int> resolve_dimensions(const Values& values, std::vector<int> other
 std::vector<double> resolve_dimension_links(const Values& values) {
   const std::string list = fabric_key("dimension_links");
   if (values.stated(list) && values.stated(fabric_key("link"))) {
-    values.fail(list, "cables have one bandwidth ('link') or one by dimension, not both");
+    values.fail(list,
+                "state either one bandwidth of all cables ('link') or one per dimension, not both");
   }
   return values.numbers(list);
 }
@@ -139,7 +140,7 @@ std::vector<EdgeSpec> resolve_edges(const Values& values, NamedFiles& files,
   const std::string file = fabric_key("edges_file");
   if (values.has(file)) {
     if (values.stated(list))
-      values.fail(file, "the cables stand in 'edges' or in a file, not both");
+      values.fail(file, "list the cables either in 'edges' or in a file, not both");
     const std::string& name = values.text(file);
     return values.about(file, [&] {
       return read_edges(CsvTable::parse(files.text(name), files.path(name)), cluster);
@@ -164,16 +165,17 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
     values.fill(path, background.back());
     const bool lasts = load.burst_s > 0;
     if (lasts != (load.duty < 1)) {
-      throw Error(values.where(path + (lasts ? ".burst" : ".duty")),
-                  fmt::format("{}: bursts have a 'duty' below 1 and a mean length 'burst'; the {} "
-                              "is missing",
-                              path, lasts ? "duty" : "length"));
+      throw Error(
+          values.where(path + (lasts ? ".burst" : ".duty")),
+          fmt::format(
+              "{}: bursts need a 'duty' below 1 and a mean length 'burst'; the {} is missing", path,
+              lasts ? "duty" : "length"));
     }
     constexpr double kMostInBurst = 0.95;  // a larger share would leave links too slow to simulate
     if (load.in_bursts() && load.burst_load() > kMostInBurst) {
       throw Error(values.where(path + ".load"),
-                  fmt::format("{}.load: a mean of {} in {} of the time is {:.3g} of the bandwidth "
-                              "in a burst; at most {} of it can be taken",
+                  fmt::format("{}.load: a mean load of {} within {} of the time means {:.3g} of "
+                              "the bandwidth in a burst; at most {} is possible",
                               path, load.load, load.duty, load.burst_load(), kMostInBurst));
     }
   }
@@ -187,8 +189,8 @@ void check_rails(const Values& values, const Cluster& cluster) {
     return;
   }
   throw Error(values.fault_at("cluster.pools"),
-              fmt::format("nodes of {} and of {} NICs: nothing joins the rails of a rail-only "
-                          "fabric, so that each node needs as many",
+              fmt::format("the nodes have {} and {} NICs, but nothing joins the rails of a "
+                          "rail-only fabric, so all nodes need the same number",
                           cluster.node.nics, cluster.nics_per_node()));
 }
 

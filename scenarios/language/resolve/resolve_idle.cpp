@@ -35,22 +35,21 @@ FillingWork resolve_work(const Values& values, const std::string& path, const Jo
   if (values.has(model)) {
     work.model = forward_model(values.text(model));
     if (values.has(path + ".piece")) {
-      values.fail(path + ".piece", "follows from the model; leave one of them out");
+      values.fail(path + ".piece", "follows from the model; leave this key or the model out");
     }
     values.about(model, [&] { return filling_cost(job, work); });
   } else {
     if (!values.has(path + ".piece")) {
-      values.fail(path,
-                  "states neither the model whose pass it is nor the time of a piece; add e.g. "
-                  "'piece: 3 ms'");
+      values.fail(path, "states neither a model nor the time of a piece; add e.g. 'piece: 3 ms'");
     }
     if (values.stated(path + ".samples")) {
-      values.fail(path + ".samples", "applies to a model's pass; add model, or leave it out");
+      values.fail(path + ".samples",
+                  "applies to a forward pass of a model; add model, or leave this key out");
     }
   }
   if (work.need == FillingNeed::nothing && values.stated(path + ".units")) {
     values.fail(path + ".units",
-                "applies to work that a step needs; add needed_by, or leave it out");
+                "applies to work that a step needs; add needed_by, or leave this key out");
   }
   return work;
 }
@@ -72,7 +71,8 @@ void resolve_filling(const Values& values, Job& job) {
                              [&](const FillingWork& other) { return other.name == name; })) {
       continue;
     }
-    values.fail(fmt::format("filling.work.{}.name", i), "is that of another work; take another");
+    values.fail(fmt::format("filling.work.{}.name", i),
+                "is already the name of other work; take another");
   }
   job.filling = std::make_shared<const Filling>(std::move(filling));
 }
@@ -82,7 +82,8 @@ void resolve_input(const Values& values, Job& job) {
   InputPipeline input;
   values.fill("input", input);
   if (input.source == InputSource::memory && input.sample_bytes > 0) {
-    values.fail("input.sample", "is not read from anywhere: read_from is memory; leave it out");
+    values.fail("input.sample",
+                "has no effect, because samples are in memory (read_from); leave it out");
   }
   if (input.source == InputSource::storage && input.sample_bytes > 0 &&
       job.cluster.storage.read_Bps.value <= 0) {

@@ -40,7 +40,8 @@ bool supports(const GpuSpec& gpu, Precision precision) {
 
 // The modules in the list at `key`.
 std::uint16_t modules_at(const Values& values, const std::string& key) {
-  if (values.length(key) == 0) values.fail(key, "names no module; take 'none'");
+  if (values.length(key) == 0)
+    values.fail(key, "names no module; to recompute nothing, use 'none'");
   Recompute sum;
   for (const std::string& path : values.items(key)) {
     sum = sum.with(value_of<RecomputeModule>(values.text(path)));
@@ -68,9 +69,10 @@ void resolve_recompute(const Values& values, Recompute& recompute) {
   values.fill(path, recompute);
   const bool counts = recompute.method != RecomputeMethod::all;
   if (counts && recompute.layers == 0) {
-    values.fail("recompute.method",
-                fmt::format("{} says which layers only with recompute.layers; add e.g. 'layers: 4'",
-                            name_of(recompute.method)));
+    values.fail(
+        "recompute.method",
+        fmt::format("{} also needs recompute.layers, which says which layers; add e.g. 'layers: 4'",
+                    name_of(recompute.method)));
   }
   if (!counts && recompute.layers > 0) {
     values.fail("recompute.layers", "needs a recompute.method: block, uniform or every");
@@ -78,7 +80,7 @@ void resolve_recompute(const Values& values, Recompute& recompute) {
   if (recompute.method == RecomputeMethod::uniform &&
       recompute.modules != Recompute::full.modules) {
     values.fail("recompute.method",
-                "uniform keeps whole layers' inputs, so it goes with modules: full alone");
+                "uniform keeps the inputs of whole layers, so it needs modules: full");
   }
   if (counts && (recompute.searched || recompute.modules == 0)) {
     values.fail("recompute.method", "needs modules: full, selective or a list of modules");
@@ -92,18 +94,19 @@ void check_precision(const Values& values, const Job& job) {
   for (const Choice<Precision>& choice : kChoices<Precision>) {
     if (supports(gpu, choice.value)) supported.push_back(choice.name);
   }
-  values.fail("precision", fmt::format("{} has no {}; it has {}", gpu.name, name_of(job.precision),
-                                       fmt::join(supported, ", ")));
+  values.fail("precision", fmt::format("{} does not have {}; it has {}", gpu.name,
+                                       name_of(job.precision), fmt::join(supported, ", ")));
 }
 
 // Reads the file of a schedule. It has no messages: the dependencies between results imply them.
 void import_schedule(const Values& values, NamedFiles& files, ScheduleChoice& choice) {
   if (values.stated("schedule.name")) {
-    values.fail("schedule.file", "a schedule has a file or a name, not both");
+    values.fail("schedule.file", "state either a file or a name of a schedule, not both");
   }
   for (const std::string_view key :
        {"schedule.group", "schedule.slices", "schedule.memory_limit"}) {
-    if (values.stated(key)) values.fail(key, "a schedule from a file has its own");
+    if (values.stated(key))
+      values.fail(key, "a schedule from a file already contains this; leave it out");
   }
   values.about("schedule.file", [&] {
     const TorchSchedule torch =
@@ -140,7 +143,7 @@ void resolve_activations(const Values& values, Layout& layout) {
   if (!values.has(key)) return;
   const bool split = values.text(key) == "S(0)";
   if (values.stated("layout.sequence_parallel") && split != layout.sequence_parallel) {
-    values.fail(key, fmt::format("says {} and layout.sequence_parallel {}; leave one of them out",
+    values.fail(key, fmt::format("is {}, but layout.sequence_parallel is {}; leave one of them out",
                                  values.text(key), layout.sequence_parallel));
   }
   layout.sequence_parallel = split;
@@ -177,18 +180,18 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
   if (batch.sequence == 0) {
     throw Error(
         values.where("batch"),
-        "batch has no 'sequence', and the model names none; write e.g. batch.sequence: 4096");
+        "batch has no 'sequence', and the model has no default; add e.g. batch.sequence: 4096");
   }
   if (batch.sequence <= model.text_tokens) {
     throw Error(values.fault_at("batch.sequence"),
-                fmt::format("batch.sequence: {} tokens have no room for an image beside the {} of "
-                            "the model's text (model.text_tokens)",
+                fmt::format("batch.sequence: {} tokens leave none for an image after the {} of the "
+                            "text (model.text_tokens)",
                             batch.sequence, model.text_tokens));
   }
   if (batch.sequence <= model.source_tokens) {
     throw Error(values.fault_at("batch.sequence"),
-                fmt::format("batch.sequence: {} tokens have no room for the decoder's beside the "
-                            "{} that the model's encoder reads (model.source_tokens)",
+                fmt::format("batch.sequence: {} tokens leave none for the decoder after the {} "
+                            "that the encoder reads (model.source_tokens)",
                             batch.sequence, model.source_tokens));
   }
   return batch;
@@ -245,18 +248,19 @@ Software resolve_software(const Values& values) {
   values.fill("software", software);
   for (const char* key : {"software.tp_overlap.rows", "software.tp_overlap.columns"}) {
     if (software.tp_overlap == TensorOverlap::domino || !values.stated(key)) continue;
-    values.fail(key, "only form: domino cuts as told; set form: domino, or leave it out");
+    values.fail(key, "only form: domino uses this key; set form: domino, or leave it out");
   }
   if (software.dispatch_program == DispatchProgram::step &&
       software.dispatch_gang != DispatchGang::none) {
     values.fail("software.dispatch.gang",
-                "all ranks begin a step together, behind its gradient norm; set program: pass, or "
-                "leave it out");
+                "with program: step all ranks begin a step together, after the gradient norm; set "
+                "program: pass, or leave it out");
   }
   for (const char* key : {"software.dispatch.mode", "software.dispatch.program"}) {
     const bool gangs = software.dispatch_gang != DispatchGang::none;
     if (software.dispatch_latency_s > 0 || gangs || !values.stated(key)) continue;
-    values.fail(key, "without software.dispatch.latency every host starts its own programs");
+    values.fail(
+        key, "has no effect: without software.dispatch.latency every host starts its own programs");
   }
   return software;
 }
@@ -276,8 +280,8 @@ void check_tiles(const Values& values, const Job& job) {
   if (tiles == 1 || job.network) return;
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (tiles > tokens) {
-    values.fail(kKey,
-                fmt::format("is {}, but a GPU has {:.0f} tokens of a micro-batch", tiles, tokens));
+    values.fail(kKey, fmt::format("is {}, but a GPU has only {:.0f} tokens of a micro-batch", tiles,
+                                  tokens));
   }
 }
 
@@ -285,8 +289,8 @@ void check_gradients(const Values& values, const Job& job) {
   const int count = microbatches(job.layout, job.batch);
   if (job.software.gradient_bytes > 0 || count == 1) return;
   values.fail("software.gradients",
-              fmt::format("is none, and the gradients of {} micro-batches have to be summed; name "
-                          "a type, or set batch.micro: {}",
+              fmt::format("is none, but the gradients of {} micro-batches must be summed; state a "
+                          "type, or set batch.micro: {}",
                           count, count * job.batch.micro));
 }
 
@@ -299,9 +303,9 @@ void check_prices(const Values& values, const Job& job) {
   if (without == pools.end()) return;
   throw Error(
       values.fault_at(fmt::format("cluster.pools.{}", without - pools.begin())),
-      fmt::format("pool '{}' has no price, and others have; add one, or job.price for those "
-                  "without",
-                  without->name));
+      fmt::format(
+          "pool '{}' has no price, but others have; add one, or job.price for pools without",
+          without->name));
 }
 
 // Keys that need cluster.pools.
@@ -339,13 +343,15 @@ void resolve_state_shares(const Values& values, Job& job) {
 std::vector<int> balanced_layers(const Values& values, const Job& job) {
   const std::string key = "layout.stages";
   if (values.stated(key + ".first") || values.stated(key + ".last")) {
-    values.fail(key, "auto finds what the first and the last stage get, too");
+    values.fail(
+        key,
+        "auto also chooses the layers of the first and the last stage; leave first and last out");
   }
   if (job.network) {
     values.fail(key, fmt::format("'{}' is a table of layers, which has one stage", job.model.name));
   }
   if (job.layout.pp == 1)
-    values.fail(key, "there is one pipeline rank; auto has nothing to divide");
+    values.fail(key, "there is only one pipeline rank, so auto has nothing to divide");
   // Before layers are shared out, everything else must be consistent.
   Layout tried = job.layout;
   tried.stage_layers.assign(tried.stages(), 0);
@@ -387,7 +393,7 @@ std::vector<LengthBucket> resolve_buckets(const Values& values, const std::strin
   const std::string list = path + ".buckets";
   for (const char* key : {".median", ".mean", ".sigma", ".p99", ".longest"}) {
     if (values.length(list) == 0 || !values.stated(path + key)) continue;
-    values.fail(path + key, "buckets have their own bounds; keep one of the two");
+    values.fail(path + key, "buckets already have bounds; keep one of the two");
   }
   return values.filled_items<LengthBucket>(list);
 }
@@ -465,7 +471,7 @@ void resolve_lengths(const Values& values, Job& job) {
   if (!values.stated("batch.lengths")) {
     if (lengths.policy == LengthPolicy::fixed) return;
     values.fail("layout.length_policy",
-                "balances sequences of unequal length; say which there are: batch.lengths");
+                "balances sequences of unequal length, but batch.lengths is missing; add it");
   }
   lengths.distribution = resolve_distribution(values, job.batch);
   job.lengths = std::move(lengths);

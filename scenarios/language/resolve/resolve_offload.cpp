@@ -32,10 +32,9 @@ void open_all(const Values& values, Offload& offload) {
     const bool with_optimizer = tier != &Offload::activations && tier != &Offload::optimizer;
     const bool open = offload.*tier == MemoryTier::automatic;
     if (!with_optimizer || open == (offload.optimizer == MemoryTier::automatic)) continue;
-    values.fail(
-        values.stated(key) ? key : "offload.optimizer",
-        "optimizer, gradients and weights are searched together; set offload: auto, or state "
-        "where each of them is");
+    values.fail(values.stated(key) ? key : "offload.optimizer",
+                "places of optimizer, gradients and weights are searched only together; set "
+                "offload: auto, or state each place");
   }
 }
 
@@ -49,14 +48,15 @@ void lay_in_chunks(const Values& values, Offload& offload) {
   }
   for (const char* key : {"offload.optimizer_share", "offload.delayed"}) {
     if (values.stated(key)) {
-      values.fail(key,
-                  "applies to offload.placement: shares; chunks follow from the room on the GPU");
+      values.fail(
+          key,
+          "applies to offload.placement: shares; chunks follow from the free memory on the GPU");
     }
   }
   for (const auto& [key, tier] : kTiers) {
     if (tier == &Offload::activations) continue;
     if (values.stated(key) && offload.*tier != MemoryTier::host) {
-      values.fail(key, "is host with offload.placement: chunks; leave it out");
+      values.fail(key, "is always host with offload.placement: chunks; leave it out");
     }
     offload.*tier = MemoryTier::host;
   }
@@ -72,39 +72,40 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
     if (own.optimizer == MemoryTier::automatic && key == std::string_view("offload.delayed")) {
       continue;
     }
-    values.fail(key,
-                "applies to an optimizer that is offloaded; state offload.optimizer: host or disk");
+    values.fail(key, "applies to an offloaded optimizer; set offload.optimizer: host or disk");
   }
   if (values.stated("offload.activation_share") && !moves(own.activations)) {
-    values.fail(
-        "offload.activation_share",
-        "applies to activations that are offloaded; state offload.activations: host or disk");
+    values.fail("offload.activation_share",
+                "applies to offloaded activations; set offload.activations: host or disk");
   }
   if (own.hidden && !moves(own.activations)) {
     values.fail("offload.hidden",
-                "applies to activations that are offloaded; state offload.activations: host");
+                "applies to offloaded activations; set offload.activations: host");
   }
   if (own.hidden && values.stated("offload.activation_share")) {
-    values.fail("offload.activation_share", "is what offload.hidden finds; leave one of them out");
+    values.fail("offload.activation_share", "is chosen by offload.hidden; leave one of them out");
   }
   if (own.hidden && job.network) {
-    values.fail("offload.hidden", "applies to transformers; state offload.activations: auto");
+    values.fail("offload.hidden", "applies to transformers; set offload.activations: auto");
   }
   for (const char* key : {"offload.tiles", "offload.sections"}) {
     if (!values.stated(key) || own.any() || own.optimizer == MemoryTier::automatic) continue;
-    values.fail(key,
-                "applies to layers that are offloaded; state offload.weights: host or "
-                "offload.activations: host");
+    values.fail(
+        key, "applies to offloaded layers; set offload.weights: host or offload.activations: host");
   }
   if (own.cores > job.cluster.node.cpu_cores.value) {
     values.fail("offload.cores",
-                fmt::format("a node has {:g} for all its GPUs", job.cluster.node.cpu_cores.value));
+                fmt::format("is more than the {:g} that a node has for all its GPUs",
+                            job.cluster.node.cpu_cores.value));
   }
   if (!moves(own.activations) || job.network) return;
   const int layers = std::ranges::max(layers_per_stage(job.model, job.layout));
   if (std::ranges::max(offloaded_shares(own, layers)) > 0) return;
-  values.fail("offload.activation_share",
-              fmt::format("of the {} layers of a stage that is none; state more", layers));
+  values.fail(
+      "offload.activation_share",
+      fmt::format(
+          "is so small that none of the {} layers of a stage is offloaded; set a larger share",
+          layers));
 }
 
 }  // namespace
@@ -131,7 +132,7 @@ std::vector<Note> found_memory(const Job& job) {
   const Offload& offload = offload_of(job);
   if (!offload.searched.any()) return {};
   std::string found = to_string(offload);
-  if (found.empty()) found = "nothing beside the GPU";
+  if (found.empty()) found = "nothing to offload";
   if (!offload.searched.recompute) return {{"offload", "found " + found}};
   return {{"recompute, offload",
            fmt::format("auto found recompute: {}, and {}", to_string(job.recompute), found)}};

@@ -22,18 +22,18 @@ void check_alike(const Values& values, const std::vector<Pool>& pools) {
     const auto fail = [&](std::string_view what) {
       throw Error(
           values.fault_at(pool_key(i, "node")),
-          fmt::format("{}: {} has {} than {} of pool '{}'; nodes of a job have as many "
-                      "GPUs, joined in the same way",
+          fmt::format("{}: {} has {} than {} of pool '{}'; all nodes of a job need the same number "
+                      "of GPUs, joined in the same way",
                       pool_key(i, "node"), node.name, what, first.name, pools.front().name));
     };
     if (node.gpus != first.gpus) {
-      fail(fmt::format("{} GPUs and not {}, other", node.gpus, first.gpus));
+      fail(fmt::format("another number of GPUs ({} instead of {})", node.gpus, first.gpus));
     }
-    if (node.gpu_path != first.gpu_path) fail("another way between its GPUs");
+    if (node.gpu_path != first.gpu_path) fail("another path between its GPUs");
     if (node.package_gpus != first.package_gpus) fail("other packages of GPUs");
     for (int other = 0; other < i; ++other) {
       if (pools[other].name != pools[i].name) continue;
-      values.fail(pool_key(i, "name"), fmt::format("is the name of cluster.pools.{}, too", other));
+      values.fail(pool_key(i, "name"), fmt::format("is also the name of cluster.pools.{}", other));
     }
   }
 }
@@ -43,8 +43,8 @@ void resolve_common(const Values& values, const EvidenceList& evidence, Cluster&
   if (!cluster.networks_differ()) return;
   if (!values.stated(path)) {
     throw Error(values.fault_at("cluster.pools"),
-                "pools of unlike networks need one in common; add e.g. 'common: {bandwidth: 25 "
-                "Gb/s}' to cluster");
+                "pools on different networks need a network in common; add e.g. 'common: "
+                "{bandwidth: 25 Gb/s}' to cluster");
   }
   override_members(path, values, evidence, cluster.common);
 }
@@ -61,13 +61,13 @@ void resolve_pools(const Values& values, const EvidenceList& evidence, Cluster& 
   }
   for (const char* key : {"cluster.node", "cluster.fabric.nodes"}) {
     if (!values.stated(key)) continue;
-    values.fail(key, "cluster.pools says which nodes there are; keep one of them");
+    values.fail(key, "cluster.pools already says which nodes there are; keep one of them");
   }
   check_alike(values, cluster.pools);
   if (!values.has("cluster.nodes")) cluster.nodes = nodes;
   if (cluster.nodes > nodes) {
     values.fail("cluster.nodes",
-                fmt::format("is {}, and cluster.pools have {} together", cluster.nodes, nodes));
+                fmt::format("is {}, but cluster.pools have {} together", cluster.nodes, nodes));
   }
   cluster.machine_nodes = nodes;
   cluster.node = cluster.shared = shared_node(cluster.pools);

@@ -18,9 +18,10 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   NodePower power;
   const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
   if (!known && !(values.has(kGpuKey) && values.has(kIdleKey))) {
-    values.fail("cluster.power", fmt::format("no watts of {} are in the library; state gpu_watts "
-                                             "and idle_watts",
-                                             node.gpu.name));
+    values.fail(
+        "cluster.power",
+        fmt::format("the library has no power figures of {}; state gpu_watts and idle_watts",
+                    node.gpu.name));
   }
   if (known) power = {known->peak_W, known->idle_W, {}};
   if (node.power_limit_W > 0) {
@@ -30,9 +31,10 @@ NodePower power_of(const NodeSpec& node, const Values& values, const EvidenceLis
   power.rest_W = rest_watts_of(node);
   override_members("cluster.power", values, evidence, power);
   if (power.gpu_idle_W.value >= power.gpu_W.value) {
-    values.fail(values.has(kIdleKey) ? kIdleKey : kGpuKey,
-                fmt::format("a GPU idles at {:g} W, and its limit is {:g} W; the limit is higher",
-                            power.gpu_idle_W.value, power.gpu_W.value));
+    values.fail(
+        values.has(kIdleKey) ? kIdleKey : kGpuKey,
+        fmt::format("a GPU idles at {:g} W, but its limit is {:g} W; the limit must be higher",
+                    power.gpu_idle_W.value, power.gpu_W.value));
   }
   return power;
 }
@@ -51,14 +53,14 @@ constexpr UnsureKey kUnsure[] = {
 void check_prices(const PowerSpec& power, const Values& values) {
   constexpr const char* kYears = "cluster.power.years";
   if (values.has(kYears) && power.node_usd == 0) {
-    values.fail(kYears, "does nothing without the price of a node: cluster.power.node_usd");
+    values.fail(kYears, "has no effect without the price of a node (cluster.power.node_usd)");
   }
 }
 
 void check_row(const PowerSpec& power, const Values& values) {
   constexpr const char* kApart = "cluster.power.row_apart";
   if (values.has(kApart) && power.more_nodes == 0) {
-    values.fail(kApart, fmt::format("does nothing without more nodes in a row: {}", kMoreKey));
+    values.fail(kApart, fmt::format("has no effect without more nodes in a row: {}", kMoreKey));
   }
 }
 
@@ -66,7 +68,7 @@ void check_cap(const PowerSpec& power, const Values& values) {
   for (const NodePower& node : power.nodes) {
     if (power.cap_W > node.gpu_idle_W.value) continue;
     values.fail(kCapKey,
-                fmt::format("must be above the {:g} W that a GPU idles at", node.gpu_idle_W.value));
+                fmt::format("must be above the {:g} W of an idle GPU", node.gpu_idle_W.value));
   }
 }
 
@@ -77,7 +79,7 @@ void lower(Calibration& calibration, double clock, const char* key) {
                                &calibration.attention_sustained}) {
     for (double* each : {&sustained->value, &sustained->low, &sustained->high}) *each *= clock;
     sustained->origin = Origin::assumed;
-    sustained->source += fmt::format("; times {:.4f}, the clock under {}", clock, key);
+    sustained->source += fmt::format("; multiplied by {:.4f}, the clock under {}", clock, key);
   }
   if (calibration.attention != nullptr) {
     auto slower = std::make_shared<AttentionSpeeds>(*calibration.attention);
@@ -101,7 +103,8 @@ std::shared_ptr<const PowerSpec> resolve_power(const Values& values, const Evide
   const std::vector<Pool>& pools = job.cluster.pools;
   for (const char* key : {kGpuKey, kIdleKey, kNodeKey}) {
     if (!pools.empty() && values.has(key)) {
-      values.fail(key, "applies to nodes of one kind; nodes of pools take the library's watts");
+      values.fail(key,
+                  "applies to nodes of one kind; for pools the library's power figures are used");
     }
   }
   for (const char* key : {kPriceKey, kMoreKey}) {
@@ -137,17 +140,16 @@ void limit_clocks(const NodeSpec& node, Calibration& calibration) {
   const std::optional<GpuWatts> known = watts_of_gpu(node.gpu.name);
   if (!known) {
     throw Error(
-        fmt::format("no watts of {} are in the library, so its clock at {:g} W is not known; leave "
-                    "power_limit out",
+        fmt::format("the library has no power figures of {}, so its clock at {:g} W is unknown; "
+                    "leave power_limit out",
                     node.gpu.name, limit_W));
   }
   const double sheet_W = known->peak_W.value;
   const double idle_W = known->idle_W.value;
   if (limit_W <= idle_W || limit_W > sheet_W) {
-    throw Error(
-        fmt::format("{:g} W must be above the {:g} W that {} idles at and at most the {:g} "
-                    "W of its data sheet",
-                    limit_W, idle_W, node.gpu.name, sheet_W));
+    throw Error(fmt::format(
+        "{:g} W must be above the {:g} W of an idle {} and at most the {:g} W of its data sheet",
+        limit_W, idle_W, node.gpu.name, sheet_W));
   }
   PowerSpec law;
   law.cap_W = limit_W;

@@ -27,7 +27,7 @@ void resolve_redundancy(const Values& values, Job& job) {
   for (const char* key :
        {"stragglers", "copies", "burst", "window", "lambda", "tolerance", "noise"}) {
     if (!values.stated(join_path(path, key)) || takes_key(own.scheme, key)) continue;
-    values.fail(join_path(path, key), fmt::format("{} has no use for it", name_of(own.scheme)));
+    values.fail(join_path(path, key), fmt::format("{} does not use it", name_of(own.scheme)));
   }
   job.redundancy = std::make_shared<const Redundancy>(own);
   // policies/conflicts refuses a single worker and explains it.

@@ -17,7 +17,7 @@ LengthDistribution resolve_output(const Values& values, double room) {
   if (!output.buckets.empty()) return output;
   const bool by_mean = values.stated(key("mean"));
   if (by_mean == values.stated(key("median"))) {
-    values.fail("rollout.output", by_mean ? "has a median and a mean; keep one of them"
+    values.fail("rollout.output", by_mean ? "has both a median and a mean; keep one of them"
                                           : "has neither a median, a mean nor buckets; add e.g. "
                                             "'median: 2000'");
   }
@@ -25,7 +25,7 @@ LengthDistribution resolve_output(const Values& values, double room) {
   values.fill("rollout.output", output);
   if (values.stated(key("p99"))) {
     if (by_mean || values.stated(key("sigma"))) {
-      values.fail(key("p99"), "goes with a median, in place of sigma");
+      values.fail(key("p99"), "needs a median, and replaces sigma");
     }
     const double p99 = values.number(key("p99"));
     if (p99 < output.median) values.fail(key("p99"), "is below the median");
@@ -48,23 +48,26 @@ void check_mode(const Values& values, const Job& job, const RolloutSpec& rollout
   const bool asynchronous = rollout.mode == RolloutMode::asynchronous;
   if (rollout.colocated && rollout.mode != RolloutMode::synchronous) {
     values.fail("rollout.mode",
-                "colocated engines and the job take turns on the same GPUs, so only "
-                "synchronous goes; or give the engines nodes");
+                "colocated engines and the job take turns on the same GPUs, which only mode "
+                "synchronous supports; take synchronous, or give the engines nodes");
   }
   for (const char* key : {"rollout.staleness", "rollout.keep_cache"}) {
     if (values.stated(key) && !asynchronous) values.fail(key, "applies to mode: asynchronous");
   }
   if (values.stated("rollout.pool")) {
-    if (job.cluster.pools.empty()) values.fail("rollout.pool", "there are no cluster.pools");
+    if (job.cluster.pools.empty())
+      values.fail("rollout.pool", "needs cluster.pools, and there are none");
     if (rollout.colocated)
-      values.fail("rollout.pool", "colocated engines stand on the job's nodes");
+      values.fail("rollout.pool",
+                  "has no effect, because colocated engines run on the job's nodes");
   }
   for (const char* key : {"rollout.offload", "rollout.weights"}) {
     const bool of_colocated = std::string_view(key) == "rollout.offload";
     if (!values.stated(key) || of_colocated == rollout.colocated) continue;
     if (!of_colocated && rollout.weights == WeightPath::gather) continue;
     values.fail(key, of_colocated ? "applies to colocated engines"
-                                  : "colocated engines have them there, but for gather");
+                                  : "has no effect, because colocated engines already have the "
+                                    "weights on their GPUs; only weights: gather moves them");
   }
 }
 
@@ -78,22 +81,24 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
   check_mode(values, job, rollout);
   const double samples = static_cast<double>(rollout.prompts) * rollout.samples;
   if (samples > 1e6) {
-    values.fail("rollout.prompts", fmt::format("{} prompts of {} samples are more than a million",
-                                               rollout.prompts, rollout.samples));
+    values.fail("rollout.prompts",
+                fmt::format("{} prompts with {} samples each are more than a million samples",
+                            rollout.prompts, rollout.samples));
   }
   const int islands = job.layout.islands();
   for (const auto& [key, count] :
        {std::pair("rollout.prompts", rollout.prompts), std::pair("rollout.nodes", rollout.nodes)}) {
     if (count % islands == 0) continue;
-    values.fail(key, fmt::format("{} are no multiple of the {} islands (sync), each of which has "
-                                 "engines and prompts of its own; take one",
+    values.fail(key, fmt::format("{} is no multiple of the {} islands (sync), each of which has "
+                                 "its own engines and prompts; take a multiple",
                                  count, islands));
   }
   const double room = job.batch.sequence - rollout.prompt_length;
   if (room < 1) {
-    values.fail("rollout.prompt_length",
-                fmt::format("batch.sequence {} leaves no room behind {} tokens of a prompt",
-                            job.batch.sequence, rollout.prompt_length));
+    values.fail(
+        "rollout.prompt_length",
+        fmt::format("batch.sequence {} leaves no tokens for an output after the {} of a prompt",
+                    job.batch.sequence, rollout.prompt_length));
   }
   rollout.output = resolve_output(values, room);
   double longest = rollout.output.buckets.empty() ? rollout.output.longest : 0;
@@ -101,10 +106,9 @@ std::shared_ptr<const RolloutSpec> resolve_rollout(const Values& values, const J
     longest = std::max(longest, bucket.longest);
   }
   if (longest > room) {
-    values.fail("rollout.output",
-                fmt::format("{:.0f} tokens after a prompt of {} are longer than batch.sequence {}, "
-                            "the sequence on which the job trains",
-                            longest, rollout.prompt_length, job.batch.sequence));
+    values.fail("rollout.output", fmt::format("{:.0f} tokens after a prompt of {} are more than "
+                                              "batch.sequence {}, on which the job trains",
+                                              longest, rollout.prompt_length, job.batch.sequence));
   }
   values.about("rollout.output", [&] { return draw_lengths(rollout.output, 1, rollout.seed); });
   rollout_machine(job, rollout);

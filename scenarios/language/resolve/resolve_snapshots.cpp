@@ -60,7 +60,7 @@ bool resolve_scope(const Values& values, const std::string& path, const Snapshot
   const bool in_node = values.has(key) ? values.text(key) == "node" : host;
   if (in_node && !host) values.fail(key, "node is for tier: host-memory");
   if (!in_node && host) {
-    values.fail(key, "memory of other nodes is tier: peers; write that, or scope: node");
+    values.fail(key, "for memory of other nodes use tier: peers; write that, or scope: node");
   }
   if (in_node && !tier.keeper_process) {
     values.fail(path + ".code",
@@ -110,7 +110,7 @@ void check_keys_of_place(const Values& values, const std::string& path, Snapshot
                 fmt::format("{} needs no keeper; it is for host-memory and peers", name_of(in)));
   }
   if (values.stated(path + ".kept") && place.copied && !place.keeps_several()) {
-    values.fail(path + ".kept", "memory keeps the newest copy; remove this key");
+    values.fail(path + ".kept", "memory always keeps only the newest copy; remove this key");
   }
 }
 
@@ -137,9 +137,9 @@ std::vector<SnapshotTier> resolve_snapshots(const Values& values, int gpus,
                                             const OwnSavingRules& own) {
   const int tiers = values.length("snapshots");
   if (tiers > kMaxSnapshotTiers) {
-    throw Error(
-        values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
-        fmt::format("snapshots: {} tiers; at most {} are simulated", tiers, kMaxSnapshotTiers));
+    throw Error(values.where(fmt::format("snapshots.{}", kMaxSnapshotTiers)),
+                fmt::format("snapshots: there are {} tiers; at most {} are possible", tiers,
+                            kMaxSnapshotTiers));
   }
   std::vector<SnapshotTier> resolved;
   for (int i = 0; i < tiers; ++i) {

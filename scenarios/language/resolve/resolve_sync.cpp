@@ -30,13 +30,14 @@ int place_of(const Job& job, const std::string& over, int rank) {
 int islands_of(const Values& values, const Job& job, int level) {
   if (values.has(key_of(level, ".islands"))) {
     if (values.has(key_of(level, ".over"))) {
-      values.fail(key_of(level, ".islands"), "a level has islands or over, not both");
+      values.fail(key_of(level, ".islands"), "state either islands or over, not both");
     }
     return values.integer(key_of(level, ".islands"));
   }
   if (!values.has(key_of(level, ".over"))) {
-    throw Error(values.where(key_of(level, "")),
-                fmt::format("sync.{} says neither over (replica, node, site) nor islands", level));
+    throw Error(
+        values.where(key_of(level, "")),
+        fmt::format("sync.{} has neither over (replica, node, site) nor islands; add one", level));
   }
   const std::string& over = values.text(key_of(level, ".over"));
   if (over == "replica") return job.layout.dp;
@@ -83,8 +84,8 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
     }
     if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
     values.fail(key_of(entry, ".over"),
-                fmt::format("the replicas {} to {} do not lie on one {} of their own; order the "
-                            "ranks so that whole replicas do (layout.order, e.g. [tp, pp, dp])",
+                fmt::format("the replicas {} to {} are not on a {} of their own; order the ranks "
+                            "so that whole replicas are (layout.order, e.g. [tp, pp, dp])",
                             first * job.layout.dp / below,
                             (first + merged) * job.layout.dp / below - 1, over));
   }
@@ -101,21 +102,27 @@ void check_pattern(const Values& values, const SyncLevel& own, int entry) {
   const SyncPattern pattern = own.pattern;
   const bool poisson = own.events == SyncEvents::poisson;
   const Unused all[] = {
-      {pattern != gossip, {".graph", ".peers", ".events"}, "goes with pattern: gossip"},
-      {pattern == leader, {".optimizer"}, "a leader's weights are taken as they are"},
-      {pattern == leader, {".compressor"}, "a leader's weights travel as they are"},
-      {pattern == gossip, {".optimizer"}, "by gossip neighbours take the mean of their weights"},
+      {pattern != gossip, {".graph", ".peers", ".events"}, "needs pattern: gossip"},
+      {pattern == leader,
+       {".optimizer"},
+       "has no effect: with pattern: leader the weights of the leader are used unchanged"},
+      {pattern == leader,
+       {".compressor"},
+       "is not modelled with pattern: leader, which sends uncompressed weights"},
+      {pattern == gossip,
+       {".optimizer"},
+       "has no effect: with pattern: gossip neighbours average their weights"},
       {pattern == gossip && !poisson,
        {".wait_for"},
-       "by gossip an island waits for its neighbours alone"},
-      {pattern != all_reduce, {".paths"}, "goes with pattern: all-reduce"},
+       "has no effect: with pattern: gossip an island waits only for its neighbours"},
+      {pattern != all_reduce, {".paths"}, "needs pattern: all-reduce"},
       {pattern == none,
        {".every", ".rates", ".growth", ".fragments", ".delay", ".start", ".optimizer", ".precision",
         ".compressor", ".parameters", ".optimizer_states", ".wait_for"},
-       "islands of pattern: none exchange nothing"},
+       "has no effect: with pattern: none islands exchange nothing"},
       {poisson,
        {".delay", ".start", ".wait_for"},
-       "no island waits for an exchange at random times"}};
+       "has no effect: with exchanges at random times no island waits"}};
   for (const Unused& row : all) {
     for (const char* key : row.keys) {
       if (!row.unused || !values.stated(key_of(entry, key))) continue;
@@ -131,11 +138,12 @@ void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLeve
   const std::string growth = key_of(entry, ".growth");
   if (own.pattern == SyncPattern::none) return;
   if (!values.has(every)) {
-    throw Error(values.where(key_of(entry, "")),
-                fmt::format("sync.{} does not say every how many steps", entry));
+    throw Error(
+        values.where(key_of(entry, "")),
+        fmt::format("sync.{} has no 'every', the steps between two exchanges; add it", entry));
   }
   if (values.has(rates) != values.has(growth)) {
-    values.fail(values.has(rates) ? rates : growth, "rates and growth go together; state both");
+    values.fail(values.has(rates) ? rates : growth, "rates and growth need each other; state both");
   }
   if (!values.has(rates)) return;
   const std::string& name = values.text(rates);
@@ -146,8 +154,8 @@ void resolve_period(const Values& values, NamedFiles& files, int entry, SyncLeve
   });
   if (own.fragments > base_steps) {
     values.fail(key_of(entry, ".fragments"),
-                fmt::format("{} fragments in the shortest period, {:g} steps, are more than one a "
-                            "step; take fewer",
+                fmt::format("{} fragments in the shortest period, {:g} steps, are more than one "
+                            "per step; take fewer",
                             own.fragments, base_steps));
   }
   if (own.delay_steps > base_steps) {
@@ -164,10 +172,11 @@ void check_graph(const Values& values, const Job& job, int level, int entry) {
   const int degree = graph_degree(own.graph, islands);
   if (own.peers > degree) {
     values.fail(key_of(entry, ".peers"),
-                fmt::format("an island has {} neighbours among {} islands", degree, islands));
+                fmt::format("an island has only {} neighbours among {} islands", degree, islands));
   }
   if (compresses(own.compressor) && compressor_kind(own.compressor).name == "lgreco") {
-    values.fail(key_of(entry, ".compressor"), "lgreco chooses numbers for a common sum");
+    values.fail(key_of(entry, ".compressor"),
+                "lgreco needs a common sum of all islands, which gossip does not make");
   }
 }
 
@@ -176,18 +185,19 @@ void check_waiting(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& own = job.sync[level];
   const int members = job.layout.sync_groups[level];
   if (own.missing_islands >= members) {
-    values.fail(key_of(entry, ".wait_for"), fmt::format("leaves out {} of {} islands; take fewer",
-                                                        own.missing_islands, members));
+    values.fail(key_of(entry, ".wait_for"),
+                fmt::format("leaves out {} of {} islands, so too few remain; leave out fewer",
+                            own.missing_islands, members));
   }
   if ((own.missing_islands > 0 || own.chooses_missing) && job.sync.size() > 1) {
     values.fail(
         key_of(entry, ".wait_for"),
-        "all-but-K and dynamic go with one level of exchanges; take all, or list one level");
+        "all-but-K and dynamic need a single level of exchanges; take all, or list one level");
   }
   if (own.chooses_missing && job.cluster.slow_nodes.empty() && !job.lengths &&
       !job.cluster.jitter.active()) {
     values.fail(key_of(entry, ".wait_for"),
-                "is dynamic, and no island comes later than others; state cluster.jitter, or "
+                "is dynamic, but no island is later than others; state cluster.jitter, or "
                 "cluster.slow_nodes");
   }
 }
@@ -198,24 +208,21 @@ void check_above(const Values& values, const Job& job, int level, int entry) {
   const SyncLevel& below = job.sync[level - 1];
   if (below.pattern == SyncPattern::none) {
     values.fail(key_of(entry, ""),
-                "is a level above islands that never exchange; leave one of the two out");
+                "is a level above islands that never exchange; leave one of the two levels out");
   }
   if (own.pattern != SyncPattern::none && own.every_steps <= below.every_steps) {
     values.fail(key_of(entry, ".every"),
-                fmt::format("is no more than that of the level before it, {:g} steps; list levels "
+                fmt::format("must be more than that of the level before, {:g} steps; list levels "
                             "from inside to outside",
                             below.every_steps));
   }
   const double turns = own.cycle_steps() / below.cycle_steps();
   if (job.cluster.jitter.active() && own.pattern != SyncPattern::none &&
       !values.has(key_of(entry, ".rates")) && std::abs(turns - std::round(turns)) > 1e-9) {
-    values.fail(
-        key_of(entry, ".every"),
-        fmt::format(
-            "{:g} steps from one exchange to the next are no multiple of the {:g} "
-            "of the level before it, which cluster.jitter asks for; choose them so that they "
-            "are",
-            own.cycle_steps(), below.cycle_steps()));
+    values.fail(key_of(entry, ".every"),
+                fmt::format("{:g} steps between exchanges must be a multiple of the {:g} of the "
+                            "level before if there is cluster.jitter; choose a multiple",
+                            own.cycle_steps(), below.cycle_steps()));
   }
 }
 
@@ -224,20 +231,19 @@ void check_layers(const Values& values, const Job& job, int level, int entry) {
   if (own.start != SyncStart::layers) return;
   if (level > 0 || job.layout.island_replicas() > 1) {
     values.fail(key_of(entry, ".start"),
-                "layers goes with islands of one replica, whose own gradients do not travel in "
-                "the same step; take step");
+                "layers needs islands of one replica, which exchange no gradients in the same "
+                "step; take step");
   }
   if (!is_mixed(job.precision)) {
     values.fail(key_of(entry, ".start"),
-                "layers goes with a precision of 16 bits or less, whose gradients have a type of "
-                "their own on the network; take step");
+                "layers needs a precision of 16 bits or less, for which gradients have their own "
+                "type on the network; take step");
   }
   if (compresses(own.compressor) || own.pattern != SyncPattern::all_reduce ||
       own.optimizer_states > 0 || own.parameters != SyncParameters::all ||
       !job.layout.path_modules.empty()) {
     values.fail(key_of(entry, ".start"),
-                "layers goes with deltas of all weights that all islands sum as they are "
-                "(precision); take step");
+                "layers needs uncompressed deltas of all weights that all islands sum; take step");
   }
 }
 
@@ -249,7 +255,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   check_layers(values, job, level, entry);
   if (own.every_steps < own.fragments) {
     values.fail(key_of(entry, ".fragments"),
-                fmt::format("{} fragments in {:g} steps are more than one a step; take fewer",
+                fmt::format("{} fragments in {:g} steps are more than one per step; take fewer",
                             own.fragments, own.every_steps));
   }
   if (own.delay_steps != std::floor(own.delay_steps)) {
@@ -274,16 +280,16 @@ void resolve_paths(const Values& values, Job& job, int entry) {
   modules.assign(blocks.begin(), blocks.end());
   const int islands = job.layout.sync_groups.front();
   if (islands < 4) {
-    values.fail(key, fmt::format("takes two modules of either half of the layers at least, and so "
-                                 "four islands, where there are {}; leave it out",
+    values.fail(key, fmt::format("needs at least two modules for each half of the layers, and so "
+                                 "four islands, but there are {}; leave it out",
                                  islands));
   }
   if (modules.size() != 2 || modules[0] * modules[1] != islands) {
-    values.fail(key, fmt::format("expected the modules of two halves of the layers, whose product "
-                                 "is the {} islands; e.g. [{}, {}]",
+    values.fail(key, fmt::format("expected the numbers of modules of the two halves of the layers, "
+                                 "with a product of {} islands; e.g. [{}, {}]",
                                  islands, islands / 2, 2));
   }
-  if (job.sync.size() > 1) values.fail(key, "goes with one level above the steps");
+  if (job.sync.size() > 1) values.fail(key, "needs a single level of exchanges");
 }
 
 }  // namespace
@@ -315,31 +321,31 @@ void resolve_sync(const Values& values, NamedFiles& files, const OwnCompressors&
           ".paths", ".parameters", ".optimizer_states", ".wait_for"}) {
       if (!values.stated(place + key)) continue;
       values.fail(place + key,
-                  "replicas that synchronise in every step exchange gradients, and keys of "
-                  "communication describe that; leave this out, or state delay: 1 step, so that "
-                  "the next step runs during the exchange");
+                  "replicas that synchronise in every step exchange gradients, which keys of "
+                  "communication describe; leave this out, or set delay: 1 step, so that the next "
+                  "step runs during the exchange");
     }
     if (!job.sync.empty()) {
-      values.fail(place + ".every",
-                  "is one step, and a level inside it takes more; list levels "
-                  "from inside to outside");
+      values.fail(
+          place + ".every",
+          "is one step, but a level inside it takes more; list levels from inside to outside");
     }
   }
   const int skipped = values.length("sync") - static_cast<int>(job.sync.size());
   if (job.sync.empty()) return;
   if (job.sync.size() > 2) {
     values.fail(key_of(skipped + 2, ""),
-                "there are two levels above the steps already; more are not modelled");
+                "there are already two levels above the steps; more are not modelled");
   }
   for (std::size_t level = 0; level < islands.size(); ++level) {
     const int above = level + 1 < islands.size() ? islands[level + 1] : 1;
     const bool divides = islands[level] % above == 0 && islands[level] > above;
     if (islands[level] <= above) {
       values.fail(key_of(skipped + static_cast<int>(level), ""),
-                  above > 1 ? fmt::format("{} islands are no more than the {} of the next level; "
+                  above > 1 ? fmt::format("{} islands are not more than the {} of the next level; "
                                           "list levels from inside to outside",
                                           islands[level], above)
-                            : "there is only one island, which has no other to exchange with");
+                            : "there is only one island, so there is no other to exchange with");
     }
     if (!divides || job.layout.dp % islands[level] != 0) {
       values.fail(

@@ -49,13 +49,13 @@ void resolve_frozen(const Values& values, const Job& job, Training& training) {
   for (const std::string& key : values.items("train.frozen")) {
     const std::string& part = values.text(key);
     if (part == "embedding" || part == "head") {
-      if (job.network) values.fail(key, "a table of layers has layers alone");
+      if (job.network) values.fail(key, "a table of layers has neither embedding nor head");
       (part == "head" ? training.frozen_head : training.frozen_embedding) = true;
       continue;
     }
     const std::optional<LayerRange> range = layer_range(part, layers);
     if (!range) {
-      values.fail(key, fmt::format("'{}' is no part of a model; take embedding, head, layers, "
+      values.fail(key, fmt::format("'{}' is not a part of a model; take embedding, head, layers, "
                                    "'layers 3' or 'layers 0-11'",
                                    part));
     }
@@ -86,11 +86,12 @@ void resolve_sites(const Values& values, const Job& job, Adapter& adapter) {
   for (const std::string& key : values.items("train.adapter.on")) {
     const std::string& name = values.text(key);
     if (name.size() == 1 && job.model.latent.kv_rank > 0) {
-      values.fail(key, "latent attention has no matrix of these alone; take qkv");
+      values.fail(key, "latent attention has no separate matrix for these; take qkv");
     }
     names.push_back(name);
   }
-  if (names.empty()) values.fail("train.adapter.on", "names no matrix; leave it out for all");
+  if (names.empty())
+    values.fail("train.adapter.on", "names no matrix; leave it out to adapt all matrices");
   const Adapter sites = adapter_on(names);
   for (const SiteName& site : kSiteNames) adapter.*site.on = sites.*site.on;
 }
@@ -100,7 +101,8 @@ void resolve_adapter(const Values& values, const Job& job, Adapter& adapter) {
   const std::string key = "train.adapter";
   if (adapter.kind == AdapterKind::none) {
     for (const char* unused : {".rank", ".on", ".dropout"}) {
-      if (values.stated(key + unused)) values.fail(key + unused, "there is no adapter");
+      if (values.stated(key + unused))
+        values.fail(key + unused, "has no effect without an adapter");
     }
     return;
   }
@@ -119,7 +121,7 @@ void resolve_method(const Values& values, Job& job, Training& training) {
   if (compressor.name == kOneByte) {
     if (values.stated("train.method") && training.method == TrainingMethod::backward) {
       values.fail("train.method",
-                  "the compressor one-byte is of steps without a backward pass; take zeroth-order");
+                  "the compressor one-byte needs steps without a backward pass; take zeroth-order");
     }
     training.method = TrainingMethod::zeroth_order;
   }
@@ -130,8 +132,8 @@ void resolve_method(const Values& values, Job& job, Training& training) {
     const std::string_view key = refusal->conflict->is.key;
     if (!values.stated("train.method")) {
       values.fail("communication.compressor",
-                  fmt::format("one-byte goes with steps without a backward pass, so that "
-                              "train.method is zeroth-order, which does not go with {}: {}",
+                  fmt::format("one-byte needs steps without a backward pass (train.method: "
+                              "zeroth-order), which do not go with {}: {}",
                               key, refusal->reason()));
     }
     // A key that was not stated follows from the method.
@@ -148,16 +150,16 @@ void check_loss(const Values& values, const Job& job, const Training& training) 
   const TrainingLoss& loss = training.loss;
   const bool contrastive = loss.kind == LossKind::contrastive;
   refuse_unused(values, !contrastive, "train.loss.chunks",
-                "a contrastive loss is cut by its form: tiled or ring");
+                "a contrastive loss is divided by its form: tiled or ring");
   for (const char* of_contrastive : {"train.loss.form", "train.loss.width", "train.loss.tile"}) {
     refuse_unused(values, contrastive, of_contrastive, "applies to kind: contrastive");
   }
   refuse_unused(values, loss.form != ContrastiveForm::whole, "train.loss.tile",
-                "similarities are whole; set form: tiled or ring");
+                "applies to tiles; set form: tiled or ring");
   const double tokens = double(job.batch.micro) * job.batch.sequence / job.layout.cp;
   if (loss.chunks > tokens) {
     values.fail("train.loss.chunks",
-                fmt::format("{} are more than the {:.0f} tokens of a micro-batch on a rank",
+                fmt::format("{} is more than the {:.0f} tokens of a micro-batch on a rank",
                             loss.chunks, tokens));
   }
 }
@@ -178,10 +180,10 @@ void check_trained(const Values& values, const Job& job, const Training& trainin
   }
   if (first > head_part(layers)) values.fail("train.frozen", "nothing is left to be trained");
   if (!adapters && job.model.tied_embeddings && training.frozen_embedding != training.frozen_head) {
-    values.fail("train.frozen",
-                fmt::format("model '{}' has one matrix for embedding and head; freeze both or "
-                            "neither",
-                            job.model.name));
+    values.fail(
+        "train.frozen",
+        fmt::format("model '{}' uses one matrix for embedding and head; freeze both or neither",
+                    job.model.name));
   }
 }
 

@@ -31,21 +31,21 @@ void resolve_peers(const Values& values, Volunteers& volunteers) {
     PeerKind& peer = volunteers.peers.emplace_back();
     values.fill(path, peer);
     if (!names.insert(peer.name).second) {
-      values.fail(path + ".name", "a second kind of that name; take another");
+      values.fail(path + ".name", "there is already a kind of that name; take another");
     }
     for (const char* key : {".leave", ".join"}) {
       if (!volunteers.trace.empty() && values.stated(path + key)) {
         values.fail(path + key,
-                    "volunteers.trace already says when peers join and leave; keep one");
+                    "volunteers.trace already says when peers join and leave; keep one of them");
       }
     }
     if (peer.speed > 0) computing += peer.count;
   }
   if (values.length("volunteers.peers") > kMostKinds) {
     values.fail("volunteers.peers",
-                fmt::format("at most {} kinds are told apart; merge some", kMostKinds));
+                fmt::format("at most {} kinds are possible; merge some", kMostKinds));
   }
-  if (computing == 0) values.fail("volunteers.peers", "at the start no peer computes; add one");
+  if (computing == 0) values.fail("volunteers.peers", "no peer computes at the start; add one");
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ std::shared_ptr<const Volunteers> resolve_volunteers(const Values& values, Named
     values.fill("volunteers.calls", calls);
     if (calls.answers > calls.experts) {
       values.fail("volunteers.calls.answers",
-                  fmt::format("only {} experts are asked", calls.experts));
+                  fmt::format("is more than the {} experts that are called", calls.experts));
     }
   }
   return volunteers;

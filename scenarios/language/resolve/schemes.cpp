@@ -131,7 +131,7 @@ void expand_own_fabric(DocumentNode& fabric, const std::vector<OwnPart>& own) {
     const bool again = std::ranges::find(expanded, part->name) != expanded.end();
     expanded.push_back(part->name);
     if (again) {
-      throw Error(where, fmt::format("the bases of fabric '{}' lead back to it ({}): one of them "
+      throw Error(where, fmt::format("the bases of fabric '{}' form a cycle ({}): one of them "
                                      "needs a base of the library, or none",
                                      part->name, fmt::join(expanded, ", ")));
     }
@@ -182,8 +182,8 @@ std::vector<Note> expand_recovery(DocumentNode& scenario) {
   const std::vector<std::string> kept =
       add_missing(node, body_at(scheme.body, scheme.name, base->where));
   if (!overridden || kept.empty()) return {};
-  return {{std::string(kRecovery),
-           fmt::format("under {} stays what is stated: {}", scheme.name, fmt::join(kept, ", "))}};
+  return {{std::string(kRecovery), fmt::format("{} does not replace the stated keys: {}",
+                                               scheme.name, fmt::join(kept, ", "))}};
 }
 
 Evidence evidence_of(const Value& value, const EvidenceList& scenario) {

@@ -44,8 +44,9 @@ void add_idle_modules(const Job& job, std::vector<Note>& notes) {
     if (set.states(module) && !has_module(job.model, module)) idle.emplace_back(name);
   }
   if (idle.empty()) return;
-  notes.push_back({"recompute", fmt::format("{} recomputes nothing: no layer of model '{}' has it",
-                                            fmt::join(idle, ", "), job.model.name)});
+  notes.push_back(
+      {"recompute", fmt::format("{} recomputes nothing, because no layer of model '{}' has it",
+                                fmt::join(idle, ", "), job.model.name)});
 }
 
 // Keys of the software that the job does not use.
@@ -111,12 +112,11 @@ void add_idle_axes(const Values& values, const Job& job, std::vector<Note>& note
     keys = stated_of(values, keys);
     if (keys.empty()) return;
     const bool gradients = axis == Category::dp;
-    notes.push_back(
-        {fmt::format("{}", fmt::join(keys, ", ")),
-         fmt::format("nothing takes it: {}",
-                     gradients ? "one rank holds each gradient, and none travels (layout.dp and cp "
-                                 "are 1, or that of an island)"
-                               : fmt::format("layout.{} is 1", to_string(axis)))});
+    notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
+                     fmt::format("nothing takes it: {}",
+                                 gradients ? "each gradient is on one rank only, so none is sent "
+                                             "(layout.dp and cp, or those of an island, are 1)"
+                                           : fmt::format("layout.{} is 1", to_string(axis)))});
   };
   for (const CompressedAxis& each : kCompressedAxes) {
     if (ranks_of(job, each.axis) > 1) continue;
@@ -163,7 +163,7 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   }
   if (job.campaign.length_s > 0 && job.sync.empty()) {
     add(stated_of(values, {"recovery.stream"}),
-        "has no effect without islands (sync), which copy the state from each other");
+        "has no effect without islands (sync) that copy the state from each other");
   }
   if (job.campaign.length_s > 0 && job.recovery.when_no_spare != WhenNoSpare::relayout) {
     add(stated_of(values, {"recovery.relayout"}),
@@ -185,9 +185,8 @@ void add_idle(const Values& values, const Job& job, std::vector<Note>& notes) {
   const bool plain = transport != Transport::infiniband && transport != Transport::ici;
   if (plain && !job.calibration.network.stated) {
     add(stated_of(values, {"cluster.fabric.transport"}),
-        "changes no time: links reach the share of their rate and have the latency that the "
-        "calibration says, whatever runs over them; NCCL's law knows transports "
-        "(communication.law: nccl)");
+        "changes no time: with this law, rate and latency of links follow from the calibration "
+        "alone; the law of NCCL uses the transport (communication.law: nccl)");
   }
   if (values.stated("volunteers")) {
     add(stated_of(values, {"communication.compressor", "compress", "communication.robust",
@@ -210,21 +209,23 @@ std::vector<Note> unused_keys(const Values& values, const Job& job) {
       }
     }
     if (!keys.empty()) {
-      notes.push_back({fmt::format("{}", fmt::join(keys, ", ")),
-                       "changes no figure: without campaign.length one iteration is simulated, "
-                       "without failures and snapshots; add e.g. 'campaign: {length: 54 d}'"});
+      notes.push_back(
+          {fmt::format("{}", fmt::join(keys, ", ")),
+           "changes no figure: without campaign.length only one iteration is simulated, without "
+           "failures and snapshots; add e.g. 'campaign: {length: 54 d}'"});
     }
   }
   const bool pool_price = std::ranges::any_of(
       job.cluster.pools, [](const Pool& pool) { return pool.price_usd_per_gpu_s > 0; });
   if ((values.stated("job.price") || pool_price) && job.tokens == 0 && !engines) {
-    notes.push_back({pool_price ? "cluster.pools.*.price" : "job.price",
-                     "has no effect without job.tokens or job.steps, which a cost needs; add one"});
+    notes.push_back(
+        {pool_price ? "cluster.pools.*.price" : "job.price",
+         "has no effect without job.tokens or job.steps, which the cost needs; add one"});
   }
   if (values.stated("cluster.common") && !job.cluster.networks_differ()) {
-    notes.push_back({"cluster.common",
-                     "has no effect: all nodes are in one network, which cluster.pools.0.network "
-                     "and the others name"});
+    notes.push_back(
+        {"cluster.common",
+         "has no effect: cluster.pools.0.network and the others put all nodes in one network"});
   }
   add_idle(values, job, notes);
   return notes;

@@ -214,9 +214,9 @@ class Checker {
   [[noreturn]] void fail_unknown(const DocumentEntry& entry, const std::string& path) {
     const std::string noun = path.empty() ? "key" : path + " key";
     if (entry.key.find('.') != std::string::npos) {
-      throw Error(entry.where, fmt::format("unknown {} '{}'; a dot is for --set: in a file write "
-                                           "one map in the other",
-                                           noun, entry.key));
+      throw Error(entry.where,
+                  fmt::format("unknown {} '{}'; dots are only for --set: in a file nest the maps",
+                              noun, entry.key));
     }
     if (entry.key == "<<") throw Error(entry.where, "merge keys ('<<') are not supported");
     std::vector<std::string> homes;
@@ -226,8 +226,8 @@ class Checker {
       }
     }
     if (!homes.empty()) {
-      throw Error(entry.where, fmt::format("unknown {} '{}'; it belongs at {}", noun, entry.key,
-                                           fmt::join(homes, " or ")));
+      throw Error(entry.where, fmt::format("unknown {} '{}' here; it belongs at {}", noun,
+                                           entry.key, fmt::join(homes, " or ")));
     }
     // A misspelt key must not also be reported as missing.
     meant_.insert(join_path(path, nearest_word(entry.key, child_keys(path))));
@@ -308,10 +308,10 @@ class Checker {
       value.number = parse_quantity(node.text, value.dimension);
     } catch (const Error& error) {
       const auto names = added_.find(field.path);
-      const std::string rules =
-          names == added_.end() || names->second.empty()
-              ? ""
-              : fmt::format(", or a rule of one's own: {}", fmt::join(names->second, ", "));
+      const std::string rules = names == added_.end() || names->second.empty()
+                                    ? ""
+                                    : fmt::format(", or a saving rule of your program: {}",
+                                                  fmt::join(names->second, ", "));
       fail(node.where, path, fmt::format("{} or '10 iterations'{}", error.what(), rules));
     }
     if (!iterations) return;
@@ -353,8 +353,8 @@ class Checker {
     if (const auto suffixes = suffixes_of(field); !suffixes.empty()) {
       // The message says how to define something that the library lacks.
       const bool shorthand = around != nullptr && around->shorthand == last_part(field.path);
-      other += fmt::format(" (or a file of your own, FILE{}{})", fmt::join(suffixes, " or FILE"),
-                           shorthand ? fmt::format(", or its keys in a map below {}", noun) : "");
+      other += fmt::format(" (or your own file, FILE{}{})", fmt::join(suffixes, " or FILE"),
+                           shorthand ? fmt::format(", or a map of its keys below {}", noun) : "");
     }
     throw Error(node.where, unknown_word(noun, node.text, names) + other);
   }

@@ -29,7 +29,9 @@ class TreeBuilder {
     node.where = source.IsNull() ? fallback : location_of(source.Mark(), fallback);
     if (depth > kMaxDepth) throw Error(node.where, fmt::format("nested deeper than {}", kMaxDepth));
     if (++nodes_ > kMaxNodes) {
-      throw Error(node.where, fmt::format("more than {} values (repeated aliases?)", kMaxNodes));
+      throw Error(
+          node.where,
+          fmt::format("the document has more than {} values (repeated aliases?)", kMaxNodes));
     }
     switch (source.Type()) {
       case YAML::NodeType::Undefined:
@@ -67,7 +69,7 @@ class TreeBuilder {
         return;
       }
     }
-    throw Error(where, fmt::format("the quote {} does not end", quote));
+    throw Error(where, fmt::format("the quote {} is not closed", quote));
   }
 
   void build_map(const YAML::Node& source, DocumentNode& node, int depth) {
@@ -172,7 +174,8 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
                                    json ? "; is a comma or a bracket missing before it?" : ""));
   }
   if (documents > 1) {
-    throw Error(start, "more than one YAML document in one text, or a comma before it");
+    throw Error(start,
+                "there is more than one YAML document in the text, or a comma is in front of it");
   }
   if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
   return TreeBuilder(text, file, line_numbers).build(document, start, 0);

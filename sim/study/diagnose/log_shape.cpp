@@ -44,7 +44,7 @@ double seconds_of(const LoggedStep& step, LogQuantity from, const StepAmounts& a
     case LogQuantity::tflops_per_gpu:
       return amounts.flops_per_gpu / 1e12 / value;
     default:
-      throw InternalError("a quantity that gives no pace");
+      throw InternalError("a quantity that does not give the pace");
   }
 }
 
@@ -75,10 +75,9 @@ LogQuantity best_quantity(const TrainingLog& log, const StepAmounts& amounts) {
     if (is_known(each, amounts)) return each;
     rate = true;
   }
-  throw Error(Location{log.file},
-              rate ? "it states how much is done in a second, not how long a step takes; name the "
-                     "job after it, from which the step follows"
-                   : "its lines give no quantity that half of them have");
+  throw Error(Location{log.file}, rate ? "it states work per second, not the time of a step; name "
+                                         "the job after the log, so that the time of a step follows"
+                                       : "no quantity is in at least half of its lines");
 }
 
 // Makes steps of the differences of a clock.
@@ -140,13 +139,14 @@ std::vector<PacedStep> samples_of(const TrainingLog& log, const StepAmounts& amo
   }
   if (steps.size() == 1 && (steps.front().iteration == 0 || steps.front().iteration == 1)) {
     throw Error(Location{log.file, steps.front().line, 1},
-                "only the first step is there, which takes longer than those behind it");
+                "it contains only the first step, which takes longer than later ones");
   }
   if (samples.empty()) {
     throw Error(Location{log.file},
-                steps.empty() ? "its clock does not go on from one line to another"
-                              : fmt::format("has {} steps, all among the first, which are left out",
-                                            steps.size()));
+                steps.empty()
+                    ? "its clock does not advance from line to line"
+                    : fmt::format("has only {} steps, and the first steps of a run are ignored",
+                                  steps.size()));
   }
   return samples;
 }

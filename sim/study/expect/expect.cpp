@@ -74,7 +74,7 @@ ExpectedSize expected_by_constants(const ExpectRequest& request, const Calibrati
 
 ExpectedCurve expect_collective(const ExpectRequest& request) {
   if (request.gpus.size() < 2) {
-    throw Error("a collective has two ranks or more; the machine has one GPU");
+    throw Error("a collective needs at least two ranks, but the machine has one GPU");
   }
   const Cluster& cluster = request.cluster;
   const GroupShape shape = group_shape(request.gpus, cluster);
@@ -99,7 +99,7 @@ ExpectedCurve expect_collective(const ExpectRequest& request) {
     if (request.nccl_release > 0) {
       const double release = request.nccl_release;
       calibration.network.tuner_release = {release, release, release, Origin::published,
-                                           "the release that ran"};
+                                           "the release of NCCL that ran"};
     }
     const auto noise = [&](double bytes) {
       return collective_noise(calibration.network, cluster.node, shape.nodes, bytes,

@@ -172,7 +172,7 @@ std::optional<ExpectRequest> with_cause(const ExpectRequest& request, const Coll
 }
 
 LogReading read_log(ExpectRequest request, std::vector<MeasuredSize> measured) {
-  if (measured.empty()) throw Error("the log holds no size that was measured");
+  if (measured.empty()) throw Error("the log contains no measured size");
   std::ranges::sort(measured, {}, &MeasuredSize::bytes);
   request.sizes.clear();
   for (const MeasuredSize& size : measured) request.sizes.push_back(size.bytes);

@@ -397,8 +397,8 @@ void check_length(const Job& job, const IterationTable& table) {
   const double longest_s = *std::ranges::max_element(table.iteration_s);
   if (job.campaign.length_s >= kLeastIterations * longest_s) return;
   throw Error::of_key("campaign.length",
-                      "of {} is too short: an iteration takes up to {} here, and "
-                      "it should hold {} of them",
+                      "of {} is too short: an iteration takes up to {}, and the campaign should "
+                      "contain at least {} of them",
                       format_seconds(job.campaign.length_s), format_seconds(longest_s),
                       kLeastIterations);
 }

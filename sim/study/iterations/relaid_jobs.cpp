@@ -43,7 +43,7 @@ RelaidJob prepared(const Job& job, const RelayoutSize& size) {
   result.nodes = nodes_of(job, size);
   if (job.batch.global % (job.batch.micro * size.dp) != 0) {
     throw Error(
-        fmt::format("a batch of {} in micro-batches of {} does not divide among {} replicas",
+        fmt::format("a batch of {} in micro-batches of {} cannot be divided among {} replicas",
                     job.batch.global, job.batch.micro, size.dp));
   }
   if (const std::string why = why_no_stand_ins(result.job); !why.empty()) throw Error(why);
@@ -61,9 +61,10 @@ std::vector<RelaidJob> listed(const Job& job) {
     try {
       jobs.push_back(prepared(job, size));
     } catch (const Error& error) {
-      throw Error::of_key(fmt::format("recovery.relayout.{}", i),
-                          "with tp {} x pp {} x dp {} cannot be: {}; take another or leave it out",
-                          size.tp, size.pp, size.dp, error.what());
+      throw Error::of_key(
+          fmt::format("recovery.relayout.{}", i),
+          "with tp {} x pp {} x dp {} is not possible: {}; take another layout or leave it out",
+          size.tp, size.pp, size.dp, error.what());
     }
   }
   std::ranges::stable_sort(jobs, {}, &RelaidJob::nodes);
@@ -74,7 +75,7 @@ std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
   const int ranks = job.layout.tp * job.layout.pp * job.layout.dp;
   std::vector<RelaidJob> jobs;
   int refused_nodes = 0;
-  why = "it has no layout of fewer nodes";
+  why = "there is no layout for fewer nodes";
   const auto samples = static_cast<int>(job.batch.global / job.batch.micro);
   const int gpus = job.cluster.node.gpus;
   const int layers = job.network ? static_cast<int>(job.network->layers.size()) : job.model.layers;
@@ -88,7 +89,7 @@ std::vector<RelaidJob> all_that_can_be(const Job& job, std::string& why) {
         } catch (const Error& error) {  // what cannot be is not among them
           if (nodes_of(job, {tp, pp, dp}) <= refused_nodes) continue;
           refused_nodes = nodes_of(job, {tp, pp, dp});
-          why = fmt::format("tp {} x pp {} x dp {} cannot be: {}", tp, pp, dp, error.what());
+          why = fmt::format("tp {} x pp {} x dp {} is not possible: {}", tp, pp, dp, error.what());
         }
       }
     }

@@ -388,7 +388,7 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
   const int least = static_cast<int>(std::ceil(per_node - 1e-9));
   const std::vector<int> sizes = smaller_sizes(job, prepared);
   if (!sizes.empty() && sizes.back() >= least) return {};
-  if (least >= job.layout.dp) return "no replica is left without one node";
+  if (least >= job.layout.dp) return "no replica is left if one node is missing";
   for (int missing = least; missing < job.layout.dp; ++missing) {
     const Job smaller = shrunk(job, missing);
     if (!groups_are_whole(smaller.layout)) continue;
@@ -397,9 +397,10 @@ std::string why_no_smaller(const Job& job, const PreparedIteration& prepared) {
     if (const std::string shares = why_no_shares(smaller); !shares.empty()) return shares;
     const std::string excess = excess_of(smaller, prepared);
     if (!excess.empty()) return excess;
-    return "the longest sequence does not fit into what is left";
+    return "the longest sequence does not fit on the remaining nodes";
   }
-  return "fewer replicas do not hold whole groups of experts and shards (layout.ep, shard_ranks)";
+  return "fewer replicas would not contain whole groups of experts and shards (layout.ep, "
+         "shard_ranks)";
 }
 
 // A few all; of more the smallest job, and of those that keep_pods() the one nearest to half the

@@ -42,12 +42,13 @@ std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
   const double trials = std::ceil(now * kEnough / failures / 10) * 10;
   const std::string due = failures < 1 ? std::string("less than one is")
                                        : fmt::format("about {:.0f} are", std::floor(failures));
-  const std::string enough = trials > kMostTrials
-                                 ? std::string("a hundred are due in more than can be simulated")
-                                 : fmt::format("campaign.replicas={:.0f} meets a hundred", trials);
+  const std::string enough =
+      trials > kMostTrials
+          ? std::string("a hundred are expected only in a longer time than can be simulated")
+          : fmt::format("with campaign.replicas={:.0f} there would be a hundred", trials);
   return {{"campaign.replicas",
-           "all trials together meet so few failures that the ranges of goodput, days and cost are "
-           "too narrow, and intervals of snapshots can hardly be told apart",
+           "all trials together contain so few failures that the ranges of goodput, days and cost "
+           "are too narrow, and that the best interval between snapshots is uncertain",
            fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
 }
 
@@ -63,13 +64,11 @@ std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
             ? fmt::format("{} of {} are skipped", cadence.turns - 1, cadence.turns)
             : fmt::format("training waits {} for each", format_seconds(cadence.wait_s));
     const TierTiming& timing = table.tiers[static_cast<std::size_t>(tier)];
-    notes.push_back(
-        {fmt::format("snapshots.{}.when_busy", tier),
-         fmt::format(
-             "is {}, and a snapshot to {} is not complete when the next one is due: {}; save "
-             "less often, or by a faster writer",
-             name_of(timing.tier.when_busy), tier_name(timing.tier), what),
-         fmt::format("complete after {}", format_seconds(timing.complete_s))});
+    notes.push_back({fmt::format("snapshots.{}.when_busy", tier),
+                     fmt::format("is {}, but a snapshot to {} is not complete when the next one is "
+                                 "due: {}; save less often, or with a faster writer",
+                                 name_of(timing.tier.when_busy), tier_name(timing.tier), what),
+                     fmt::format("complete after {}", format_seconds(timing.complete_s))});
   }
   return notes;
 }
@@ -116,7 +115,7 @@ std::string at_least_text(double seconds) {
 
 std::string remedy(const Job& job, const KeptCopies& copies, double rollback_s) {
   if (!traits_of(job.snapshots[copies.tier]).keeps_several()) {
-    return "add a tier in storage, which keeps several";
+    return "add a tier in storage, which keeps several copies";
   }
   const double saving_s = copies.least_age_s - (copies.kept - 1) * copies.every_s;
   const double needed = 1 + std::ceil((rollback_s - saving_s) / copies.every_s - 1e-9);
@@ -152,13 +151,12 @@ std::vector<Note> spoilt_copies(const Job& job, const std::vector<TierReport>& t
     if (share <= 0) continue;
     notes.push_back(
         {fmt::format("failures.{}.rollback", i),
-         fmt::format("'{}' goes back {}, but no copy is kept longer than {} ({}: {} every {}): "
-                     "{} of these failures spoil all copies, and training begins again from "
-                     "nothing; {}",
-                     failure.name, format_seconds(failure.rollback_s),
-                     format_seconds(copies->most_age_s), tiers[copies->tier].name, copies->kept,
-                     format_seconds(copies->every_s), format_percent(share),
-                     remedy(job, *copies, failure.rollback_s))});
+         fmt::format(
+             "'{}' goes back {}, but no copy is kept longer than {} ({}: {} every {}): {} of these "
+             "failures make all copies unusable, and training begins again from nothing; {}",
+             failure.name, format_seconds(failure.rollback_s), format_seconds(copies->most_age_s),
+             tiers[copies->tier].name, copies->kept, format_seconds(copies->every_s),
+             format_percent(share), remedy(job, *copies, failure.rollback_s))});
   }
   return notes;
 }
@@ -173,12 +171,14 @@ std::vector<Note> whole_job_notes(const Job& job, const PreparedIteration& prepa
   if (relaid) {
     relaid_jobs(job, &why);
     if (why.empty())
-      why = "to go on and grow back costs more than it trains until the node is there";
+      why =
+          "to go on with fewer nodes and grow back later costs more time than it gains until the "
+          "node is back";
   } else {
     why = why_no_smaller(job, prepared);
   }
   return {{"recovery.when_no_spare",
-           fmt::format("is {}, but the job can be no smaller, so it waits for a node: {}",
+           fmt::format("is {}, but the job cannot be smaller, so it waits for a node: {}",
                        relaid ? "relayout" : "shrink", why)}};
 }
 

@@ -42,7 +42,7 @@ std::string why_buckets_cost(Job job) {
   const std::optional<Figures> none = figures_of(job);
   const bool slowed = bucketed && none && bucketed->step_s <= kNoteworthy * none->step_s;
   return slowed ? fmt::format(
-                      ", as reductions beside the backward pass slow its kernels "
+                      ", because reductions during the backward pass slow its kernels "
                       "(overlap.slowdown {:.2g}) by more than they hide",
                       slowdown)
                 : "";
@@ -65,14 +65,14 @@ std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepar
     plainer.layout.sharding = Sharding::zero2;
     if (const auto other = costs_more(plainer, &Figures::bytes)) {
       notes.push_back({"layout.sharding",
-                       "zero3 needs more memory than zero2, as the weights that a GPU gathers to "
-                       "compute with take more than it saves by keeping only its share of them",
+                       "zero3 needs more memory than zero2, because the weights that a GPU gathers "
+                       "to compute with take more than it saves by keeping only a share",
                        fmt::format("{} instead of {} on the fullest GPU", format_memory(own.bytes),
                                    format_memory(other->bytes))});
     }
   }
   const auto steps = [&](const Figures& other) {
-    return fmt::format("{} instead of {} a step, as estimated", format_seconds(own.step_s),
+    return fmt::format("{} instead of {} per step, as estimated", format_seconds(own.step_s),
                        format_seconds(other.step_s));
   };
   if (job.communication.overlap == GradientOverlap::bucketed) {
@@ -89,9 +89,9 @@ std::vector<Note> dearer_choices(const Job& job, const PreparedIteration& prepar
     plainer.precision = Precision::fp8;
     if (const auto other = costs_more(plainer, &Figures::step_s)) {
       notes.push_back({"precision",
-                       "a step takes longer with mxfp8 than with fp8, as mxfp8 passes over each "
-                       "tensor once more to find its many scales, and fp8 finds its one scale in "
-                       "kernels that run anyway",
+                       "a step takes longer with mxfp8 than with fp8, because mxfp8 passes over "
+                       "each tensor once more to find its many scales, while fp8 finds its single "
+                       "scale in kernels that run anyway",
                        steps(*other)});
     }
   }

@@ -21,20 +21,19 @@ namespace {
 
 Note sampled_note(const Timeline& timeline) {
   return {"fold",
-          "the routes that cluster.fabric.routing chose make too many ranks differ, so a sample of "
-          "them is simulated and the step time is an estimate (docs/physics/network.md states its "
-          "error); fold: exact simulates all that differ",
+          "the routes chosen by cluster.fabric.routing make too many ranks differ, so only a "
+          "sample of them is simulated and the step time is an estimate (docs/physics/network.md "
+          "states its error); fold: exact simulates all that differ",
           fmt::format("{} of {} ranks", timeline.ranks_simulated, timeline.sampled_of)};
 }
 
 Note replayed_note(const Timeline& timeline) {
   return {"jitter",
-          "cluster.jitter or slow_nodes make too many ranks unlike to simulate each: the step is "
-          "simulated without them, then replayed with the pace of every rank. This adds up to 1 % "
-          "of the step to what is unsure, where replicas share links (docs/physics/cost.md); fold: "
-          "exact "
-          "simulates all of them",
-          fmt::format("{} ranks simulated, {} unlike ones replayed", timeline.ranks_simulated,
+          "cluster.jitter or slow_nodes make too many ranks differ to simulate each: the step is "
+          "simulated without them, then replayed with the pace of every rank. This adds an error "
+          "of up to 1 % of the step if replicas share links (docs/physics/cost.md); fold: exact "
+          "simulates all ranks",
+          fmt::format("{} ranks simulated, {} different ones replayed", timeline.ranks_simulated,
                       timeline.ranks.size())};
 }
 
@@ -62,14 +61,15 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
   const bool waits = share >= kNoteworthyShare;
   if (!waits && slower_s < (1 + kNoteworthyShare) * iteration.time_s) return {};
   const double faster_s = iteration.time_s * std::exp(-iteration.host_spread.shorter);
-  return {{"software.cuda_graphs",
-           std::string(waits ? "GPUs wait for the host that launches their kernels"
-                             : "GPUs would wait for the host that launches their kernels, if it "
-                               "were as slow as the range allows") +
-               ": each does too little work",
-           fmt::format("{:.0f} % of the step; {} to {} a step by the ranges of host.launch "
-                       "and host.kernel",
-                       100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
+  return {
+      {"software.cuda_graphs",
+       std::string(waits ? "GPUs wait for the host that launches their kernels"
+                         : "GPUs would wait for the host that launches their kernels, if it "
+                           "were as slow as the range allows") +
+           ": each does too little work",
+       fmt::format(
+           "{:.0f} % of the step; {} to {} per step over the ranges of host.launch and host.kernel",
+           100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
 }
 
 namespace {
@@ -98,11 +98,11 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
   const std::optional<double> other_s = one_at_a_time_s(job);
   if (!other_s || iteration.time_s < kMessagesMatter * *other_s) return {};
   return {{"software.sends",
-           "messages of both directions share the ports of stages, so that the awaited ones come "
-           "later, and a faster GPU may make the step longer; they do not meet if sent one at a "
-           "time (synchronous), or in an order of passes that `windtunnel schedule search "
-           "--scenario FILE` finds (docs/physics/schedules.md)",
-           fmt::format("{} instead of {} a step with synchronous, simulated",
+           "messages of both directions share the ports of stages, so awaited messages arrive "
+           "later, and a faster GPU may even make the step longer; this does not happen if "
+           "messages are sent one at a time (synchronous), or in an order of passes that "
+           "`windtunnel schedule search --scenario FILE` finds (docs/physics/schedules.md)",
+           fmt::format("{} instead of {} per step with synchronous, as simulated",
                        format_seconds(iteration.time_s), format_seconds(*other_s))}};
 }
 
@@ -140,9 +140,9 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
   const bool last = rank + 1 == std::ssize(seconds);
   return {{"layout.stages",
            fmt::format("pipeline rank {} computes {:.1f} times as long as the others{}, which idle "
-                       "beside it: the bubble counts only what is beyond it",
+                       "meanwhile; the bubble counts only the time beyond the work of that rank",
                        rank, *busiest / others, last ? ", with the vocabulary" : ""),
-           fmt::format("{} a micro-batch, the others {} on average", format_seconds(*busiest),
+           fmt::format("{} per micro-batch, the others {} on average", format_seconds(*busiest),
                        format_seconds(others))}};
 }
 
@@ -163,13 +163,12 @@ std::vector<Note> unlikely_machine_notes(const Cluster& cluster) {
 std::vector<Note> unfamiliar_notes(const Familiarity& familiarity) {
   if (familiarity.unfamiliar.empty()) return {};
   return {{"calibration",
-           fmt::format("the prediction reaches beyond what it was held against: {}",
+           fmt::format("the prediction goes beyond the measured runs to which it was compared: {}",
                        fmt::join(familiarity.unfamiliar, ", ")),
-           fmt::format(
-               "the most alike are {} runs of {} families, {}; all, the more alike the more, were "
-               "predicted within {:.0f} % (one standard deviation)",
-               familiarity.rows, familiarity.families, familiarity.alike,
-               100 * familiarity.deviation)}};
+           fmt::format("the most similar are {} runs of {} families, {}; all runs, weighted by "
+                       "similarity, were predicted within {:.0f} % (one standard deviation)",
+                       familiarity.rows, familiarity.families, familiarity.alike,
+                       100 * familiarity.deviation)}};
 }
 
 std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& report) {
@@ -185,9 +184,9 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
     const double steps = std::ceil(exchange_s / report.inner_step_s) * level.fragments;
     notes.push_back(
         {"sync",
-         fmt::format("links carry the exchanges of {} no faster than one in {}, and steps alone "
-                     "would ask for one every {}: they wait for the links; every: {:.0f} steps or "
-                     "more, a compressor or faster links carry them in time",
+         fmt::format("links need {1} for an exchange of {0}, but steps alone would exchange every "
+                     "{2}, so they wait for the links; every: {3:.0f} steps or more, a compressor "
+                     "or faster links avoid this",
                      level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
          fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});
   }
@@ -196,10 +195,9 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
   if (notes.empty() && report.sync.size() > 1 && exchanges_s > kAll * report.inner_step_s) {
     notes.push_back(
         {"sync",
-         "the exchanges of all levels go one after the other, and links carry them no "
-         "faster than steps ask for them: steps wait for the links; longer periods, compressors "
-         "or faster links carry them in time",
-         fmt::format("{} of exchanges beside each step of {}", format_seconds(exchanges_s),
+         "the exchanges of all levels run one after the other, and links are too slow for them, so "
+         "steps wait for the links; longer periods, compressors or faster links avoid this",
+         fmt::format("{} of exchanges during each step of {}", format_seconds(exchanges_s),
                      format_seconds(report.inner_step_s))});
   }
   return notes;
@@ -233,34 +231,34 @@ void add_approximations(const Job& job, std::vector<Note>& notes) {
   if (!job.sync.empty()) {
     notes.push_back(
         {"sync",
-         "islands that exchange less often than in every step may learn less from a token; how "
-         "many steps that costs is not predicted: a curve of job.quality, or job.steps, says so",
+         "islands that exchange less often than in every step may learn less per token; how many "
+         "more steps this needs is not predicted: state it with job.quality or job.steps",
          periods_of(job)});
   }
   const std::set<std::string> names = compressors_of(job);
   if (!names.empty()) {
-    notes.push_back(
-        {"compressor",
-         "steps with compressed exchanges may teach less than dense ones; how many more are needed "
-         "is not predicted: a curve of job.quality, or job.steps, says so",
-         fmt::format("{}", fmt::join(names, ", "))});
+    notes.push_back({"compressor",
+                     "a model may learn less per step with compressed exchanges; how many more "
+                     "steps this needs is not predicted: state it with job.quality or job.steps",
+                     fmt::format("{}", fmt::join(names, ", "))});
   }
 }
 
 // Says what a step's gradient lacks, and when it is complete.
 void add_redundancy(const StragglerReport& report, std::vector<Note>& notes) {
   if (report.gradient_share < 1) {
-    notes.push_back({"redundancy",
-                     "the gradient is not that of the whole batch: it lacks those of the replicas "
-                     "that a step does not wait for, but their samples count as trained on; how "
-                     "many steps that costs is not predicted",
-                     fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
+    notes.push_back(
+        {"redundancy",
+         "the gradient does not include replicas for which a step does not wait, but their samples "
+         "count as trained; how many more steps this needs is not predicted",
+         fmt::format("{:.1f} % of it", 100 * (1 - report.gradient_share))});
   }
   if (report.delay_steps > 0) {
-    notes.push_back({"redundancy",
-                     "the gradient of a step is complete some steps later: either one model more "
-                     "than these steps is trained in turn, or weights are that many steps old",
-                     count_of_steps(report.delay_steps)});
+    notes.push_back(
+        {"redundancy",
+         "the gradient of a step is complete only some steps later: either several models (one "
+         "more than this number of steps) are trained in turn, or weights are that many steps old",
+         count_of_steps(report.delay_steps)});
   }
 }
 

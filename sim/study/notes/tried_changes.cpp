@@ -136,7 +136,7 @@ constexpr Change kFitting[] = {
     {more_ep},
     {offloaded_optimizer},
     {more_nodes, "more machines"},
-    {shorter_sequences, "trains on shorter sequences"},
+    {shorter_sequences, "this trains on shorter sequences"},
     {adapters, "trains adapters alone"},
 };
 
@@ -307,20 +307,19 @@ std::string fitting_advice(const Case& the_case) {
   if (the_case.text.empty() || the_case.prepared == nullptr) return "";
   const std::vector<TriedChange> single = tried_changes(the_case, kFitting, fits);
   if (!single.empty() && !is_noted(single.front())) {
-    return "tried, it fits with one of these: " + joined(single);
+    return "as tried, it fits with one of these changes: " + joined(single);
   }
   const Framework* software = software_of(the_case);
   const std::optional<TriedChange> several = together(the_case);
   std::string text =
-      several ? "tried, it fits with these together: " + text_of(*several)
+      several ? "as tried, it fits with these changes together: " + text_of(*several)
               : fmt::format(
-                    "tried: no change of micro-batch, recompute, sharding, "
-                    "layout and offload{} makes it fit on these machines, "
-                    "alone or together",
+                    "as tried, no change of micro-batch, recompute, sharding, layout and "
+                    "offload{}, alone or together, makes it fit on these machines",
                     software == nullptr ? "" : fmt::format(" that {} takes", software->name));
   if (!single.empty())
     text +=
-        (several ? "; or with one of these: " : "; it does with one of these: ") + joined(single);
+        (several ? "; or with one of these: " : "; it fits with one of these: ") + joined(single);
   return text;
 }
 

@@ -176,7 +176,7 @@ class Planner {
       tell(fmt::format("searching layouts on {} nodes", nodes));
       try {
         layouts_on(nodes, allowed());
-        return fmt::format("\n{} nodes would do, {} are too few", nodes, nodes / 2);
+        return fmt::format("\n{} nodes are enough, {} are too few", nodes, nodes / 2);
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
       }
@@ -494,7 +494,7 @@ class Planner {
     Allowed limited = allowed();
     limited.experts_a_rank = reach.experts_a_rank;
     limited.micro_tokens = reach.micro_tokens;
-    tell("simulating the best layout that is like measured ones");
+    tell("simulating the best layout that is similar to measured ones");
     try {
       PlanPoint point = layouts_on(best.nodes, limited).front().point;
       point.spares = best.spares;

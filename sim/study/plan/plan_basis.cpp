@@ -28,31 +28,34 @@ void check_open(const Overrides& set) {
     const char* instead;
   };
   constexpr std::array<Decided, 12> kDecided = {
-      {{"layout", "the plan searches layouts; simulate one of yours with windtunnel run"},
+      {{"layout", "the plan searches layouts; simulate your own layout with windtunnel run"},
        {"schedule",
-        "the plan searches schedules among those of --framework; take its scenario and change it"},
-       {"snapshots", "the plan tries stacks of tiers; take its scenario and change it there"},
+        "the plan searches the schedules of --framework; change the schedule in the scenario that "
+        "it writes"},
+       {"snapshots", "the plan tries stacks of tiers; change them in the scenario that it writes"},
        {"batch", "give --batch TOKENS and --sequence TOKENS"},
-       {"recompute", "the plan searches what is recomputed; take its scenario and change it there"},
+       {"recompute", "the plan searches recomputation; change it in the scenario that it writes"},
        {"model", "give --model"},
        {"cluster.nodes", "give --cluster"},
        {"cluster.node.base", "give --cluster"},
        {"recovery.spares", "the plan searches the number of spares"},
-       {"recovery.when_no_spare", "the plan tries both ways to go on"},
+       {"recovery.when_no_spare", "the plan tries both ways (wait and shrink)"},
        {"job", "give --tokens and --price"},
-       {"campaign", "the campaign is as long as the training, from 1 to 180 days"}}};
+       {"campaign", "the campaign is always as long as the training, from 1 to 180 days"}}};
   for (const auto& [key, value] : set) {
     const bool node = key == "cluster.node" || key == "cluster";
     if (key == "recovery") {
       throw Error(Location{override_place(key, value)},
-                  "would replace what the plan decides; set keys below it: recovery.detect=30 s");
+                  "would replace what the plan decides; set single keys below it, e.g. "
+                  "recovery.detect=30 s");
     }
     for (const Decided& each : kDecided) {
       const std::string own = each.key;
       if (!node && key != own && !key.starts_with(own + ".")) continue;
-      throw Error(
-          Location{override_place(key, value)},
-          node ? "give --cluster; set keys below cluster.node to change one number" : each.instead);
+      throw Error(Location{override_place(key, value)},
+                  node
+                      ? "state it with --cluster; to change one number, set keys below cluster.node"
+                      : each.instead);
     }
   }
 }
@@ -127,13 +130,14 @@ TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
   }
   const Parameter& error = failure_rate_error();
   if (!value.empty()) {
-    value += fmt::format(", elsewhere within a factor of {:.1f}", error_factor(error, 0.9));
+    value += fmt::format(", on other clusters within a factor of {:.1f}", error_factor(error, 0.9));
   }
   return {
       "failures", value,
-      fmt::format("{}; 90 % of what {} differ by. Surer is your own rate, nodes lost / (nodes x "
-                  "days): windtunnel trace import LOG fits a log of faults",
-                  basis.failures.source, error.source),
+      fmt::format(
+          "{}; the range covers 90 % of the differences among {}. Your own rate is more certain, "
+          "nodes lost / (nodes x days): windtunnel trace import LOG fits a log of faults",
+          basis.failures.source, error.source),
       "--set 'failures.0.rate=RATE per 1000 node-days'", true};
 }
 
@@ -256,7 +260,7 @@ TakenDefault taken_of_experts(const PlanBasis& basis, const std::vector<Resolved
   const bool open = basis.model.moe_layers() > 0 && !states(basis.request.set, key) &&
                     chosen_value(chosen, key).empty();
   if (!open) return {};
-  return {"", value, "assumed: " + basis.framework.name + " says nothing of it",
+  return {"", value, "assumed: " + basis.framework.name + " does not state it",
           "--set " + key + "=true" + hint, true};
 }
 
@@ -267,7 +271,7 @@ TakenDefault taken_dispatch(const PlanBasis& basis, const std::vector<ResolvedVa
 
 TakenDefault taken_overlap(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
   return taken_of_experts(basis, chosen, "software.ep_overlap",
-                          "nothing is computed beside the all-to-alls");
+                          "nothing is computed during the all-to-alls");
 }
 
 TakenDefault taken_software(const PlanBasis& basis, const std::vector<ResolvedValue>& chosen) {
@@ -301,15 +305,15 @@ void take_parts(PlanBasis& basis) {
   add_default(basis, !recovery.empty(),
               {"recovery", recovery, basis.recovery.source, "--set recovery.KEY=..."});
   add_default(basis, !is_stated("cluster.fabric"),
-              {"fabric", "every NIC at its full rate to every other one", "assumed: full bisection",
-               "--set cluster.fabric=..."});
+              {"fabric", "every NIC reaches every other one at full rate",
+               "assumed: full bisection", "--set cluster.fabric=..."});
   const MixtureOfExperts& moe = basis.model.moe;
   add_default(basis, basis.model.moe_layers() > 0 && moe.imbalance == 1 && moe.zipf == 0,
-              {"balance of experts", "every expert gets as many tokens", "assumed",
+              {"balance of experts", "every expert gets the same number of tokens", "assumed",
                "--model '{base: ..., moe: {imbalance: 1.2}}'", true});
   add_default(
       basis, !own_failures,
-      {"repair", "of a node: as long as the nodes of InfiniteHBD's trace were out",
+      {"repair", "time of a node in repair, as in InfiniteHBD's trace",
        "published: the trace github.com/stepfun-ai/InfiniteHBD-Trace", "--set failures=..."});
   add_default(basis, true,
               {"copies", usual_snapshots().back().text + ", or fewer tiers", "assumed",
@@ -338,7 +342,7 @@ Parameter batch_for(const PlanRequest& request, const Parameter& usual, int sequ
   const Parameter& why = tokens > fewest ? few.steps : few.fewest;
   Parameter batch = why;
   batch.value = batch.low = batch.high = tokens;
-  batch.source = fmt::format("smaller than the {} of pre-training, as {} tokens are few; {}",
+  batch.source = fmt::format("smaller than the {} of pre-training, because {} tokens are few; {}",
                              format_count(usual.value), format_count(request.tokens), why.source);
   return batch;
 }
@@ -349,8 +353,8 @@ std::string few_steps_text(const PlanBasis& basis, double batch_tokens) {
   const double steps = std::ceil(basis.request.tokens / batch_tokens);
   if (steps >= few_steps().told_below.value) return "";
   return fmt::format(
-      "the training takes {:.0f}, and {}; give a smaller --batch, or more tokens (--tokens counts "
-      "all epochs)",
+      "the training has only {:.0f} steps, and {}; give a smaller --batch, or more tokens "
+      "(--tokens counts all epochs)",
       steps, few_steps().told_below.source);
 }
 
@@ -379,10 +383,10 @@ PlanBasis plan_basis(const PlanRequest& request) {
   const int longest = basis.model.sequence > 0 ? basis.model.sequence : usual;
   basis.sequence = request.sequence.value_or(std::min(longest, usual));
   const bool as_made = basis.sequence == basis.model.sequence;
-  add_default(
-      basis, !request.sequence,
-      {"sequence", fmt::format("{} tokens", basis.sequence),
-       as_made ? "what the model is made for" : origin_text(usual_tokens), "--sequence", !as_made});
+  add_default(basis, !request.sequence,
+              {"sequence", fmt::format("{} tokens", basis.sequence),
+               as_made ? "the sequence for which the model was made" : origin_text(usual_tokens),
+               "--sequence", !as_made});
 
   const Parameter usual_batch = batch_for(request, usual_batch_tokens(parameters), basis.sequence);
   basis.batch_tokens = request.batch_tokens.value_or(usual_batch.value);
@@ -434,18 +438,16 @@ std::string PlanPoint::found_at(std::string_view key) const {
 int batch_on(const PlanBasis& basis, int nodes) {
   const double asked = basis.batch_tokens / basis.sequence;
   if (asked < 1) {
-    throw Error(Location{"--batch"},
-                fmt::format("{:.0f} tokens are less than one sequence of {}; it counts tokens of a "
-                            "step, as in '4 M'",
-                            basis.batch_tokens, basis.sequence));
+    throw Error(Location{"--batch"}, fmt::format("{:.0f} tokens are fewer than one sequence of {}; "
+                                                 "--batch counts the tokens of a step, as in '4 M'",
+                                                 basis.batch_tokens, basis.sequence));
   }
   constexpr double kMostSequences = 1e6;
   if (asked > kMostSequences) {
-    throw Error(
-        Location{"--batch"},
-        fmt::format("{} tokens are {} sequences of {} a step, and a plan is of a million at "
-                    "most; give fewer, or longer sequences (--sequence)",
-                    format_count(basis.batch_tokens), format_count(asked), basis.sequence));
+    throw Error(Location{"--batch"},
+                fmt::format("{} tokens are {} sequences of {} per step, but a plan supports at "
+                            "most a million; give fewer tokens, or longer sequences (--sequence)",
+                            format_count(basis.batch_tokens), format_count(asked), basis.sequence));
   }
   const int gpus = nodes * basis.node.gpus;
   for (double near = 0.05; near < 1; near *= 2) {
@@ -463,8 +465,9 @@ int batch_on(const PlanBasis& basis, int nodes) {
     }
     if (best > 0) return best;
   }
-  throw Error(fmt::format("no layout of {} GPUs shares about {:.0f} sequences evenly", gpus, asked),
-              ExitCode::failed);
+  throw Error(
+      fmt::format("no layout of {} GPUs divides about {:.0f} sequences evenly", gpus, asked),
+      ExitCode::failed);
 }
 
 std::vector<Overrides> layer_splits(const PlanBasis& basis, const PlanPoint& point) {
@@ -502,11 +505,11 @@ PartComments comments_of(const PlanBasis& basis) {
     if (each.what == "storage") note("cluster", "storage: " + each.source);
   }
   if (!basis.model_note.empty()) note("model", basis.model_note);
-  note("layout", fmt::format("searched: the fastest that leaves {} of a GPU's memory free; dp is "
-                             "the GPUs over tp x cp x pp",
+  note("layout", fmt::format("searched: the fastest layout that leaves {} of a GPU's memory free; "
+                             "dp is GPUs / (tp x cp x pp)",
                              format_percent(basis.headroom)));
   note("software", basis.framework.help);
-  note("campaign", "as long as the training by its estimate, from 1 to 180 days");
+  note("campaign", "as long as the estimated training, from 1 to 180 days");
   return comments;
 }
 

@@ -161,8 +161,7 @@ SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& opti
   const Case given = resolve_case(scenario);
   if (!given.asked.has<RolloutSpec>()) {
     throw Error(Location{scenario.file},
-                "has no engines beside the job: add 'rollout: {...}', as "
-                "scenarios/reinforcement.yaml");
+                "has no engines: add 'rollout: {...}', as in scenarios/reinforcement.yaml");
   }
   const Splitter splitter(scenario, given);
   const std::vector<int> learners = splitter.learners();
@@ -186,7 +185,7 @@ SplitSearch search_splits(const ScenarioText& scenario, const SplitOptions& opti
     }
   }
   if (search.best.empty()) {
-    throw Error(fmt::format("no split of the nodes is feasible; as: {}", search.example),
+    throw Error(fmt::format("no split of the nodes is feasible; for example: {}", search.example),
                 ExitCode::failed);
   }
   std::ranges::stable_sort(search.best, is_better);

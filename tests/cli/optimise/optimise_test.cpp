@@ -72,8 +72,8 @@ TEST(OptimiseCommand, ATierThatNoTrialNeedsStaysAsGiven) {
                              "--set failures=[] ";
   const ProgramResult result = run_program(search);
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("No trial went back to storage"), std::string::npos) << result.out;
-  EXPECT_EQ(result.out.find("the best bring"), std::string::npos) << result.out;
+  EXPECT_NE(result.out.find("No trial restored from storage"), std::string::npos) << result.out;
+  EXPECT_EQ(result.out.find("the best ones gain"), std::string::npos) << result.out;
   const Json document = json_of(search + "--json");
   EXPECT_TRUE(document.at("set").empty());
   EXPECT_EQ(document.at("best").at("goodput"), document.at("given").at("goodput"));
@@ -243,11 +243,11 @@ TEST(OptimiseCommand, RefusesWhatItCannotDo) {
   std::ofstream(bare) << "name: bare\nmodel: llama3-8b\ncluster: {nodes: 2, node: dgx-h100}\n"
                          "batch: {global: 64}\n";
   expect_fault("optimise " + bare + " --over layout --for goodput",
-               bare + ":1:1: goodput and cost come with a campaign only");
+               bare + ":1:1: goodput and cost need a campaign");
   expect_fault(kSmall + "--over redundancy.scheme=drop-slowest,backup-workers",
-               "redundancy.scheme is not in the closed form that configurations are ranked by");
+               "redundancy.scheme is not part of the closed form that ranks configurations");
   expect_fault("optimise scenarios/diloco.yaml --over sync.1.wait_for=all,all-but-1",
-               "sync.1.wait_for is not in the closed form");
+               "sync.1.wait_for is not part of the closed form");
   expect_fault(kSmall + "--over layot", "did you mean 'layout'? snapshots.N.every");
   expect_fault(kSmall, "--over");
 }
@@ -315,7 +315,7 @@ TEST(OptimiseCommand, SplitsNodesBetweenLearnerAndEngines) {
   EXPECT_NE(text.out.find("samples/s of the even split"), std::string::npos) << text.out;
   const ProgramResult mixed = run_program("optimise " + scenario + "--over rollout layout");
   EXPECT_EQ(mixed.exit_code, 2);
-  EXPECT_NE(mixed.err.find("--over rollout goes alone"), std::string::npos) << mixed.err;
+  EXPECT_NE(mixed.err.find("--over rollout cannot be combined"), std::string::npos) << mixed.err;
 }
 
 }  // namespace

@@ -82,7 +82,7 @@ TEST(ScheduleCommand, WrongFilesAreRefusedWithTheirPlace) {
   const std::string stuck = write(folder, "stuck.csv", "0F0,0B0,0F1,0B1\r\n1F1,1F0,1B0,1B1\r\n");
   const std::pair<std::string, std::string> cases[] = {
       {cell, cell + ":2:2: '1B0x': 'x' follows the action"},
-      {stuck, stuck + ":1:2: '0B0' of rank 0: waits forever: the ranks deadlock"}};
+      {stuck, stuck + ":1:2: '0B0' of rank 0: waits forever, because the ranks deadlock"}};
   for (const auto& [path, message] : cases) {
     for (const std::string command : {"schedule import ", "schedule show "}) {
       const ProgramResult result = run_program(command + path);

@@ -114,8 +114,8 @@ TEST(Serve, RefusesWhatCannotBe) {
   for (const auto& [arguments, said] : {
            std::pair{"serve --port 70000", "--port"},
            {"serve --port x", "--port"},
-           {"serve --token short", "eight or more"},
-           {"serve --token 'with a space'", "eight or more"},
+           {"serve --token short", "at least eight characters"},
+           {"serve --token 'with a space'", "at least eight characters"},
            {"serve -j 0", "-j"},
            {"serve scenarios/missing.yaml", "missing.yaml"},
            {"serve scenarios/small.yaml --set layout.tq=2", "did you mean 'tp'"},

@@ -228,7 +228,8 @@ TEST(SubmitSweep, SshRunsAShardOnEachHostAndMerges) {
   const ProgramResult result =
       run_program("sweep submit '" + folder + "' --ssh 'node1,me@node2,$(touch x)' --option=-v");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("is no host"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("is not a host; expected [USER@]HOST,..., as"), std::string::npos)
+      << result.err;
   const ProgramResult ran =
       run_program("sweep submit '" + folder + "' --ssh 'node1,me@node2,node1' --option=-v");
   EXPECT_EQ(ran.exit_code, 0) << ran.err;
@@ -293,14 +294,14 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
     EXPECT_EQ(result.exit_code, 2) << arguments << result.out;
     EXPECT_NE(result.err.find(words), std::string::npos) << arguments << ": " << result.err;
   };
-  expect_fault("", "State one of --slurm, --kubernetes, --hyperqueue and --ssh");
-  expect_fault("--slurm --kubernetes", "State one of --slurm");
+  expect_fault("", "one of --slurm, --kubernetes, --hyperqueue and --ssh");
+  expect_fault("--slurm --kubernetes", "one of --slurm");
   expect_fault("--slurm --partition 'a b'", "one word");
   expect_fault("--slurm --account --evil", "--account");
   expect_fault("--slurm --account=--evil", "one word");
   expect_fault("--slurm --qos \"a'b\"", "one word");
   for (const char* time : {"0", "tomorrow", "1:2:3:4", "-5", "2 GB", "1-", "::", "99999999"}) {
-    expect_fault(fmt::format("--slurm --time='{}'", time), "what a shard may take");
+    expect_fault(fmt::format("--slurm --time='{}'", time), "the time limit of a shard");
   }
   for (const char* memory : {"4", "G", "4GB", "-4G", "0G", "4 G"}) {
     expect_fault(fmt::format("--slurm --memory='{}'", memory), "as in 4G");
@@ -308,7 +309,7 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
   expect_fault("--slurm --option constraint=h100", "with its dashes");
   expect_fault("--slurm --option=--array=0-9", "take --shards");
   expect_fault("--slurm --option='-c 4'", "take --cpus");
-  expect_fault("--slurm --option=\"--x\n#SBATCH --y\"", "line's end");
+  expect_fault("--slurm --option=\"--x\n#SBATCH --y\"", "a line break");
   expect_fault("--slurm --container a --wrapper b", "two ways into a container");
   expect_fault("--slurm --claim a:/b", "--claim is taken with --kubernetes");
   expect_fault("--ssh node1 --account p1", "--account is taken with --slurm");
@@ -317,8 +318,8 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
   expect_fault("--hyperqueue --memory 4G", "--memory is taken with --slurm, --kubernetes");
   expect_fault("--kubernetes --claim a:/b", "name the image");
   expect_fault("--kubernetes --container x --claim a", "NAME:PATH");
-  expect_fault("--kubernetes --container x --claim a:/b", "say with --folder");
-  expect_fault("--kubernetes --container x --claim a:/b --folder b/c", "from the root");
+  expect_fault("--kubernetes --container x --claim a:/b", "with --folder");
+  expect_fault("--kubernetes --container x --claim a:/b --folder b/c", "an absolute path");
   fs::remove_all(folder);
 }
 

@@ -93,8 +93,7 @@ TEST(SweepCommand, SaysOnceWhatANamedRecoveryLeaves) {
       folder);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string note =
-      "note: recovery: the name given takes the place of what is stated: spares; "
-      "recovery.base would keep it";
+      "note: recovery: the name replaces the stated keys: spares; recovery.base would keep it";
   const size_t first = result.err.find(note);
   EXPECT_NE(first, std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("note: ", first + 1), std::string::npos) << result.err;
@@ -123,7 +122,8 @@ TEST(SweepCommand, SameBytesOnAnyThreadsAndInAnyShards) {
   const ProgramResult other =
       run_program("sweep scenarios/small.yaml --vary snapshots.0.every=1h,2h --out " + parts);
   EXPECT_EQ(other.exit_code, 2);
-  EXPECT_NE(other.err.find("the folder holds another sweep"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("the folder already contains another sweep"), std::string::npos)
+      << other.err;
   EXPECT_EQ(merged_bytes(whole), merged_bytes(parts));
   remove_folders({whole, threads, parts});
 }
@@ -178,7 +178,7 @@ TEST(SweepCommand, RefusesWhatItCannotDo) {
   const ProgramResult page = run_program("report " + folder);
   EXPECT_EQ(page.exit_code, 2);
   EXPECT_NE(page.err.find("windtunnel sweep merge"), std::string::npos) << page.err;
-  expect_fault("run " + folder + " --shard 4/4", "parts count from 0");
+  expect_fault("run " + folder + " --shard 4/4", "parts are counted from 0");
   expect_fault("run " + folder + " --shard 1", "expected I/N");
   expect_fault("run " + folder + " --shard -1/2", "expected I/N");
   expect_fault("run " + folder + " --shad 1/2", "--shard");
@@ -292,7 +292,7 @@ TEST(OptimiseIntervals, RefusesWhatItCannotSearch) {
   expect_fault("--over snapshots.7.every --for goodput", "no tier 7");
   expect_fault("--over snapshots.7.every layout --for goodput", "no tier 7");
   expect_fault("--over snapshots.1.every --for goodput",
-               "the index is that of `snapshots`, which has 1 tier, the first with the index 0");
+               "the index is that in `snapshots`, which has 1 tier, counted from 0");
 }
 
 }  // namespace

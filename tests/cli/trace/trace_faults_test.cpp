@@ -169,9 +169,10 @@ TEST(TraceFaults, WhatDoesNotGoTogetherIsTheUsersError) {
   const std::pair<std::string, std::string> cases[] = {
       {"import " + folder + "/bad.csv", "bad.csv:3:2: column 'node' holds 'x'"},
       {"import " + folder + "/none.csv", "none.csv: cannot be read"},
-      {"import " + kTrace + " --scenario scenarios/small.yaml", "without a --scenario"},
-      {"import " + kTrace + " --days 30", "is said to last 30.0"},
-      {"import " + kTrace + " --nodes 100", "100 nodes, from 0, are too few"},
+      {"import " + kTrace + " --scenario scenarios/small.yaml", "needs no --scenario"},
+      {"import " + kTrace + " --days 30", "its stated length is 30.0 days"},
+      {"import " + kTrace + " --nodes 100",
+       "with 100 nodes, counted from 0, there is no such node"},
       {"import " + kTrace + " --nodes 0", "--nodes"},
       {"import " + kTrace + " --days nan", "--days"},
       {"import traces", "--cluster is missing"},

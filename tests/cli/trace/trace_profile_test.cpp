@@ -80,7 +80,7 @@ TEST(TraceProfile, StepsStandBesideEachOtherTaskByTask) {
   }
   std::ifstream file(folder + "/page.html");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_NE(page.find("Passes as they ran, and as predicted"), std::string::npos);
+  EXPECT_NE(page.find("Passes as they ran and as predicted"), std::string::npos);
 }
 
 // On the machine that the scenario has, on a slower one, and in more copies.
@@ -207,17 +207,18 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
       {std::string(kTraces) + kScenario + " --nodes 4", "--nodes and --days are for a log"},
       {"trace import examples/traces/kineto/rank-0.pt.trace.json.gz "
        "examples/traces/kineto/rank-0.pt.trace.json.gz",
-       "is of rank 0, and so is"},
+       "is of rank 0, as is"},
       {"trace import examples/traces/kineto/rank-3.pt.trace.json.gz --set layout.tp=1 --set "
        "cluster.node.gpus=2" +
            std::string(kScenario),
        "is of rank 3; the job of"},
-      {std::string(kTraces) + " --replicas 2", "--set, --vary and --replicas are for a --scenario"},
-      {std::string(kTraces) + " --set fold=none",
-       "--set, --vary and --replicas are for a --scenario"},
-      {std::string(kTraces) + " --vary schedule=gpipe", "--set, --vary and --replicas are for"},
-      {"trace import traces --vary schedule=gpipe" + std::string(kScenario), "--vary is for what"},
-      {"trace import traces --replicas 2" + std::string(kScenario), "--replicas is for what"},
+      {std::string(kTraces) + " --replicas 2", "--set, --vary and --replicas need a --scenario"},
+      {std::string(kTraces) + " --set fold=none", "--set, --vary and --replicas need a --scenario"},
+      {std::string(kTraces) + " --vary schedule=gpipe", "--set, --vary and --replicas need"},
+      {"trace import traces --vary schedule=gpipe" + std::string(kScenario),
+       "--vary is for profiler traces"},
+      {"trace import traces --replicas 2" + std::string(kScenario),
+       "--replicas is for profiler traces"},
       {std::string(kTraces) + " --replicas 20000" + std::string(kScenario),
        "the traces are of 80000 ranks"},
       {std::string(kTraces) + " --out x", "--out writes the calibration of a --scenario"},

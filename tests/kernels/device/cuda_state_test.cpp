@@ -48,7 +48,7 @@ TEST(CudaState, DriverOlderThanTheToolkit) {
   state.driver_cuda = state.nvml_cuda = 12040;
   state.driver = "550.54.14";
   state.fault = "CUDA driver version is insufficient for CUDA runtime version";
-  expect_reason(state, {"driver 550.54.14 runs CUDA up to 12.4", "built with 13.0"});
+  expect_reason(state, {"driver 550.54.14 supports CUDA up to 12.4", "built with 13.0"});
 }
 
 TEST(CudaState, TwoDrivers) {
@@ -76,8 +76,8 @@ TEST(CudaState, NoDevice) {
 TEST(CudaState, MemoryThatIsMissing) {
   const std::size_t giga = 1000000000;
   EXPECT_EQ(no_device_memory(4 * giga, giga, 80 * giga),
-            "needs 4 GB of the device's memory at once, 1 of 80 GB are free; end what else runs on "
-            "the device (nvidia-smi lists it), or measure smaller works");
+            "needs 4 GB of the device's memory at once, 1 of 80 GB are free; end other programs on "
+            "the device (nvidia-smi lists them), or measure smaller works");
   EXPECT_NE(no_device_memory(100 * giga, 79 * giga, 80 * giga).find("too large for this device"),
             std::string::npos);
 }

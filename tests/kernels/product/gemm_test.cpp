@@ -11,7 +11,7 @@ TEST(Gemm, CpuSaysWhyNotOtherTypes) {
   const Gemm& cpu = gemm(DeviceKind::cpu);
   EXPECT_EQ(cpu.why_unusable(GemmType::fp32), "");
   for (const GemmType type : {GemmType::tf32, GemmType::fp16, GemmType::bf16, GemmType::fp8}) {
-    EXPECT_EQ(cpu.why_unusable(type), "the CPU multiplies fp32 alone");
+    EXPECT_EQ(cpu.why_unusable(type), "the CPU backend multiplies only fp32");
     EXPECT_THROW(cpu.prepared({type, 1, 1, 1}), Error);
   }
 }

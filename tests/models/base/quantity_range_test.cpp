@@ -30,9 +30,9 @@ TEST(QuantityRange, EveryDimensionHasOne) {
 
 TEST(QuantityRange, OutsideIsRefusedWithTheRange) {
   EXPECT_EQ(error_of([] { parse_in_range("0.5 B/s", Dimension::bytes_per_s); }),
-            "'0.5 B/s' is outside of what a data rate can be: 0, or 1 B/s to 1000000 TB/s");
+            "'0.5 B/s' is outside of the range of a data rate: 0, or 1 B/s to 1000000 TB/s");
   EXPECT_EQ(error_of([] { parse_in_range("1e300 s", Dimension::seconds); }),
-            "'1e300 s' is outside of what a time can be: 0.001 ns to 36500 d");
+            "'1e300 s' is outside of the range of a time: 0.001 ns to 36500 d");
 }
 
 }  // namespace

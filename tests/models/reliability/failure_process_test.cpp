@@ -267,7 +267,7 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
   EXPECT_EQ(error([](FailureClass& c) {
               c.trace_s = {3, 2};
             }),
-            "failure class 'gpu': the times of a trace must be 0 or more and ascend");
+            "failure class 'gpu': the times of a trace must be 0 or more, in ascending order");
   EXPECT_EQ(error([](FailureClass& c) {
               c.repair.empirical_s = {3, -2};
             }),
@@ -276,7 +276,7 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
       {[](FailureClass& c) { c.rate_per_job_s = -1; }, "the rate of the job must be 0 or more"},
       {[](FailureClass& c) { c.growth = NAN; }, "the growth of the rate must be a number"},
       {[](FailureClass& c) { c.growth_nodes = 0; },
-       "the number of nodes that the rate holds for must be more than 0"},
+       "the number of nodes to which the rate applies must be more than 0"},
       {[](FailureClass& c) { c.day_amplitude = 1; },
        "the daily amplitude must be 0 or more and below 1"},
       {[](FailureClass& c) { c.frailty_variance = -0.1; },
@@ -296,22 +296,22 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
          c.arrivals = Arrivals::empirical;
          c.gaps_s = {0, 0};
        },
-       "empirical arrivals need recorded gaps, of which one is more than 0"},
+       "empirical arrivals need recorded gaps, at least one of them above 0"},
       {[](FailureClass& c) { c.repair.lognormal_sigma = -1; },
        "median and sigma of a log-normal repair must be 0 or more"},
       {[](FailureClass& c) {
          c.batch_shares = {0.5, 0.4};
        },
-       "the shares of batch sizes must be 0 to 1 and sum to 1, not to 0.9"},
+       "the shares of batch sizes must be from 0 to 1 and sum to 1, not to 0.9"},
       {[](FailureClass& c) {
          c.batch_shares = {1.5, -0.5};
        },
-       "the shares of batch sizes must be 0 to 1 and sum to 1, not to 1"},
+       "the shares of batch sizes must be from 0 to 1 and sum to 1, not to 1"},
       {[](FailureClass& c) { c.slowdown = 0.9; }, "the slowdown must be 1 or more"},
       {[](FailureClass& c) { c.rollback_s = -1; }, "the rollback must be 0 or more"},
       {[](FailureClass& c) { c.corrupt_tier = -1; }, "the corrupt tier must be one of the tiers"},
       {[](FailureClass& c) { c.manual_share = 1.1; },
-       "the share that needs a human must be 0 to 1"},
+       "the share that needs a human must be from 0 to 1"},
   };
   for (const auto& [change, what] : more) {
     EXPECT_EQ(error(change), "failure class 'gpu': " + what);

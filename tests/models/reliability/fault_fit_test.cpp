@@ -222,19 +222,21 @@ TEST(FaultFit, WhatCannotBeFittedIsAnError) {
   EXPECT_EQ(error_of([&] { fit_faults(log); }),
             "a fit needs 3 faults or more; the log 'short' has 2");
   log.faults = {{5, 0, 0, ""}, {5, 0, 1, ""}, {5, 0, 2, ""}};
-  EXPECT_EQ(error_of([&] { fit_faults(log); }),
-            "all faults of the log 'short' begin together; give its length as --days");
+  EXPECT_EQ(
+      error_of([&] { fit_faults(log); }),
+      "all faults of the log 'short' begin at the same time; give the length of the log as --days");
   log.nodes = 2;
   EXPECT_EQ(error_of([&] { fit_faults(log); }),
-            "the log 'short' has a fault of node 2; 2 nodes, from 0, are too few");
+            "the log 'short' has a fault of node 2, but with 2 nodes, counted from 0, there is no "
+            "such node");
   log.nodes = 3;
   log.span_s = kDay_s;
   log.faults.push_back({1.9 * kDay_s, 0, 0, ""});
   EXPECT_EQ(error_of([&] { fit_faults(log); }), "no error");  // "1 day" may be 1.9
   log.faults.push_back({2 * kDay_s, 0, 0, ""});
   EXPECT_EQ(error_of([&] { fit_faults(log); }),
-            "the log 'short' has a fault 2.0 days after its begin, but is said to last 1.0; give "
-            "its length as --days");
+            "the log 'short' has a fault 2.0 days after its start, but its stated length is 1.0 "
+            "days; give its length as --days");
 }
 
 // A watched time is as good as the gaps of a third fault.

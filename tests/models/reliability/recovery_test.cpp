@@ -18,14 +18,15 @@ TEST(Recovery, WhatCannotBeIsRefused) {
               recovery.spares = 2;
               recovery.hot_spares = 3;
             }),
-            "recovery.hot_spares: 3 of 2 spares; set recovery.spares: 3 or more");
+            "recovery.hot_spares: 3 hot spares are more than the 2 spares; set recovery.spares to "
+            "3 or more");
   EXPECT_EQ(refused([](RecoveryPolicy& recovery) {
               recovery.success = 0.0005;
               recovery.restart_s = 0;
             }),
             "recovery.restart must be more than 0 where recovery.success is below 0.001");
   EXPECT_EQ(refused([](RecoveryPolicy& recovery) { recovery.elastic.groups = 8; }),
-            "recovery.elastic.groups: 8 groups need as many nodes; the job has 4");
+            "recovery.elastic.groups: 8 groups need at least as many nodes; the job has 4");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(PairedGain, ChanceAndTriflesAreNone) {
   EXPECT_FALSE(is_gain({.mean = 0.01, .low = -0.001, .high = 0.02})) << "chance";
   EXPECT_FALSE(is_gain({.mean = 1e-4, .low = 9e-5, .high = 2e-4})) << "a trifle";
   EXPECT_TRUE(is_gain({.mean = 1e-4, .low = 9e-5, .high = 2e-4}, 5e-5));
-  EXPECT_EQ(no_gain_text(), "less than 0.05 points of goodput, or no more than chance");
+  EXPECT_EQ(no_gain_text(), "less than 0.05 points of goodput, or no more than chance can explain");
 }
 
 // No gain, but nor is it known to be small.

@@ -69,14 +69,14 @@ TEST(Layout, LayersThatDoNotDivideAreNamed) {
             "96 layers of model 'gpt3-175b' (first +0, last +0) do not divide into 5 stages (pp 5 "
             "x vpp 1); set layout.stages");
   EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 64, .vpp = 2}); }),
-            "128 stages (pp 64 x vpp 2) are more than the 96 layers of model 'gpt3-175b'; each but "
-            "the first and the last has one at least");
+            "128 stages (pp 64 x vpp 2) are too many for the 96 layers of model 'gpt3-175b'; each "
+            "stage except the first and the last needs at least one");
   EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 2, .stage_layers = {96}}); }),
             "layout.stages lists 1 stages; pp 2 x vpp 1 makes 2");
   EXPECT_EQ(error_of([&] {
               layers_per_stage(model, {.pp = 2, .stage_layers = {48, 47}});
             }),
-            "layout.stages lists 95 layers in all; model 'gpt3-175b' has 96");
+            "layout.stages lists 95 layers in all, but model 'gpt3-175b' has 96");
   EXPECT_EQ(error_of([&] {
               layers_per_stage(model, {.pp = 2, .stage_layers = {97, -1}});
             }),
@@ -120,8 +120,8 @@ TEST(Layout, CheckNamesWhatDoesNotFit) {
             }),
             "layout.tp 4 neither divides the 6 GPUs of a node nor is a multiple of them");
   EXPECT_EQ(error_of([&] { check_layout(model, layout, batch, 64, 8); }),
-            "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks; the cluster has 64 GPUs; "
-            "without layout.dp, or with layout.dp=auto, it follows from the others");
+            "layout tp 8 x cp 1 x pp 2 x dp 2 = 32 ranks, but the cluster has 64 GPUs; without "
+            "layout.dp, or with layout.dp=auto, dp follows from the others");
 }
 
 TEST(Layout, SequenceParallelismDividesBothStacks) {
@@ -191,15 +191,15 @@ TEST(Layout, OnlyZero3HasLevelsAndFewerBits) {
             "layout.weight_bits is 8, but only layout.sharding: zero3 gathers weights and scatters "
             "gradients");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_bits = 5}),
-            "layout.gradient_bits is 5; an element is sent with 4, 6, 8 or 16 bits");
+            "layout.gradient_bits is 5; possible numbers of bits are 4, 6, 8 or 16 bits");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_ranks = 3}),
             "layout.gradient_ranks 3 does not divide the ranks that share a copy, 32");
   EXPECT_EQ(error_with({.tp = 2, .sharding = Sharding::zero3, .secondary_ranks = 8}),
-            "layout.secondary_ranks 8 x tp 2 = 16 ranks do not lie within nodes of 8 GPUs, as a "
-            "second copy of the weights must");
+            "layout.secondary_ranks 8 x tp 2 = 16 ranks are not within a node of 8 GPUs, but a "
+            "second copy of the weights must be");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .shard_ranks = 8, .secondary_ranks = 8}),
-            "layout.secondary_ranks is 8, but 8 ranks share the first copy: a second one must be "
-            "on fewer, those of a node");
+            "layout.secondary_ranks is 8, but 8 ranks share the first copy; the second copy must "
+            "be shared by fewer, within a node");
 }
 
 TEST(Layout, HeadsOfTheirOwnWidthNeedNotDivideTheHiddenState) {

@@ -98,7 +98,7 @@ TEST(LayoutConflicts, SharesAreAskedWhereTheyAreUnlike) {
   job.communication.overlap = GradientOverlap::dear;
   ASSERT_TRUE(first_refusal(share_conflicts(), job));
   const auto fault = [&] { return error_of([&] { prepare_iteration(job); }); };
-  EXPECT_THAT(fault(), HasSubstr("unlike numbers of micro-batches"));
+  EXPECT_THAT(fault(), HasSubstr("different numbers of micro-batches"));
   for (Pool& pool : job.cluster.pools) pool.node = job.cluster.pools[0].node;
   job.cluster.node = job.cluster.shared = shared_node(job.cluster.pools);
   EXPECT_EQ(fault(), "no error");
@@ -140,11 +140,11 @@ std::vector<RowCase> table_cases() {
                      make_table(job);
                      job.software.optimizer = Optimizer::muon;
                    }});
-  cases.push_back({"a search chooses which of them are computed again", [](Job& job) {
+  cases.push_back({"only a search can choose the layers to recompute", [](Job& job) {
                      make_table(job);
                      job.recompute.modules = 1;
                    }});
-  cases.push_back({"no products of a transformer", [](Job& job) {
+  cases.push_back({"adapters belong to matrices of a", [](Job& job) {
                      make_table(job);
                      const Training training{.adapter = {.kind = AdapterKind::lora, .rank = 8}};
                      job.training = std::make_shared<const Training>(training);
@@ -163,60 +163,61 @@ std::vector<RowCase> model_cases() {
   const auto choose_keys = [](Job& job) {
     job.model.sparse = {.heads = 4, .width = 64, .top_k = 256};
   };
-  return {{"chooses among the keys of the whole sequence",
-           [=](Job& job) {
-             choose_keys(job);
-             job.layout.cp = 2;
-           }},
-          {"that a causal mask leaves",
-           [=](Job& job) {
-             choose_keys(job);
-             job.model.bidirectional = true;
-           }},
-          {"scores whole ones",
-           [=](Job& job) {
-             choose_keys(job);
-             make_mesh(job);
-           }},
-          {"modules that predict further tokens",
-           [](Job& job) {
-             make_mesh(job);
-             job.model.mtp_layers = 1;
-           }},
-          {"linear attention is causal",
-           [](Job& job) {
-             job.model.attention = AttentionKernel::linear;
-             job.model.bidirectional = true;
-           }},
-          {"no length to divide",
-           [](Job& job) {
-             job.model.attention = AttentionKernel::linear;
-             job.model.frames = 4;
-           }},
-          {"takes lasp or ulysses", context(ContextForm::ring, AttentionKernel::linear)},
-          {"the state of a linear attention", context(ContextForm::lasp, AttentionKernel::flash)},
-          {"it keeps the scores", context(ContextForm::rsa, AttentionKernel::flash)},
-          {"Mamba layers exchange whole heads",
-           [](Job& job) {
-             job.model.pattern = "M-M*";
-             job.layout.cp = 4;
-             job.layout.context = ContextForm::usp;
-           }},
-          {"has a pattern; take 1d",
-           [](Job& job) {
-             job.model.pattern = "M-M*";
-             make_mesh(job);
-           }},
-          {"whole tokens to whole experts",
-           [](Job& job) {
-             job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
-             make_mesh(job);
-           }},
-          {"one half of a layer", [](Job& job) {
-             job.model.pattern = "M-M*";
-             job.layout.tp = 2;
-             job.software.tp_overlap = TensorOverlap::domino;
-           }}};
+  return {
+      {"chooses among the keys of the whole sequence",
+       [=](Job& job) {
+         choose_keys(job);
+         job.layout.cp = 2;
+       }},
+      {"that a causal mask leaves",
+       [=](Job& job) {
+         choose_keys(job);
+         job.model.bidirectional = true;
+       }},
+      {"scores whole tokens",
+       [=](Job& job) {
+         choose_keys(job);
+         make_mesh(job);
+       }},
+      {"multi-token prediction",
+       [](Job& job) {
+         make_mesh(job);
+         job.model.mtp_layers = 1;
+       }},
+      {"linear attention is causal",
+       [](Job& job) {
+         job.model.attention = AttentionKernel::linear;
+         job.model.bidirectional = true;
+       }},
+      {"frames divide the sequence of softmax",
+       [](Job& job) {
+         job.model.attention = AttentionKernel::linear;
+         job.model.frames = 4;
+       }},
+      {"takes lasp or ulysses", context(ContextForm::ring, AttentionKernel::linear)},
+      {"the state of linear attention", context(ContextForm::lasp, AttentionKernel::flash)},
+      {"rsa keeps the scores in memory; set", context(ContextForm::rsa, AttentionKernel::flash)},
+      {"Mamba layers exchange whole heads",
+       [](Job& job) {
+         job.model.pattern = "M-M*";
+         job.layout.cp = 4;
+         job.layout.context = ContextForm::usp;
+       }},
+      {"has a pattern; take 1d",
+       [](Job& job) {
+         job.model.pattern = "M-M*";
+         make_mesh(job);
+       }},
+      {"2d gives a rank only a part of the width of",
+       [](Job& job) {
+         job.model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 2048};
+         make_mesh(job);
+       }},
+      {"one half of a layer", [](Job& job) {
+         job.model.pattern = "M-M*";
+         job.layout.tp = 2;
+         job.software.tp_overlap = TensorOverlap::domino;
+       }}};
 }
 
 // The change to a model of an encoder and a decoder.
@@ -238,21 +239,24 @@ std::function<void(Job& job)> on_projected_keys(const std::function<void(Job& jo
 }
 
 std::vector<RowCase> stack_cases() {
-  return {{"attention to a source is flash",
+  return {{"a model with a source sequence needs flash",
            on_stacks([](Job& job) { job.model.attention_gate = true; })},
           {"the encoder has no mask", on_stacks([](Job& job) { job.model.bidirectional = true; })},
-          {"modules behind the layers of one stack",
+          {"model.mtp_layers follow a single stack of",
            on_stacks([](Job& job) { job.model.mtp_layers = 1; })},
-          {"mask goes by keys", on_stacks([](Job& job) { job.model.projected_keys = 8; })},
-          {"ranks would divide the source", on_stacks([](Job& job) { job.layout.cp = 2; })},
-          {"stages of the decoder", on_stacks([](Job& job) { job.layout.pp = 2; })},
-          {"goes with flash and unfused",
+          {"a decoder masks single keys, and projection",
+           on_stacks([](Job& job) { job.model.projected_keys = 8; })},
+          {"dividing the sequences of both encoder and",
+           on_stacks([](Job& job) { job.layout.cp = 2; })},
+          {"a pipeline whose decoder stages pass on the",
+           on_stacks([](Job& job) { job.layout.pp = 2; })},
+          {"needs flash or unfused attention without",
            on_projected_keys([](Job& job) { job.model.attention_gate = true; })},
-          {"a ring adds them up", on_projected_keys([](Job& job) {
+          {"each rank projects the keys of its own part", on_projected_keys([](Job& job) {
              job.layout.cp = 2;
              job.layout.context = ContextForm::ulysses;
            })},
-          {"runs along them", on_projected_keys(make_mesh)},
+          {"2d gives a rank only a part of the rows, but", on_projected_keys(make_mesh)},
           {"mixes the keys", [](Job& job) { job.model.projected_keys = 8; }}};
 }
 
@@ -262,12 +266,12 @@ std::vector<RowCase> step_cases() {
              make_mesh(job);
              job.software.tp_overlap = TensorOverlap::pipelined;
            }},
-          {"both say how activations cross",
+          {"and compress with axis: pp both state how",
            [](Job& job) {
              cross_in_ranks(job);
              job.communication.compressors.pp.name = "fp8";
            }},
-          {"no activations are sent on",
+          {"layout.pp is 1, so no activations are sent",
            [](Job& job) {
              cross_in_ranks(job);
              job.layout.pp = 1;
@@ -292,7 +296,7 @@ std::vector<RowCase> step_cases() {
              dispatch(job);
              job.schedule.name = "pipedream-2bw";
            }},
-          {"do not start passes together", [](Job& job) {
+          {"replicas on cluster.pools do not start their", [](Job& job) {
              job.cluster.pools = {Pool{}};
              job.software.dispatch_gang = DispatchGang::all;
            }}};

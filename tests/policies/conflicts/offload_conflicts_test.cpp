@@ -79,7 +79,7 @@ TEST(OffloadConflicts, WhatWasRefusedOnceGoesTogether) {
   job.communication.overlap = GradientOverlap::dear;
   Offload offload;
   offload.optimizer = offload.activations = MemoryTier::host;
-  EXPECT_THAT(why_not(offload, job), HasSubstr("a shard that the host updates"));
+  EXPECT_THAT(why_not(offload, job), HasSubstr("gathering a shard in the next step, after"));
   job.layout.sharding = Sharding::none;
   EXPECT_EQ(why_not(offload, job), "");
 }

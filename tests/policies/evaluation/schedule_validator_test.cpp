@@ -39,13 +39,13 @@ TEST(ValidateSchedule, NamesRankAndAction) {
   EXPECT_EQ(error([](Schedule& schedule) { schedule.actions[1][0].stage = 4; }),
             "schedule '1f1b', rank 1, action 4F0: there are 2 stages");
   EXPECT_EQ(error([](Schedule& schedule) { schedule.actions[1][0].stage = 0; }),
-            "schedule '1f1b', rank 1, action 0F0: the stage lies on rank 0");
+            "schedule '1f1b', rank 1, action 0F0: the stage is on rank 0");
   EXPECT_EQ(
       error([](Schedule& schedule) { std::swap(schedule.actions[1][0], schedule.actions[1][1]); }),
-      "schedule '1f1b', rank 1, action 1B0: comes before its forward");
+      "schedule '1f1b', rank 1, action 1B0: is before its forward pass");
   EXPECT_EQ(
       error([](Schedule& schedule) { schedule.actions[1][1].kind = ActionKind::backward_weight; }),
-      "schedule '1f1b', rank 1, action 1W0: comes before its input gradient");
+      "schedule '1f1b', rank 1, action 1W0: is before its input gradient");
   EXPECT_EQ(
       error([](Schedule& schedule) { schedule.actions[1][1].kind = ActionKind::backward_input; }),
       "schedule '1f1b', rank 1, action 1W0: is missing");
@@ -56,11 +56,11 @@ TEST(ValidateSchedule, CountsWhatItIsGiven) {
     return error_after(generate_schedule("1f1b", 2, 2, 1), change);
   };
   EXPECT_THAT(error([](Schedule& schedule) { schedule.rank_of_stage.pop_back(); }),
-              HasSubstr("1 stages have a rank, not 2"));
+              HasSubstr("1 stages are assigned to ranks, not 2"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.actions.pop_back(); }),
               HasSubstr("1 ranks have actions, not 2"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.rank_of_stage[1] = 2; }),
-              HasSubstr("a stage lies on rank 2"));
+              HasSubstr("a stage is on rank 2, which does not exist"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.directions = 2; }),
               HasSubstr("1 chunks per rank do not divide into 2 directions"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.iterations = 0; }),
@@ -70,9 +70,9 @@ TEST(ValidateSchedule, CountsWhatItIsGiven) {
   EXPECT_THAT(error([](Schedule& schedule) {
                 schedule.slice_shares = {0.5, 0.5};
               }),
-              HasSubstr("2 slices have a share, not 1"));
+              HasSubstr("shares are given for 2 slices, not 1"));
   EXPECT_THAT(error([](Schedule& schedule) { schedule.slice_shares = {0.5}; }),
-              HasSubstr("the slices' shares add up to 0.5"));
+              HasSubstr("the shares of the slices sum to 0.5, not 1"));
 }
 
 TEST(ValidateSchedule, TakesSplitBackwards) {
@@ -149,13 +149,13 @@ TEST(ValidateSchedule, RecomputesAllOrNothingOfAStage) {
   const auto error = [&](const Change& change) { return error_after(schedule, change); };
   EXPECT_EQ(error([](Schedule&) {}), "no error");
   EXPECT_THAT(error([](Schedule& changed) { changed.explicit_recompute = false; }),
-              HasSubstr("rank 0, action 0R0: backwards recompute in this schedule"));
+              HasSubstr("rank 0, action 0R0: backward passes recompute in this schedule"));
   EXPECT_THAT(
       error([](Schedule& changed) { std::swap(changed.actions[0][0], changed.actions[0][1]); }),
-      HasSubstr("action 0R0: comes before its forward"));
+      HasSubstr("action 0R0: is before its forward pass"));
   EXPECT_THAT(
       error([](Schedule& changed) { std::swap(changed.actions[0][1], changed.actions[0][2]); }),
-      HasSubstr("action 0B0: is not recomputed; other units of the stage are"));
+      HasSubstr("action 0B0: is not recomputed, although other units of the stage are"));
   EXPECT_THAT(error([](Schedule& changed) {
                 changed.actions[0].insert(changed.actions[0].begin() + 2,
                                           action_of(ActionKind::recompute, 0, 0));
@@ -183,14 +183,15 @@ TEST(ValidateSchedule, PairsAForwardWithAnotherBackward) {
             }),
             "no error");
   EXPECT_THAT(error([](Schedule& changed) { changed.actions[0][0].with_next = true; }),
-              HasSubstr("action 0F0: runs with its own backward"));
+              HasSubstr("action 0F0: is paired with its own backward pass"));
   EXPECT_THAT(error([](Schedule& changed) { changed.actions[0][1].with_next = true; }),
-              HasSubstr("action 0B0: only a forward can run with the next"));
-  EXPECT_THAT(error([](Schedule& changed) {
-                std::swap(changed.actions[0][1], changed.actions[0][2]);
-                changed.actions[0][0].with_next = true;  // (F0 F1) B0 B1
-              }),
-              HasSubstr("action 0F0: runs with the next, which must be a full backward"));
+              HasSubstr("action 0B0: only a forward pass can be paired with the next action"));
+  EXPECT_THAT(
+      error([](Schedule& changed) {
+        std::swap(changed.actions[0][1], changed.actions[0][2]);
+        changed.actions[0][0].with_next = true;  // (F0 F1) B0 B1
+      }),
+      HasSubstr("action 0F0: is paired with the next action, which must be a full backward pass"));
 }
 
 TEST(ValidateSchedule, WeightsAreThereAndGradientsReduced) {
@@ -203,19 +204,19 @@ TEST(ValidateSchedule, WeightsAreThereAndGradientsReduced) {
   EXPECT_EQ(error([](Schedule&) {}), "no error");
   EXPECT_THAT(
       error([](Schedule& changed) { std::swap(changed.actions[0][0], changed.actions[0][1]); }),
-      HasSubstr("action 0F0: the weights are not unsharded"));
+      HasSubstr("action 0F0: the weights have not been unsharded before"));
   EXPECT_THAT(
       error([](Schedule& changed) { std::swap(changed.actions[0][2], changed.actions[0][3]); }),
-      HasSubstr("action 0B0: the weights are not unsharded"));
+      HasSubstr("action 0B0: the weights have not been unsharded before"));
   EXPECT_THAT(error([](Schedule& changed) {
                 changed.actions[0].insert(changed.actions[0].begin(),
                                           action_of(ActionKind::unshard, 0, 0));
               }),
-              HasSubstr("action 0UNSHARD: the weights are unsharded already"));
+              HasSubstr("action 0UNSHARD: the weights are already unsharded"));
   EXPECT_THAT(error([](Schedule& changed) {
                 changed.actions[0].push_back(action_of(ActionKind::reshard, 0, 0));
               }),
-              HasSubstr("action 0RESHARD: the weights are sharded already"));
+              HasSubstr("action 0RESHARD: the weights are already sharded"));
   EXPECT_THAT(error([](Schedule& changed) {
                 changed.actions[0].push_back(action_of(ActionKind::reduce_grad, 0, 0));
               }),

@@ -153,7 +153,8 @@ TEST(ShardedExchanges, RobustRulesWorkOnShards) {
 TEST(ShardedExchanges, ModelsThatDifferAreNotSharded) {
   const Job job = robust_job(RobustRule::monna, RobustForm::gathered);
   EXPECT_GT(bytes_of(job)[all_gather], 0);
-  EXPECT_TRUE(fails([&] { prepare_iteration(sharded(job)); }, "weights of its own"));
+  EXPECT_TRUE(
+      fails([&] { prepare_iteration(sharded(job)); }, "gives each replica its own weights"));
 }
 
 // A shard's ranks with copies: by itself between the copies alone, or among all where it is said.
@@ -346,7 +347,7 @@ TEST(ShardedExchanges, DearAndPriorityLeaveTheExchangeOfCopiesWhole) {
   Job job = sharded(job_of("topk", 1, GradientOverlap::priority));
   job.layout.shard_ranks = 2;
   EXPECT_FALSE(compresses_across(job));
-  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "topk is more than one all-reduce"));
+  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "topk needs more than one all-reduce"));
   job.communication.compressors.dp.name = "acp-sgd";
   job.communication.overlap = GradientOverlap::dear;
   EXPECT_FALSE(compresses_across(job));
@@ -361,7 +362,7 @@ TEST(ShardedExchanges, DearAndPriorityLeaveTheExchangeOfCopiesWhole) {
 // It takes in a step's gradients, which zero2 and zero3 give away in every micro-batch.
 TEST(ShardedExchanges, AMomentumNeedsTheGradientsOfAStep) {
   Job job = sharded(job_of("demo"), Sharding::zero2);
-  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "gives those of each micro-batch away"));
+  EXPECT_TRUE(fails([&] { prepare_iteration(job); }, "adds the gradients of a whole step to a"));
   job.batch.micro = 4;
   EXPECT_GT(bytes_of(job)[all_gather], weight_bytes(job));
 }

@@ -70,7 +70,7 @@ TEST(WeightChunks, HoldTheLargestTensor) {
   EXPECT_EQ(chunk_bytes(chunked(0, 1), three_layers(2e6)), 128 * 1024 * 1024);
   EXPECT_EQ(chunk_bytes(chunked(3e6, 1), three_layers(2e6)), 3e6);
   EXPECT_EQ(error_of([] { chunk_bytes(chunked(1e6, 1), three_layers(2e6)); }),
-            "offload.chunk is 977 KiB, but the largest tensor has 1.91 MiB; state that or more");
+            "offload.chunk is 977 KiB, but the largest tensor has 1.91 MiB; give at least that");
 }
 
 // The size, at least that of the largest tensor, whose chunks leave the least room is taken: six

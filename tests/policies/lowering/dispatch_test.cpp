@@ -169,7 +169,8 @@ TEST(Dispatch, RefusesWhatHasNoEndOfAStep) {
     prepare_iteration(job);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("steps run into each other"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("the programs of a step are dispatched after"),
+              std::string::npos);
   }
 }
 

@@ -50,11 +50,11 @@ TEST(JobSchedule, SaysWhyItCannot) {
   };
   Job job = four_ranks(8192);
   job.schedule.name = "pre-recompute-1f1b";
-  EXPECT_THAT(refusal(job), HasSubstr("about when to recompute, but nothing is recomputed"));
+  EXPECT_THAT(refusal(job), HasSubstr("chooses when to recompute, but nothing is"));
   job.recompute = Recompute::full;
   EXPECT_EQ(refusal(job), "no error");
   job.schedule.recompute_share = 1.5;
-  EXPECT_THAT(refusal(job), HasSubstr("recompute_share is a share of 0 to 1, not 1.5"));
+  EXPECT_THAT(refusal(job), HasSubstr("recompute_share must be from 0 to 1, not 1.5"));
   job.schedule = {};
   job.schedule.name = "1f1b";
   job.schedule.recompute_share = 0.5;

@@ -61,8 +61,8 @@ TEST(SnapshotTiers, ABadCopyIsOneOfThem) {
     ADD_FAILURE() << "accepted";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "failures.0.tier: failure class 'bad' spoils copies of snapshots.1, but there "
-                 "are 1");
+                 "failures.0.tier: failure class 'bad' corrupts copies of snapshots.1, but the "
+                 "number of tiers is 1");
     EXPECT_EQ(error.keys().front(), "failures.0.tier");
   }
 }
@@ -250,24 +250,24 @@ TEST(SnapshotTiers, ThatCannotBeAreRefusedWithTheReason) {
     EXPECT_TRUE(fails([&] { check_snapshot_tiers({tier}, layout, small_cluster(4, 4)); }, reason));
   };
   SnapshotTier tier{.place = SnapshotPlace::peers};
-  refused(tier, "keeps nothing for its peers without a code");
+  refused(tier, "needs a code, without which nodes keep");
   tier.code = {.name = CodeName::reed_solomon, .data = 4, .parity = 1};
-  refused(tier, "a code over 4 + 1 nodes in a job of 4");
+  refused(tier, "a code over 4 + 1 nodes does not fit a job of 4");
   tier.code = {.name = CodeName::reed_solomon, .data = 0, .parity = 1};
-  refused(tier, "data is at least 1");
+  refused(tier, "data must be at least 1");
   tier.code = {.name = CodeName::xor_parity, .data = 2, .parity = 2};
   refused(tier, "XOR gives 1 parity block, not 2");
   tier.code = {.name = CodeName::copies, .data = 2, .parity = 1};
-  refused(tier, "copies have data: 1");
+  refused(tier, "set data: 1");
   tier.code = {.name = CodeName::xor_parity, .data = 1, .parity = 1, .in_node = true};
   refused(tier, "one inside the node belongs to tier: host-memory");
   tier.place = SnapshotPlace::local_disk;
   refused(tier, "local-disk takes a code between nodes");
   tier.place = SnapshotPlace::host_memory;
   tier.code = {.name = CodeName::xor_parity, .data = 4, .parity = 1, .in_node = true};
-  refused(tier, "4 + 1 processes of a node of 4 GPUs");
+  refused(tier, "4 + 1 processes does not fit a node of 4 GPUs");
   tier.code = {.name = CodeName::recompute};
-  refused(tier, "needs weights of the same node");
+  refused(tier, "needs the weights of the same node");
   tier.place = SnapshotPlace::storage;
   tier.code = {.name = CodeName::xor_parity, .data = 3, .parity = 1};
   refused(tier, "storage takes no code");

@@ -72,7 +72,7 @@ TEST(Schedules, DeferredWeightsComeBeforeTheirReduction) {
 TEST(Schedules, WeightsAreDeferredToAnEndOnly) {
   const Schedule schedule = generate_schedule("pipedream-2bw", 2, 4, 1);
   EXPECT_THAT(error_of([&] { with_deferred_weights(schedule); }),
-              ::testing::HasSubstr("'pipedream-2bw' has no end of an iteration"));
+              ::testing::HasSubstr("'pipedream-2bw' cannot defer weight gradients"));
 }
 
 // Figure 4 of the SC'21 paper, two ranks of two chunks: rank 1 starts its steady state earlier.
@@ -163,9 +163,9 @@ TEST(Schedules, SaysWhyWhenItCannot) {
   // What an analysis of it takes, some KB per forward, must fit in memory.
   EXPECT_NO_THROW(check_request({.ranks = 4, .microbatches = 500000}));
   EXPECT_EQ(error_of([] { check_request({.ranks = 4, .microbatches = 25000000}); }),
-            "a schedule of 4 ranks, 25000000 micro-batches, 1 chunks and 1 slices is too large: "
-            "100 M forwards on 4 stages, where 2.00 M on 1.00 M are the most; take fewer "
-            "micro-batches");
+            "a schedule of 4 ranks, 25000000 micro-batches, 1 chunks and 1 slices is too large: it "
+            "has 100 M forward passes on 4 stages, and the limits are 2.00 M passes and 1.00 M "
+            "stages; take fewer micro-batches");
 }
 
 }  // namespace

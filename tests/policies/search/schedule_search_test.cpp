@@ -136,7 +136,7 @@ TEST(ScheduleSearch, EveryNamedOrderIsSearchedOrLeftOutWithAReason) {
     return found == result.left_out.end() ? std::string() : std::string(found->why);
   };
   EXPECT_EQ(left_out("dualpipev"), "forwards and backwards in pairs that overlap");
-  EXPECT_EQ(left_out("bitpipe"), "two directions, weights held twice");
+  EXPECT_EQ(left_out("bitpipe"), "two directions, with the weights held twice");
   EXPECT_EQ(left_out("zb-v"), "");
   for (const SearchCandidate& candidate : result.candidates) {
     EXPECT_GE(objective_s(candidate.evaluation, SearchObjective::longest_stage),

@@ -92,8 +92,8 @@ TEST(OptimiseAnswer, WarnsWhereTheBestLiesOnTheEdge) {
   EXPECT_THAT(
       warnings(found(), {"1", "2", "4"}),
       testing::ElementsAre(
-          "On the edge of what was searched: the best batch.micro, 4, is the largest of those "
-          "tried, so that a better one may lie beyond: widen --over batch.micro to more than 4."));
+          "At the edge of the search: the best batch.micro, 4, is the largest that was tried, so "
+          "there may be a better one beyond it: widen --over batch.micro to more than 4."));
   EXPECT_TRUE(warnings(found(), {"1", "2", "4", "8"}).empty());
   EXPECT_TRUE(warnings(found(), {"2", "4"}).empty()) << "each is an edge";
   Optimisation alike = found();

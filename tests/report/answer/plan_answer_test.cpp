@@ -90,10 +90,10 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
             "kept and reduced in bf16 (assumed); --set software.gradients=... --set "
             "software.reductions=...");
   EXPECT_NE(value_of("What to start", "nodes")
-                .find("; 8 NICs a node of 400 Gb/s each way; fabric: every NIC at its full rate to "
-                      "every other one (assumed)"),
+                .find("; 8 NICs a node of 400 Gb/s each way; fabric: every NIC reaches every other "
+                      "one at full rate (assumed)"),
             std::string::npos);
-  EXPECT_EQ(value_of("Taken where nothing was said", "gradients"), "");
+  EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");
 }
 
 // However far the law of the error reaches, no training is faster than its GPUs' peak; what is

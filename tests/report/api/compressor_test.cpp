@@ -130,7 +130,7 @@ TEST(PublicCompressor, GoesWhereItsPromisesAllow) {
   whole.add_compressor("mine", plain).set("communication.compressor", "mine");
   EXPECT_GT(simulate(whole)["iteration.time_s"], 0);
   EXPECT_THAT(error_of([&] { whole.set("communication.overlap", "dear").check(); }).what(),
-              HasSubstr("is more than one all-reduce"));
+              HasSubstr("needs more than one all-reduce, but"));
   Case levels = unsharded();
   levels.add_compressor("mine", sparse(0.1))
       .set("layout.pp", "1")
@@ -154,9 +154,9 @@ TEST(PublicCompressor, FaultsNameStepAndKernel) {
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].kernels[0].next_law = "add"; }),
               HasSubstr("law is empty"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].collective = Collective::all_gather; }),
-              HasSubstr("is summable, but sends more than all-reduces"));
+              HasSubstr("is summable, so it may only use all-reduces"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps[0].hop = ReduceHop::node; }),
-              HasSubstr("is summable, but sends more than all-reduces"));
+              HasSubstr("is summable, so it may only use all-reduces"));
   EXPECT_THAT(fault_in([](Recipe& r) { r.steps.push_back(r.steps[0]); }),
               HasSubstr("is fusible, but runs 2 collectives"));
   EXPECT_THAT(fault_in([](Recipe& r) {
@@ -175,7 +175,7 @@ TEST(PublicCompressor, WhatIsFusedIsOneAllReduce) {
     made.steps[0].collective = Collective::all_gather;
     return made;
   };
-  EXPECT_THAT(fault_of(gathered), HasSubstr("is fusible, but sends more than all-reduces"));
+  EXPECT_THAT(fault_of(gathered), HasSubstr("is fusible, so it may only use all-reduces"));
 }
 
 TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
@@ -202,7 +202,7 @@ TEST(PublicCompressor, NamesNumbersAndKeysAreChecked) {
   EXPECT_THAT(message("mine", wrong), HasSubstr("unknown feedback 'eff'"));
   Case keyed = case_with(sparse(0.1));
   EXPECT_THAT(error_of([&] { keyed.set("communication.compressor.rank", "4").check(); }).what(),
-              HasSubstr("mine has no use for it"));
+              HasSubstr("mine does not use it"));
   Case misspelt = case_with(sparse(0.1));
   EXPECT_THAT(error_of([&] { misspelt.set("communication.compressor", "mien").check(); }).what(),
               HasSubstr("did you mean 'mine'?"));

@@ -163,7 +163,7 @@ TEST(PublicSavingRule, FaultsNameRuleAndKey) {
               HasSubstr("saving rule 'empty' is empty"));
   Case misspelt = case_with(half_an_hour);
   EXPECT_THAT(error_of([&] { misspelt.set("snapshots.0.every", "mien").check(); }).what(),
-              HasSubstr("or a rule of one's own: mine"));
+              HasSubstr("or a saving rule of your program: mine"));
   Case islands = case_with(half_an_hour);
   islands.set("sync", "[{over: node, every: 10 steps}]")
       .set("layout.pp", "1")

@@ -80,7 +80,7 @@ TEST(PublicSchedule, FaultsNameRankAndAction) {
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions[1].pop_back(); })),
               ::testing::HasSubstr("schedule 'mine', rank 1, action 1B15: is missing"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions[0][0].stage = 1; })),
-              ::testing::HasSubstr("the stage lies on rank 1"));
+              ::testing::HasSubstr("the stage is on rank 1"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) { s.actions.pop_back(); })),
               ::testing::HasSubstr("schedule 'mine'"));
   EXPECT_THAT(fault_of(changed([](Schedule& s) {

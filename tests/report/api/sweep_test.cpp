@@ -59,7 +59,7 @@ TEST(PublicSweep, WhatTheCallerThrowsEndsIt) {
 TEST(PublicSweep, FaultsNameTheirKeys) {
   const Error empty = error_of([] { sweep(small_case(), {{"layout.tp", {}}}); });
   EXPECT_EQ(empty.key(), "layout.tp");
-  EXPECT_STREQ(empty.what(), "layout.tp has no values to vary; give one or more");
+  EXPECT_STREQ(empty.what(), "layout.tp has no values; give at least one");
   const Error misspelt = error_of([] { sweep(small_case(), {{"layout.tq", {"2", "4"}}}); });
   EXPECT_EQ(misspelt.key(), "layout.tq");
   EXPECT_STREQ(misspelt.what(), "layout.tq: unknown layout key 'tq'; did you mean 'tp'?");

@@ -77,14 +77,14 @@ TEST(PassMatch, NumbersThatCountSomethingElseLeaveTheOrder) {
 
 TEST(PassMatch, AnotherScheduleIsSaid) {
   EXPECT_THAT(match({{forward, 1, 0}, {backward, 1, 0}}, gpipe()).none,
-              HasSubstr("none of its ranges is the scenario's F0"));
+              HasSubstr("none of its ranges matches the scenario's F0"));
   EXPECT_THAT(match({{forward, 2, 0}, {forward, 2, 0}, {backward, 2, 0}}, gpipe()).none,
               HasSubstr("it runs F2.0 twice"));
   EXPECT_THAT(match({{forward, -1, -1}, {backward, -1, -1}}, gpipe()).none,
-              HasSubstr("it has 2 passes, the scenario's schedule 4"));
+              HasSubstr("it has 2 passes, but the scenario's schedule has 4"));
   const PassMatch order = match(
       {{forward, -1, -1}, {backward, -1, -1}, {forward, -1, -1}, {backward, -1, -1}}, gpipe());
-  EXPECT_THAT(order.none, HasSubstr("its pass 2 is B, that of the scenario's schedule F1"));
+  EXPECT_THAT(order.none, HasSubstr("its pass 2 is B, but in the scenario's schedule it is F1"));
   EXPECT_TRUE(order.passes.empty());
 }
 

@@ -65,9 +65,10 @@ TEST(Summary, LayoutsWithoutASpareHaveARow) {
 TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   Record record = sample_record();
   const std::string text = answer_text(summarise(record));
-  for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
-                           "exact exponential", "best simulated", "stalls training for 27.0 s",
-                           "Young's formula costs 0.05 points of goodput, the exact one 0.06"}) {
+  for (const char* part :
+       {"How often to save: storage", "configured", "Young", "Daly", "exact exponential",
+        "best simulated", "stalls training for 27.0 s",
+        "Young's formula costs 0.05 points of goodput, the exact formula 0.06"}) {
     EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin:\n" << text;
   }
   const IntervalReport& interval = *record.campaign->interval;
@@ -247,7 +248,7 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
     point.record->job.calibration.step_error.value = 0.1;
     point.record->iteration.error = point.record->job.calibration.step_error;
   }
-  const std::string told = "step times by the calibration measured are off by 10.0 %";
+  const std::string told = "step times predicted with calibration measured are off by 10.0 %";
   const std::string one = answer_text(compare_answer(comparison));
   EXPECT_NE(one.find("cost models  " + told), std::string::npos) << one;
   EXPECT_EQ(one.find(told), one.rfind(told)) << one;
@@ -256,8 +257,8 @@ TEST(Compare, TellsTheErrorOfTheCostModels) {
   comparison.points[1].record->campaign->trials = 20;
   const std::string two = answer_text(compare_answer(comparison));
   for (const char* part :
-       {"of 4: step times by the calibration measured are off",
-        "of 8: step times by the calibration guessed are off", "over 20 or 100 trials"}) {
+       {"of 4: step times predicted with calibration measured are off",
+        "of 8: step times predicted with calibration guessed are off", "over 20 or 100 trials"}) {
     EXPECT_NE(two.find(part), std::string::npos) << two;
   }
 }

@@ -54,7 +54,7 @@ SummarySection rollout_section(const Record& record) {
 TEST(RolloutStudy, WhoWaitsForWhom) {
   const SummarySection section = rollout_section(record_of(report_of(RolloutMode::synchronous)));
   EXPECT_EQ(row(section, "loop period"),
-            "100 s for 1,024 samples of 3,000 tokens behind prompts of 1,024, synchronous");
+            "100 s for 1,024 samples of 3,000 tokens after prompts of 1,024, synchronous");
   EXPECT_EQ(row(section, "pools"), "4 engines of 4 GPUs on 16 GPUs, the learner on 64");
   EXPECT_THAT(row(section, "generation"), HasSubstr("60.0 %"));
   EXPECT_THAT(row(section, "training"), HasSubstr("39.0 %"));

@@ -43,7 +43,7 @@ TEST(VolunteerStudy, HasARowForWhatIsKnown) {
       shown_volunteers().sections(record_of(swarm_report()));
   ASSERT_EQ(sections.size(), 1U);
   EXPECT_EQ(sections[0].title, "Volunteers on 32 stages, 10 trials (95 % interval of the mean)");
-  EXPECT_EQ(row(sections[0], "of the optimum"), "95.8 %  (95.0 % .. 96.6 %)");
+  EXPECT_EQ(row(sections[0], "share of optimum"), "95.8 %  (95.0 % .. 96.6 %)");
   EXPECT_EQ(row(sections[0], "averaging"), "adaptive 2.00 s, server 30.0 s");
   EXPECT_EQ(row(sections[0], "compute"), "cloud, home");
   EXPECT_EQ(row(sections[0], "peers compute"), "no such row");

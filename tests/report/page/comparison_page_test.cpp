@@ -103,11 +103,12 @@ TEST(ComparisonPage, WarnsWhereTheBestLiesOnTheEdge) {
     }
     return comparison_page(comparison_document(sample.comparison, sample.drawings, {}));
   };
-  EXPECT_NE(page_of(1.5).find("On the edge of what was compared: the best batch.micro, 4, is the "
-                              "largest of those tried"),
-            std::string::npos);
-  EXPECT_EQ(page_of(0.5).find("On the edge"), std::string::npos);
-  EXPECT_EQ(page_of(1.0).find("On the edge"), std::string::npos) << "no influence there";
+  EXPECT_NE(
+      page_of(1.5).find(
+          "At the edge of the comparison: the best batch.micro, 4, is the largest that was tried"),
+      std::string::npos);
+  EXPECT_EQ(page_of(0.5).find("At the edge"), std::string::npos);
+  EXPECT_EQ(page_of(1.0).find("At the edge"), std::string::npos) << "no influence there";
 }
 
 TEST(ComparisonPage, ProtectionRanksByGoodputAndShowsWhatItCosts) {

@@ -136,7 +136,7 @@ TEST(SweepPage, WarnsWhereTheBestPointIsOnTheEdge) {
   Json document = sample_sweep({kInterval});
   EXPECT_EQ(sweep_page(document).find("class=\"warning\""), std::string::npos);
   document["best"]["index"] = 0;
-  EXPECT_NE(sweep_page(document).find("<p class=\"warning\">On the edge of the grid: the best "),
+  EXPECT_NE(sweep_page(document).find("<p class=\"warning\">At the edge of the grid: the best "),
             std::string::npos);
 }
 
@@ -164,7 +164,7 @@ TEST(SweepPage, SaysHowSureItIsAndWhereNothingStandsOut) {
   document["trials"] = "100";
   document["cost_models"] = {"step times are off by 12.5 %"};
   const std::string html = sweep_page(document);
-  EXPECT_NE(html.find("No choice stands out: what the best brings is less than"),
+  EXPECT_NE(html.find("No choice stands out: the gain of the best is less than"),
             std::string::npos);
   EXPECT_NE(html.find("95 % interval of the mean over 100 trials"), std::string::npos);
   EXPECT_NE(html.find("step times are off by 12.5 %; days and costs"), std::string::npos);

@@ -32,8 +32,8 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   ASSERT_EQ(first.size(), 1U);
   EXPECT_TRUE(first[0].least);
   EXPECT_EQ(edge_text(first[0]),
-            "the best snapshots.0.every, 600 s, is the smallest of those tried, so that a better "
-            "one may lie beyond: widen --vary snapshots.0.every to less than 600 s");
+            "the best snapshots.0.every, 600 s, is the smallest that was tried, so there may be a "
+            "better one beyond it: widen --vary snapshots.0.every to less than 600 s");
   // As given, not in order.
   const auto last = edges_of_best(sweep_of(kEvery, {3600, 600, 1200}, {0.9, 0.7, 0.8}));
   ASSERT_EQ(last.size(), 1U);

@@ -40,7 +40,7 @@ TEST(IdleSummary, TellsWhatIsFilledAndWhatIsNot) {
   EXPECT_THAT(row[5], testing::HasSubstr("4"));
   EXPECT_THAT(row[6], testing::HasSubstr("too short"));
   EXPECT_EQ(figure("iteration.filling.speedup").text(filled_record()), "1.2");
-  EXPECT_EQ(sections[1].rows.at(0).value, "500 ms for the samples of a step, bound by workers");
+  EXPECT_EQ(sections[1].rows.at(0).value, "500 ms for the samples of a step, limited by workers");
   EXPECT_TRUE(idle_sections(sample_record()).empty());
 }
 

@@ -38,9 +38,9 @@ TEST(ModelSummary, OfExpertsLatentsAndWindows) {
   EXPECT_EQ(row(experts, "parameters"),
             format_count(find_model("deepseek-v3").parameters()) + ", " +
                 format_count(find_model("deepseek-v3").active_parameters()) +
-                " of them for a token");
+                " of them active per token");
   EXPECT_NE(row(section_of("gemma3-27b"), "forms")
-                .find("flash attention, windows of 1,024 but in one layer of 6"),
+                .find("flash attention, windows of 1,024 except in one layer of 6"),
             std::string::npos);
   EXPECT_NE(row(section_of("vit-h-14"), "forms").find("flash attention without a mask"),
             std::string::npos);

@@ -11,7 +11,7 @@ TEST(JsonText, OnlyAnObjectIsADocument) {
   EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // as written
   for (const std::string text : {"", "{\"a\": ", "[1]", "3"}) {
     EXPECT_EQ(error_of([&] { parse_json(text, "r.json"); }),
-              "r.json: not a JSON object: damaged or cut off");
+              "r.json: the file is not a JSON object; it is damaged or cut off");
   }
 }
 

@@ -112,36 +112,36 @@ const std::string kScript =
     "  --seq-length 4096 --micro-batch-size 1 --global-batch-size 64 --bf16";
 
 TEST_F(ImportFolder, NamesWhatNoFileSays) {
-  EXPECT_THAT(refusal("run.sh", kScript, {}),
-              testing::StartsWith("run.sh: does not say on which machine it runs; give it as "
-                                  "--cluster"));
+  EXPECT_THAT(
+      refusal("run.sh", kScript, {}),
+      testing::StartsWith(
+          "run.sh: does not say on which machine it runs; state it, for example with --cluster"));
   std::string alone = kScript;
   alone.replace(alone.find("--nnodes 2 "), 11, "");
   EXPECT_EQ(refusal("run.sh", alone),
-            "run.sh: does not say how many nodes it takes; give them, say --cluster '1 x "
-            "dgx-h100'");
+            "run.sh: does not say how many nodes it uses; state it, for example with --cluster '1 "
+            "x dgx-h100'");
   // Commands that take such a file in the place of a scenario have --set alone.
   const auto as_scenario_of = [](const std::string& text, const Overrides& set) {
     return error_of([&] { as_scenario({.file = "run.sh", .text = text, .set = set}); });
   };
   EXPECT_THAT(as_scenario_of(kScript, {}),
-              testing::AllOf(testing::HasSubstr("give it as --set cluster.node=dgx-h100"),
+              testing::AllOf(testing::HasSubstr("state it with --set cluster.node=dgx-h100"),
                              testing::Not(testing::HasSubstr("--cluster"))));
   EXPECT_THAT(as_scenario_of(alone, {{"cluster.node", "dgx-h100"}}),
-              testing::EndsWith("give them, say --set cluster.nodes=1"));
+              testing::EndsWith("state it, for example with --set cluster.nodes=1"));
   const std::string deepspeed = R"({"train_batch_size": 64, "zero_optimization": {"stage": 3}})";
   const Overrides machine = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "2"}};
   EXPECT_THAT(
       refusal("ds.json", deepspeed, machine),
-      testing::StartsWith("ds.json: does not say which model it trains; give it as --model"));
+      testing::StartsWith("ds.json: does not say which model it trains; state it with --model"));
   Overrides of_model = machine;
   of_model.emplace_back("model", "llama3-8b");
   EXPECT_THAT(refusal("ds.json", deepspeed, of_model),
               testing::StartsWith("ds.json: does not say how many tokens a sequence has"));
-  EXPECT_THAT(
-      refusal("run.yaml", "distributed_type: FSDP\nnum_processes: 16\n", of_model),
-      testing::StartsWith("run.yaml: does not say how many sequences a step has; give them, "
-                          "say --set batch.global"));
+  EXPECT_THAT(refusal("run.yaml", "distributed_type: FSDP\nnum_processes: 16\n", of_model),
+              testing::StartsWith("run.yaml: does not say how many sequences a step has; state it, "
+                                  "for example with --set batch.global"));
 }
 
 TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
@@ -155,8 +155,8 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
             "run.sh:3:34: 16 GPUs are no multiple of tp x pp x cp = 3");
   EXPECT_EQ(refusal("run.sh", with("--pipeline-model-parallel-size 4 "
                                    "--num-layers-per-virtual-pipeline-stage 3")),
-            "run.sh:3:76: num_layers_per_virtual_pipeline_stage: 32 layers on 4 stages are not cut "
-            "into chunks of 3");
+            "run.sh:3:76: num_layers_per_virtual_pipeline_stage: 32 layers on 4 stages cannot be "
+            "cut into chunks of 3");
   EXPECT_EQ(refusal("run.sh", with("--recompute-granularity most")),
             "run.sh:3:27: recompute_granularity: 'most' is none of full, selective");
   EXPECT_EQ(refusal("run.sh", with("--global-batch-size 63")),
@@ -168,7 +168,7 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
                       "base_model: someone/none-of-these\nsequence_len: 512\nmicro_batch_size: 1\n",
                       {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
               testing::StartsWith("run.yaml:1:13: no model of the library is called "
-                                  "'someone/none-of-these'; give it as --model"));
+                                  "'someone/none-of-these'; state it with --model"));
   EXPECT_THAT(
       refusal("run.yaml", "base_model: a/Qwen3-16B\nsequence_len: 512\nmicro_batch_size: 1\n",
               {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
@@ -177,8 +177,8 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
                       "base_model: Llama-3.1-8B\nsequence_len: 512\nmicro_batch_size: 1\n"
                       "deepspeed: configs/zero3.json\n",
                       {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
-              testing::StartsWith("run.yaml:4:12: deepspeed: there is no file "
-                                  "'configs/zero3.json'; give it to windtunnel import, too"));
+              testing::StartsWith("run.yaml:4:12: deepspeed: the file 'configs/zero3.json' was not "
+                                  "found; give it to windtunnel import, too"));
 }
 
 TEST_F(ImportFolder, TakesWhatIsSetForVariablesAndForWordsInPlaceOfNumbers) {
@@ -210,8 +210,8 @@ TEST_F(ImportFolder, SaysWhatToDoWhereDegreesMakeAnotherNumberOfGpus) {
       "  num_key_value_heads: 8, intermediate_size: 4096, vocab_size: 50257}}\n";
   Overrides set = {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "4"}};
   EXPECT_EQ(refusal("run.yaml", text, set),
-            "run.yaml:1:19: parallelism.dp: its degrees make 4 GPUs, and the cluster has 32; give "
-            "the node alone, --cluster dgx-h100, or other replicas, --set layout.dp=16");
+            "run.yaml:1:19: parallelism.dp: its degrees make 4 GPUs, but the cluster has 32; give "
+            "only the node, --cluster dgx-h100, or another number of replicas, --set layout.dp=16");
   set.emplace_back("layout.dp", "16");
   EXPECT_EQ(refusal("run.yaml", text, set), "no error");
   EXPECT_EQ(refusal("run.yaml", text), "no error");
@@ -251,21 +251,22 @@ TEST_F(ImportFolder, AnAxisOfMinusOneTakesWhatTheOthersLeave) {
       "hardware: gpu\nmodel_name: llama2-7b\nper_device_batch_size: 2\nmax_target_length: 4096\n";
   EXPECT_EQ(
       refusal("run.yml", run + "ici_fsdp_parallelism: 3\nici_tensor_parallelism: -1\n", nodes),
-      "run.yml:5:23: ici_fsdp_parallelism: the axes that the file states make 3, and 8 chips "
-      "of a slice are no multiple of it; give the cluster that the file is for");
+      "run.yml:5:23: ici_fsdp_parallelism: the axes in the file make 3, but 8 chips of a slice are "
+      "no multiple of that; give the cluster for which the file was written");
   EXPECT_EQ(
       refusal("run.yml", run + "ici_fsdp_parallelism: -1\nici_tensor_parallelism: -1\n", nodes),
-      "run.yml:5:23: ici_fsdp_parallelism: ici_tensor_parallelism is -1 too, and only one axis "
-      "takes the rest");
+      "run.yml:5:23: ici_fsdp_parallelism: ici_tensor_parallelism is -1, too, but only one axis "
+      "can take the remaining GPUs");
   Overrides asked = nodes;
   asked.emplace_back("layout.tp", "3");
-  const std::string of_asked = "and 8 chips of a slice are no multiple of it; give another value, ";
+  const std::string of_asked =
+      "but 8 chips of a slice are no multiple of that; give another value, ";
   EXPECT_EQ(refusal("run.yml", run, asked),
-            "--set layout.tp: the axes that are stated make 3, " + of_asked + "or another cluster");
+            "--set layout.tp: the stated axes make 3, " + of_asked + "or another cluster");
   EXPECT_EQ(refusal("run.yml", run + "ici_expert_parallelism: 2\n", asked),
-            "--set layout.tp: the axes that are stated make 6, " + of_asked + "or another cluster");
+            "--set layout.tp: the stated axes make 6, " + of_asked + "or another cluster");
   const std::string of_slices =
-      "32 chips are no multiple of 3 slices; give the cluster that the file is for";
+      "32 chips are no multiple of 3 slices; give the cluster for which the file was written";
   EXPECT_EQ(refusal("run.yml", run + "num_slices: 3\n", nodes),
             "run.yml:5:13: num_slices: " + of_slices);
   EXPECT_EQ(refusal("run.yml", run + "num_slices: 1\ndcn_data_parallelism: 3\n", nodes),
@@ -317,8 +318,8 @@ TEST_F(ImportFolder, RefusesPartsOfSequencesThatDevicesDoNotShare) {
       refusal("run.yaml",
               "model_name: llama2-7b\nper_device_batch_size: 0.3\nmax_target_length: 2048\n",
               {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
-      testing::HasSubstr("run.yaml:2:24: per_device_batch_size: 0.3 of each of the 1 GPUs "
-                         "that share a sequence are no whole sequences"));
+      testing::HasSubstr("run.yaml:2:24: per_device_batch_size: 0.3 on each of the 1 GPUs that "
+                         "share a sequence do not make whole sequences"));
 }
 
 TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {
@@ -340,12 +341,12 @@ TEST_F(ImportFolder, TakesWhatIsSetBeforeWhatFilesSay) {
 
 TEST_F(ImportFolder, NamesTheKindsThatItKnows) {
   EXPECT_THAT(refusal("run.yaml", "colour: blue\n"),
-              testing::StartsWith("run.yaml:1:1: has settings of no known program; say with --kind "
-                                  "which program it configures: launcher, megatron-lm, "));
+              testing::StartsWith("run.yaml:1:1: has no settings of a known program; state with "
+                                  "--kind which program it configures: launcher, megatron-lm, "));
   EXPECT_THAT(refusal("run.sh", kScript, {{"cluster.node", "dgx-h100"}}, "megatron-ml"),
               testing::HasSubstr("did you mean 'megatron-lm'"));
   EXPECT_THAT(refusal("run.sh", kScript, {{"layout.tq", "8"}}),
-              testing::StartsWith("--set layout.tq: is no key of a scenario"));
+              testing::StartsWith("--set layout.tq: this is no key of a scenario"));
 }
 
 TEST_F(ImportFolder, NamesThePlaceOfDamage) {
@@ -354,8 +355,8 @@ TEST_F(ImportFolder, NamesThePlaceOfDamage) {
   EXPECT_THAT(refusal("run.json", "{\"a\": 1,\n \"b\": [1, 2\n"),
               testing::StartsWith("run.json:3:1"));
   EXPECT_THAT(refusal("run.yaml", "a: 1\nb: \"c\nd: 2\n"), testing::StartsWith("run.yaml:"));
-  EXPECT_EQ(refusal("run.sh", "A=1\nB=\"2\nC=3\n"), "run.sh:2:1: the quote \" does not end");
-  EXPECT_EQ(refusal("run.sh", "A=1\nB=(--c 2\n"), "run.sh:2:1: the parenthesis ( does not end");
+  EXPECT_EQ(refusal("run.sh", "A=1\nB=\"2\nC=3\n"), "run.sh:2:1: the quote \" is not closed");
+  EXPECT_EQ(refusal("run.sh", "A=1\nB=(--c 2\n"), "run.sh:2:1: the parenthesis ( is not closed");
   EXPECT_THAT(refusal("run.yaml", "- 1\n- 2\n"), testing::StartsWith("run.yaml:1:1: "));
 }
 

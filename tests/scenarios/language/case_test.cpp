@@ -145,11 +145,11 @@ TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
     return error_of([&] { example("small.yaml", overrides); });
   };
   EXPECT_EQ(message({{"model.moe.shared_ffn", "8"}}),
-            "--set model.moe.shared_ffn=8: model.moe has no 'experts', and neither has the model "
-            "it starts from");
+            "--set model.moe.shared_ffn=8: neither model.moe nor the model that it starts from has "
+            "'experts'");
   EXPECT_EQ(message({{"model.latent.query_rank", "8"}}),
-            "--set model.latent.query_rank=8: model.latent has no 'kv_rank', and neither has the "
-            "model it starts from");
+            "--set model.latent.query_rank=8: neither model.latent nor the model that it starts "
+            "from has 'kv_rank'");
   EXPECT_EQ(message({{"model", "mixtral-8x7b"}, {"model.moe.experts", "0"}}), "no error");
 }
 
@@ -255,18 +255,18 @@ TEST(Case, AScheduleFromAFileIsReadBesideTheScenario) {
   write("stuck.csv", "0F0,0B0,0F1,0B1\r\n1F1,1F0,1B0,1B1\r\n");
   EXPECT_EQ(message("{file: stuck.csv}"),
             fmt::format("--set schedule={{file: stuck.csv}}: schedule.file: {}/stuck.csv:1:2: "
-                        "waits forever: the ranks deadlock",
+                        "waits forever, because the ranks deadlock",
                         folder));
   write("three.csv", "0F0,0F1,0F2,0B0,0B1,0B2\r\n1F0,1F1,1F2,1B0,1B1,1B2\r\n");
   EXPECT_EQ(message("{file: three.csv}"),
             "--set schedule={file: three.csv}: schedule.file: three.csv has 3 micro-batches, but "
             "batch.global / (batch.micro x dp) is 2");
   EXPECT_EQ(message("{file: good.csv, name: zb-v}"),
-            "--set schedule={file: good.csv, name: zb-v}: schedule.file: a schedule has a file or "
-            "a name, not both");
+            "--set schedule={file: good.csv, name: zb-v}: schedule.file: state either a file or a "
+            "name of a schedule, not both");
   EXPECT_EQ(message("{file: good.csv, group: 2}"),
-            "--set schedule={file: good.csv, group: 2}: schedule.group: a schedule from a file has "
-            "its own");
+            "--set schedule={file: good.csv, group: 2}: schedule.group: a schedule from a file "
+            "already contains this; leave it out");
   std::filesystem::remove_all(folder);
 }
 
@@ -321,7 +321,7 @@ TEST(Case, CollectivesThatCannotRunAreRefused) {
   EXPECT_EQ(refused("{all_gather: hierarchical}"),
             "--set communication.collectives={all_gather: hierarchical}: "
             "communication.collectives: all-gather by hierarchical needs several nodes; this group "
-            "has 2 members on 1 node; algorithms that do: ring, halving-doubling, nvls");
+            "has 2 members on 1 node; possible algorithms: ring, halving-doubling, nvls");
 }
 
 TEST(Case, StagesAsAList) {
@@ -412,11 +412,11 @@ TEST(Case, ConstantsThatNcclsLawDoesNotReplace) {
   };
   const std::string gaudi = "{nodes: 2, node: hl-325}";
   EXPECT_EQ(note_of(on(gaudi)),
-            "collectives cost what the calibration's constants say: NCCL does not run on Gaudi, "
-            "which has Intel's HCCL");
+            "the cost of collectives follows from the constants of the calibration: NCCL does not "
+            "run on Gaudi, which has Intel's HCCL");
   EXPECT_EQ(note_of(on("{nodes: 2, node: dgx-h100}", {{"calibration", "h100-sweep"}})),
-            "collectives cost what the calibration's constants say: those of the calibration "
-            "h100-sweep were fitted on its network");
+            "the cost of collectives follows from the constants of the calibration: the constants "
+            "of the calibration h100-sweep were fitted on this network");
   EXPECT_EQ(note_of(on(gaudi, {{"communication.law", "constants"}})), "");
   EXPECT_NE(parse_message(text + "cluster: " + gaudi + "\ncommunication: {law: nccl}\n", "a.yaml")
                 .find("communication.law: NCCL does not run on Gaudi"),

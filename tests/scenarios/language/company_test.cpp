@@ -116,18 +116,18 @@ TEST_F(CompanyText, PoolsThatAreTooSmall) {
   write("a.yaml", pool_job("a", ", place: {dp: [old]}"));
   write("b.yaml", pool_job("b", ", place: {dp: [old]}"));
   EXPECT_EQ(message(company("", small)),
-            "c.yaml:3:7: jobs: pool 'old' has 3 nodes, fewer than they place on it; b.yaml finds "
-            "none left");
+            "c.yaml:3:7: jobs: pool 'old' has 3 nodes, fewer than the jobs place on it; none is "
+            "left for b.yaml");
   write("b.yaml", pool_job("b", ", place: {dp: [older]}"));
   EXPECT_EQ(message(company("", small)), "b.yaml:4:37: unknown pool 'older'; did you mean 'old'?");
   write("b.yaml", job("b"));
   EXPECT_EQ(message(company("", small)),
-            "b.yaml:3:27: cluster.node.base: dgx-h100 here, and not stated of the cluster that the "
-            "jobs share (c.yaml:2:10); leave it out here, or say the same there");
+            "b.yaml:3:27: cluster.node.base: dgx-h100 here, but not stated in the cluster that the "
+            "jobs share (c.yaml:2:10); leave it out here, or state the same value there");
   write("b.yaml", job("b", "nodes: 2, ", ""));
   EXPECT_EQ(
       message(company()),
-      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job takes");
+      "b.yaml:3:10: cluster has no 'nodes'; add e.g. 'nodes: 8', the number that the job uses");
 }
 
 // Groups of several kinds have one law on one fabric.
@@ -138,7 +138,7 @@ TEST_F(CompanyText, JobsOfTwoMixesOfPools) {
   write("a.yaml", pool_job("a", ", place: {dp: [new, old]}"));
   write("b.yaml", pool_job("b", ", place: {dp: [new, older]}"));
   EXPECT_EQ(message(company("", three)),
-            "c.yaml:3:16: jobs: a.yaml and b.yaml each use several pools, and not the same ones; "
+            "c.yaml:3:16: jobs: a.yaml and b.yaml each use several pools, but not the same ones; "
             "give one of them nodes of a single pool");
   write("b.yaml", pool_job("b", ", place: {dp: [older, older]}"));
   EXPECT_EQ(message(company("", three)), "no error");
@@ -192,15 +192,16 @@ TEST_F(CompanyText, JobsThatWantTheSameNodes) {
 }
 
 TEST_F(CompanyText, MoreNodesThanThereAre) {
-  EXPECT_EQ(message(company("", "{nodes: 3, node: dgx-h100}")),
-            "c.yaml:3:7: jobs: need 4 nodes in all (a.yaml 2, b.yaml 2), and the cluster has 3");
+  EXPECT_EQ(
+      message(company("", "{nodes: 3, node: dgx-h100}")),
+      "c.yaml:3:7: jobs: they need 4 nodes in all (a.yaml 2, b.yaml 2), but the cluster has 3");
 }
 
 TEST_F(CompanyText, UnlikeClusters) {
   write("b.yaml", job("b", "dgx-h100", "dgx-a100"));
   EXPECT_EQ(message(company()),
-            "b.yaml:3:27: cluster.node.base: dgx-a100 here, and dgx-h100 of the cluster that the "
-            "jobs share (c.yaml:2:10); leave it out here, or say the same there");
+            "b.yaml:3:27: cluster.node.base: dgx-a100 here, but dgx-h100 in the cluster that the "
+            "jobs share (c.yaml:2:10); leave it out here, or state the same value there");
   write("b.yaml", job("b", "node: dgx-h100", "node: dgx-h100, fabric: {nodes_per_pod: 4}"));
   EXPECT_TRUE(message(company()).starts_with(
       "b.yaml:3:61: cluster.fabric.nodes_per_pod: 4 here, and not stated of the cluster"))
@@ -221,8 +222,9 @@ TEST_F(CompanyText, WattsAreOfOneJob) {
 
 TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
-  EXPECT_TRUE(message(company()).find("sync: several jobs are simulated for one step each") !=
-              std::string::npos);
+  EXPECT_TRUE(
+      message(company()).find("sync: in a scenario of several jobs exchanges between islands") !=
+      std::string::npos);
 }
 
 TEST_F(CompanyText, JobsAreTheirStepsAlone) {
@@ -235,23 +237,20 @@ TEST_F(CompanyText, JobsAreTheirStepsAlone) {
     write("a.yaml", job("a") + more);
     const std::string told = message(company());
     const std::string key = more.substr(0, more.find(':'));
-    EXPECT_TRUE(told.find(key + ": several jobs are simulated for one step each") !=
-                std::string::npos)
-        << told;
+    EXPECT_TRUE(told.find(key + ": in a scenario of several jobs") != std::string::npos) << told;
     EXPECT_TRUE(told.starts_with("a.yaml:6:")) << told;
   }
   const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
   write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
                       "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
   EXPECT_TRUE(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n")
-                  .starts_with("a.yaml:6:7: fuse: several jobs are simulated for one step each"));
+                  .starts_with("a.yaml:6:7: fuse: in a scenario of several jobs"));
 }
 
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
-  EXPECT_EQ(
-      message(company("model: gpt3-175b\n")),
-      "c.yaml:4:1: model: a scenario of several jobs has only name, cluster, jobs, placement; "
-      "keys of one job belong in its own file");
+  EXPECT_EQ(message(company("model: gpt3-175b\n")),
+            "c.yaml:4:1: model: a scenario of several jobs can only have name, cluster, jobs, "
+            "placement; keys of one job belong in its own file");
   EXPECT_EQ(message("name: both\njobs: [a.yaml]\n"), "c.yaml:1:1: the scenario has no 'cluster'");
   EXPECT_EQ(message(company("placement: packd\n")),
             "c.yaml:4:12: unknown placement 'packd'; did you mean 'packed'?");
@@ -262,12 +261,12 @@ TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {
   EXPECT_TRUE(message(company("", "{nodes: 8, node: dgx-h100, fabric: {nodes_per_pdo: 4}}"))
                   .starts_with("c.yaml:2:46: unknown cluster.fabric key 'nodes_per_pdo'"));
   EXPECT_EQ(message(company(), {{"batch.global", "8"}}),
-            "--set batch.global=8: a scenario of several jobs has name, cluster, jobs, placement; "
-            "keys of one job are set in its own file");
+            "--set batch.global=8: a scenario of several jobs can only have name, cluster, jobs, "
+            "placement; keys of one job are set in its own file");
   write("b.yaml", job("b", "global: 16", "global: 15"));
   EXPECT_TRUE(message(company()).starts_with("b.yaml:5:")) << message(company());
   write("b.yaml", job("b", "batch:", "calibration: generic\nbatch:"));
-  EXPECT_TRUE(message(company()).starts_with("b.yaml:5:14: calibration: differs from that"))
+  EXPECT_TRUE(message(company()).starts_with("b.yaml:5:14: calibration: it differs from that"))
       << message(company());
 }
 
@@ -277,7 +276,7 @@ TEST_F(CompanyText, OneJobAloneKnowsNothingOfOthers) {
   EXPECT_FALSE(has_jobs({.file = "a.yaml", .text = "- ["}));
   EXPECT_TRUE(fails([] { parse_case(company(), "c.yaml"); }, "c.yaml:3:1: jobs: this is a"));
   EXPECT_TRUE(fails([] { parse_case(job("a") + "placement: packed\n", "a.yaml"); },
-                    "a.yaml:6:1: placement: is for several jobs"));
+                    "a.yaml:6:1: placement is for several jobs"));
 }
 
 }  // namespace

@@ -74,13 +74,11 @@ TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
     return text;
   };
   EXPECT_EQ(notes_of({{"snapshots", "sync"}}),
-            "snapshots: the name given takes the place of what is stated: {tier: host-memory, "
-            "every: 10 iterations, keeper: process}, {tier: storage, every: 1 h, mode: "
-            "async}\n");
+            "snapshots: the name replaces the stated keys: {tier: host-memory, every: 10 "
+            "iterations, keeper: process}, {tier: storage, every: 1 h, mode: async}\n");
   EXPECT_EQ(
       notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
-      "cluster.node: the name given takes the place of what is stated: nic; cluster.node.base "
-      "would keep it\n");
+      "cluster.node: the name replaces the stated keys: nic; cluster.node.base would keep it\n");
   // A name for a name, and a value that is written out, are what they say.
   EXPECT_EQ(
       notes_of({{"cluster.node", "dgx-h200"}, {"snapshots", "[{tier: storage, every: 2 h}]"}}), "");

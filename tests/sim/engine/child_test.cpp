@@ -38,7 +38,7 @@ TEST(Child, ADeadChildIsAnError) {
               std::raise(SIGKILL);
               return "";
             }),
-            "the simulation was ended by signal 9 (Killed)");
+            "the simulation was killed by signal 9 (Killed)");
   EXPECT_EQ(message_of([]() -> std::string { _exit(0); }), "the simulation ended without a result");
   EXPECT_EQ(message_of([]() -> std::string { _exit(3); }), "the simulation ended without a result");
 }

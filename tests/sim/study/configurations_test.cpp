@@ -88,7 +88,7 @@ TEST(Configurations, OfUnlikeNodesKeepTheOrderOfRanks) {
   base.job.sync.push_back({.over = "replica", .every_steps = 10});
   EXPECT_TRUE(fails([&] { layouts_of(base); }, "sync"));
   base.job = pool_job(PoolAxis::dp);
-  EXPECT_TRUE(fails([&] { layouts_of(base); }, "compare layouts of yours with compare --vary"));
+  EXPECT_TRUE(fails([&] { layouts_of(base); }, "compare your layouts with compare --vary"));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(DecisiveNumbers, ADefaultThatDecidesIsToldWithBothEnds) {
   const Record record = told(job("", "{when_no_spare: wait}"));
   const Note* note = note_of(record, "failures.0.repair");
   ASSERT_NE(note, nullptr);
-  EXPECT_NE(note->text.find("1 d was not stated"), std::string::npos) << note->text;
+  EXPECT_NE(note->text.find("1 d was assumed"), std::string::npos) << note->text;
   EXPECT_NE(note->figures.find("with 12 h"), std::string::npos) << note->figures;
   EXPECT_NE(note->figures.find("with 2 d"), std::string::npos) << note->figures;
   const Record twice = told(job(", repair: 2 d", "{when_no_spare: wait}"));

@@ -63,10 +63,10 @@ TEST(Optimise, ConflictsOfALayoutAreToldOfTheLayout) {
           "precision: bf16\nrecompute: full\nsoftware: {mlp_tiles: 4}\n"};
   const Optimisation found =
       optimise(scenario, {{}}, {.layout = true, .top = 4, .simulated = 0, .threads = 2});
-  const auto told = found.infeasible.find("layout, model and cluster do not fit together");
+  const auto told = found.infeasible.find("layout, model and cluster do not go together");
   ASSERT_NE(told, found.infeasible.end());
   EXPECT_NE(told->second.example.find("mlp_tiles"), std::string::npos) << told->second.example;
-  EXPECT_FALSE(found.infeasible.contains("no such schedule for this pipeline"));
+  EXPECT_FALSE(found.infeasible.contains("the schedule does not support this pipeline"));
 }
 
 // Campaigns rank configurations under other failures than those whose goodput is told.

@@ -122,11 +122,11 @@ TEST(UnevenState, IsRefusedWhereNothingIsShared) {
     EXPECT_NE(fault.find(part), std::string::npos) << fault;
   };
   expect(fault_of("tp: 8, place: {dp: [new, old]}" + two), "layout.sharding is none");
-  expect(fault_of("tp: 8, pp: 2, sharding: zero1" + two), "stand on one pool, all of them");
+  expect(fault_of("tp: 8, pp: 2, sharding: zero1" + two), "are all on the same pool");
   expect(fault_of(std::string(kShared) + ", shard_shares: [1, 2, 3]"),
          "lists 3 shares for 2 pools");
-  expect(fault_of(std::string(kShared) + ", shard_ranks: 8" + two), "of one size");
-  expect(fault_of(std::string(kShared) + ", weight_bits: 8" + two), "of one size");
+  expect(fault_of(std::string(kShared) + ", shard_ranks: 8" + two), "have the same size");
+  expect(fault_of(std::string(kShared) + ", weight_bits: 8" + two), "have the same size");
   expect(fault_of(std::string(kShared) + ", shard_shares: [0, 1]"), "layout.shard_shares.0");
   expect(fault_of(std::string(kShared) + two, "communication: {compressor: fp8}\n"),
          "leave out communication.compressor");

@@ -365,7 +365,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
       {{{reduce_of(0, 4, 1)}}, "comm_type 4 is not simulated"},
       {{{text}}, "attribute 'comm_size' is not an integer"},
       // In the words of what is wrong, without our sources'.
-      {{{send}, {}}, "the traces cannot run: class"},
+      {{{send}, {}}, "the traces cannot be simulated: class"},
       {{{send}, {}}, "no receive matches tag 0"},
       {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "meets 'coll'"},
       {{{reduce_of(0, 0, 1)}, {other_kind}}, "all-gather"},
@@ -378,7 +378,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
   }
   const auto files = write_ranks("ranks", {{send}, {receive}, {}});
   EXPECT_THAT(reading_error({files[0], files[2]}), HasSubstr("rank 1 of 3 is in no file"));
-  EXPECT_THAT(reading_error({files[0], files[1], files[1]}), HasSubstr("and so does"));
+  EXPECT_THAT(reading_error({files[0], files[1], files[1]}), HasSubstr(", as does"));
   EXPECT_THAT(reading_error({scratch("none") + "/job.0.et"}), HasSubstr("No such file"));
   const std::string unnamed = write(scratch("unnamed") + "/job.et", trace_of({}));
   EXPECT_THAT(reading_error({unnamed}), HasSubstr("NAME.RANK.et"));
@@ -438,7 +438,7 @@ TEST(ChakraErrors, MembersStandInTheirJob) {
   add_attribute(*metadata.mutable_attr(), "windtunnel.first_member",
                 std::numeric_limits<std::int32_t>::max());
   write(files[0], encode(metadata) + nodes);
-  EXPECT_THAT(reading_error(files), HasSubstr("of a class of a job of 2 ranks"));
+  EXPECT_THAT(reading_error(files), HasSubstr("but the job has 2 ranks"));
 }
 
 TEST(ChakraErrors, CutAnywhereIsAnErrorWithItsByte) {

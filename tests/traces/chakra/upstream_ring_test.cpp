@@ -167,9 +167,9 @@ TEST(ChakraUpstreamRing, TheCalibrationsNumbersEndWhereLinksAreFasterOrSlower) {
 
 TEST(ChakraUpstreamRing, NeedsTheFilesOfAllRanks) {
   const std::string error = error_of([] { read_chakra(chakra_files(ring_folder(1))); });
-  EXPECT_THAT(error, testing::HasSubstr("rank 0 exchanges messages with rank 1, which has no "
-                                        "trace: there are traces of 1 rank; name the files of "
-                                        "all ranks, or their folder"));
+  EXPECT_THAT(error, testing::HasSubstr(
+                         "rank 0 exchanges messages with rank 1, which has no trace (there are "
+                         "traces of 1 rank); give the files of all ranks, or their folder"));
 }
 
 }  // namespace

@@ -108,8 +108,8 @@ TEST(TrainingLog, ReadsTables) {
       "Wall time,Step,Value\n1700000000.5,1,8.1\n1700000003.5,2,8.0\n", "tb.csv");
   EXPECT_EQ(value(board, wall_s), 1700000000.5);
   EXPECT_EQ(error_of([] { parse_training_log("step,step_time\n1,abc\n2,\n", "a.csv"); }),
-            "a.csv:2:2: column 'step_time': 'abc' is no number that a step has; 1 such places, and "
-            "no step whose time can be read");
+            "a.csv:2:2: column 'step_time': 'abc' is not a possible value of a step; there are 1 "
+            "such places, and no step has a readable time");
 }
 
 // What an error names is read.
@@ -130,14 +130,14 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   const auto refused = [](const std::string& text, const std::string& why) {
     return fails([&] { parse_training_log(text, "run.log"); }, why);
   };
-  EXPECT_TRUE(refused("", "run.log:1:1: no line says how long a step took"));
+  EXPECT_TRUE(refused("", "run.log:1:1: no line contains the time of a step"));
   EXPECT_TRUE(refused("hello\n", "megatron-lm, megatron-bridge, nemo, torchtitan, deepspeed"));
   EXPECT_TRUE(refused("# nThread 1\n# out-of-place  in-place\n",
                       "expect COLLECTIVE --cluster MACHINE --log FILE"));
-  EXPECT_TRUE(
-      refused("iteration,seconds\n1,9.1\n", "no column says how long a step took; one of "));
+  EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n",
+                      "no column contains the time of a step; besides `step` one of "));
   EXPECT_TRUE(refused("iteration,seconds\n1,9.1\n", "iteration-time, train_step_timing in s, "));
-  EXPECT_TRUE(refused("{\"traceEvents\": []}", "read by its name: .json"));
+  EXPECT_TRUE(refused("{\"traceEvents\": []}", "its name must end in .json"));
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {
     EXPECT_TRUE(refused(
         "\n  iteration 3/ 9 | elapsed time per iteration (ms): " + std::string(bad) + " |\n",

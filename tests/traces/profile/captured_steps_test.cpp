@@ -152,8 +152,8 @@ TEST(ProfileLog, NeedsStepsOrAnOptimizer) {
       "unmarked.json");
   EXPECT_EQ(error_of([&] { profile_log(path); }),
             path +
-                ": marks no steps, and no optimizer's kernels stand between two of them: call "
-                "step() of the profiler after each step");
+                ": marks no steps, and there are no optimizer kernels that would separate steps; "
+                "call step() of the profiler after each step");
   std::filesystem::remove(path);
 }
 

@@ -95,7 +95,7 @@ TEST(ProfileTasks, AGroupOfUnknownRanksIsRefused) {
   RankProfile profile = profile_of({kernel(0, 2, 0), call(2, 5, 0.1)});
   profile.groups.clear();
   EXPECT_THAT(error_of([&] { tasks(profile); }),
-              HasSubstr("does not tell which 2 ranks process group '7' has"));
+              HasSubstr("does not say which 2 ranks form process group '7'"));
   profile.calls[0].group_size = 4;  // all
   EXPECT_EQ(tasks(profile).priced, 1);
 }
@@ -194,7 +194,7 @@ TEST(ProfileTasks, WithoutDataParallelismNothingGrows) {
   made.trace.declared[0].axis = "tp";
   EXPECT_NO_THROW(replicate(made.trace, 1));
   EXPECT_THAT(error_of([&] { replicate(made.trace, 2); }),
-              HasSubstr("has no process group of data parallelism"));
+              HasSubstr("has neither a process group of data parallelism"));
 }
 
 TEST(ProfileTasks, ACopyBesideThatNothingWaitsForTakesNoTime) {
@@ -295,7 +295,7 @@ TEST(ProfileTasks, OfAPipelineAllRanksAreNeeded) {
   profile.calls[0].kind = CallKind::send;
   profile.calls[0].peer = 1;
   EXPECT_THAT(error_of([&] { plan_of({tasks(profile).trace}); }),
-              HasSubstr("of a pipeline the traces of all ranks are needed"));
+              HasSubstr("a pipeline needs the traces of all ranks"));
 }
 
 }  // namespace

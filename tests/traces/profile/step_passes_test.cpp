@@ -153,13 +153,14 @@ TEST(StepPasses, AnotherOrderIsSaidToBeAnother) {
   const MadeTrace first{.rank = 0, .dp = 2, .pp = 2, .microbatches = 3};
   Cut made = cut(first);
   const ActionKind gpipe[] = {forward, forward, forward, backward, backward, backward};
-  EXPECT_THAT(split_passes(made.profile, gpipe, made.passes),
-              HasSubstr("it launches 4 runs of passes (F B F B), the scenario's schedule has 2 (F "
-                        "B)"));
+  EXPECT_THAT(
+      split_passes(made.profile, gpipe, made.passes),
+      HasSubstr(
+          "it launches 4 sequences of passes (F B F B), but the scenario's schedule has 2 (F B)"));
   const ActionKind three[] = {forward, forward, forward, backward, forward, backward};
   EXPECT_THAT(split_passes(made.profile, three, made.passes),
-              HasSubstr("of 3 forwards that follow each other, as the scenario's schedule has "
-                        "them, no messages tell where they begin, and its"));
+              HasSubstr("in the scenario's schedule 3 forwards follow each other, but no messages "
+                        "show where they begin, and the"));
 }
 
 TEST(StepPasses, WhatLaunchesFromOneThreadHasNoPasses) {
@@ -188,7 +189,7 @@ TEST(StepPasses, WithoutLaunchesThreadsAreNotKnown) {
   finish_profile(profile);
   const CapturedRank rank = captured_steps(profile);
   EXPECT_THAT(step_passes(profile, rank, rank.steps.front()).none,
-              HasSubstr("does not say what thread"));
+              HasSubstr("does not say which thread"));
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(SlurmJobs, ANoteSaysWhatDecidedTheNumberOfNodes) {
                            .at(0);
   EXPECT_EQ(log.nodes, 5);
   EXPECT_EQ(note_of(log, "nodes"),
-            "are as many as ran jobs at a time; jobs name 1; --nodes says more");
+            "as many as ran jobs at the same time; jobs name 1; --nodes says more");
 }
 
 // A last cell may be empty (-P), and a bar may close each line (-p).
@@ -155,21 +155,21 @@ TEST(SlurmJobs, FaultsOfTheTableNameTheirPlace) {
       {"JobID|State|NNodes\n1|FAILED|1\n", "f:1:1: the header has no column 'Start'; print"},
       {"State|Start|End\n1|2|3\n", "f:1:1: the header has no column 'NNodes'"},
       {"1|FAILED|2024-08-01T00:00:00\n", "f:1:1: the header has no column 'State'"},
-      {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, the header 4"},
+      {head + "FAILED|2024-08-01T00:00:00\n", "f:2:1: the row has 2 cells, but the header has 4"},
       {head + "FALED|2024-08-01T00:00:00|2024-08-02T00:00:00|1\n",
        "f:2:1: State is an unknown state 'FALED'; did you mean 'FAILED'?"},
       {head + "FAILED|2024-13-01T00:00:00|2024-08-02T00:00:00|1\n",
-       "f:2:8: Start '2024-13-01T00:00:00' is no time"},
+       "f:2:8: Start '2024-13-01T00:00:00' is not a time"},
       {head + "FAILED|2024-08-01T00:00:00|2024-08-02T25:00:00|1\n",
-       "f:2:28: End '2024-08-02T25:00:00' is no time"},
+       "f:2:28: End '2024-08-02T25:00:00' is not a time"},
       {head + "FAILED|2024-08-02T00:00:00|2024-08-01T00:00:00|1\n",
        "f:2:28: End is before Start, 2024-08-02T00:00:00"},
       {head + "FAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|two\n",
-       "f:2:48: NNodes 'two' is no number of nodes"},
+       "f:2:48: NNodes 'two' is not a number of nodes"},
       {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[1-\n",
-       "f:2:48: NodeList 'a[1-' is no list of nodes"},
+       "f:2:48: NodeList 'a[1-' is not a list of nodes"},
       {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|a[0-999999999]\n",
-       "f:2:48: NodeList 'a[0-999999999]' is no list of nodes"},
+       "f:2:48: NodeList 'a[0-999999999]' is not a list of nodes"},
       {"State|Start|End|NodeList\nFAILED|2024-08-01T00:00:00|2024-08-02T00:00:00|" +
            repeated_names() + "\n",
        "f:2:48: NodeList 'a[1,1,1"},
@@ -246,10 +246,10 @@ TEST(SlurmEvents, FaultsOfTheTableNameTheirPlace) {
        "f:2:31: State is an unknown state 'DWN'; did you mean 'DOWN'?"},
       {head + "a|2024-08-01T00:00:00|Unknown|+\n", "f:2:31: State is an unknown state ''"},
       {head + "a|2024-08-01T00:00:00|Unknown|\n", "f:2:31: State is an unknown state ''"},
-      {head + "a|yesterday|Unknown|DOWN\n", "f:2:3: TimeStart 'yesterday' is no time"},
+      {head + "a|yesterday|Unknown|DOWN\n", "f:2:3: TimeStart 'yesterday' is not a time"},
       {head + "a|2024-08-02T00:00:00|2024-08-01T00:00:00|DOWN\n",
        "f:2:23: TimeEnd is before TimeStart, 2024-08-02T00:00:00"},
-      {head + "a|2024-08-02T00:00:00|DOWN\n", "f:2:1: the row has 3 cells, the header 4"},
+      {head + "a|2024-08-02T00:00:00|DOWN\n", "f:2:1: the row has 3 cells, but the header has 4"},
       {head + "a|2024-08-02T00:00:00|Unknown|IDLE+DRAIN\n", "f: has no record of a fault"},
   };
   for (const auto& [text, what] : cases) {
@@ -347,12 +347,13 @@ TEST(DcgmMetrics, EachRiseOfACountIsAFault) {
 TEST(DcgmMetrics, FaultsOfTheLinesNameTheirPlace) {
   const std::string series = "DCGM_FI_DEV_XID_ERRORS{gpu=\"0\",Hostname=\"n1\"}";
   const std::pair<std::string, std::string> cases[] = {
-      {series + " 79\n", "f:1:49: the sample has no time, as an exporter says how things are now"},
+      {series + " 79\n",
+       "f:1:49: the sample has no time, because an exporter prints only current values"},
       {series + " 79 then\n", "f:1:50: expected a time in seconds or milliseconds since 1970"},
       {series + " x 1\n", "f:1:47: expected a value, not 'x 1'"},
-      {series + " 7.5 1\n", "f:1:1: a sample is 7.5, which is no Xid"},
+      {series + " 7.5 1\n", "f:1:1: a sample is 7.5, which is not an Xid"},
       {series + " =>\n79 at 5\n", "f:2:1: expected a line 'NAME{LABELS} =>'"},
-      {series + " =>\n79 @[5\n", "f:2:1: expected ']' behind the time"},
+      {series + " =>\n79 @[5\n", "f:2:1: expected ']' after the time"},
       {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0} 79 1\n", "f:1:36: the label 'gpu' is not closed"},
       {"DCGM_FI_DEV_XID_ERRORS{gpu} 79 1\n", "f:1:24: expected a label NAME=\"VALUE\" or '}'"},
       {"DCGM_FI_DEV_XID_ERRORS{gpu=\"0\"} 79 1\n",
@@ -407,8 +408,8 @@ TEST(KernelLog, ReadsASyslogOfManyHosts) {
   ASSERT_EQ(logs[1].faults.size(), 1U);
   EXPECT_EQ(logs[1].faults[0], (NodeFault{kDay_s, 0, 1, "Xid 31 (memory page fault)"}));
   EXPECT_EQ(note_of(nodes, "no failure"),
-            "SXid 12028: 1, Xid 145: 1, Xid 63: 1 (Xids by NVIDIA's list, SXids where they do not "
-            "call themselves fatal)");
+            "SXid 12028: 1, Xid 145: 1, Xid 63: 1 (Xids by NVIDIA's list, and SXids that are not "
+            "marked as fatal)");
   EXPECT_EQ(note_of(nodes, "left out"), "Xid 61: 1 (NVIDIA's list gives no action for it)");
   EXPECT_NE(note_of(nodes, "same fault").find("5 records became 3 faults"), std::string::npos);
 }
@@ -471,24 +472,26 @@ TEST(KernelLog, ATableIsNoneThoughItsCausesNameXids) {
 }
 
 TEST(ClusterRecords, WhatTheyTellThemselvesIsNotSaidAboveThem) {
-  const std::string told = " is only for tables of faults; a cluster's own records imply it";
+  const std::string told =
+      " is only for tables of faults; it follows from the records of a cluster";
   EXPECT_EQ(refusal_of("# nodes: 8\n# kind: process\n" + kJobs), "f:2:1: 'kind'" + told);
   EXPECT_EQ(refusal_of("# batch-window: 5\n[5.0] NVRM: Xid (0000:01:00): 48, x\n"),
             "f:1:1: 'batch-window'" + told);
   EXPECT_EQ(refusal_of("# batch-window: 0\nstart_h\n1\n"),
-            "f:1:1: 'batch-window' holds '0', not a number above zero");
+            "f:1:1: 'batch-window' contains '0', which is not a number above zero");
 }
 
 TEST(KernelLog, FaultsOfTheLinesNameTheirPlace) {
   const std::string first = "[1.0] boot\n";
   const std::pair<std::string, std::string> cases[] = {
-      {first + "NVRM: Xid (PCI:0000:3b:00): 79, x\n", "f:2:1: no time that is known stands before"},
+      {first + "NVRM: Xid (PCI:0000:3b:00): 79, x\n",
+       "f:2:1: there is no known form of time before"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): x, y\n",
        "f:2:33: expected the number of an Xid, as in '(PCI:0000:3b:00): 79,', not ': x, y'"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b\n", "f:2:7: expected the number of an Xid"},
       {first + "[2.0] NVRM: Xid (PCI:0000:3b:00): 79x\n", "f:2:33: expected the number of an Xid"},
       {first + "Aug 28 11:11:22 n1 kernel: NVRM: Xid (PCI:0000:3b:00): 79, x\n",
-       "f:2:1: has a time of another form than line 1"},
+       "f:2:1: its time has another form than in line 1"},
       {"[9.0] boot\n[1.0] boot\n", "f:2:1: counts seconds since another boot"},
       {"a: [9.0] boot\nb: [10.0] boot\n", "f:2:1: counts seconds since another node's boot"},
       {"[9.0] boot\n[10.0] usb\n", "f: has no record of a fault"},

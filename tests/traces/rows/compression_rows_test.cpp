@@ -70,11 +70,11 @@ TEST(CompressionRuns, PutsASourceBackThatStandsInTheCellBefore) {
 
 TEST(CompressionRuns, FaultyRowsAreListedWithTheReason) {
   EXPECT_EQ(reason_of("a,b,,16,c,d,e,,336,76.7,207 and more,,,52.3,text,n\n"),
-            "the row has 16 cells, the header 17");
+            "the row has 16 cells, but the header has 17");
   EXPECT_EQ(reason_of("a,b,,16,c,d,e,,336,76.7,x (a script),,,52.3,text,n\n"),
-            "the row has 16 cells, the header 17");
+            "the row has 16 cells, but the header has 17");
   EXPECT_EQ(reason_of("a,b,,16,c,d,e,,1,,,,,,,text,n,more\n"),
-            "the row has 18 cells, the header 17");
+            "the row has 18 cells, but the header has 17");
   EXPECT_EQ(reason_of("a,b,,1.5,c,d,e,,1,,,,,,,,\n"), "column 'gpus': 1.5 is not a whole number");
   EXPECT_EQ(reason_of("a,b,,,c,d,e,,1,,,,,,,,\n"), "column 'gpus': is empty");
   EXPECT_EQ(reason_of("a,b,,4,c,d,e,128 global,1,,,,,,,,\n"),

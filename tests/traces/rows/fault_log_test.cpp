@@ -103,11 +103,9 @@ TEST(FaultLog, WhatIsWrittenReadsBack) {
 TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
   const std::string columns =
       "no log of faults has these columns; known: start_h (or _s, _min, _day, or hours) with any "
-      "of "
-      "repair_h, node, cause; node,start_day,end_day; "
-      "system,start_min_since_2001,node,downtime_min; what sacct -P or sacctmgr -P show event "
-      "prints; a kernel's log with lines of Xids (NVRM: Xid); or Prometheus' samples of "
-      "DCGM_FI_DEV_XID_ERRORS";
+      "of repair_h, node, cause; node,start_day,end_day; "
+      "system,start_min_since_2001,node,downtime_min; output of sacct -P or sacctmgr -P show "
+      "event; a kernel log with Xids (NVRM: Xid); or Prometheus samples of DCGM_FI_DEV_XID_ERRORS";
   const std::pair<std::string, std::string> cases[] = {
       {"", "f.csv:1:1: the file is empty"},
       {"# nodes: 4\n", "f.csv:1:1: the file is empty"},
@@ -117,9 +115,10 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
       {"# nodes: 4\n\na,b\n1,2\n", "f.csv:3:1: " + columns},
       {"start\n1\n", "f.csv:1:1: " + columns},
       {"start_h,repare_h\n1,2\n", "f.csv:1:2: unknown column 'repare_h'; did you mean 'repair_h'?"},
-      {"start_h,start_s\n1,2\n", "f.csv:1:2: columns 'start_s' and 'start_h' state the same"},
+      {"start_h,start_s\n1,2\n",
+       "f.csv:1:2: columns 'start_s' and 'start_h' contain the same quantity"},
       {"start_h,start_h\n1,2\n", "f.csv:1:2: column 'start_h' is in the header twice"},
-      {"start_h,node\n1\n", "f.csv:2:1: the row has 1 cells, the header 2"},
+      {"start_h,node\n1\n", "f.csv:2:1: the row has 1 cells, but the header has 2"},
       {"start_h,cause\n1,\"fan\n", "f.csv:2:1: a quote is not closed"},
       {"start_h\n1\nnan\n", "f.csv:3:1: column 'start_h' holds 'nan', not a number"},
       {"start_h\ninf\n", "f.csv:2:1: column 'start_h' holds 'inf', not a number"},
@@ -131,16 +130,20 @@ TEST(FaultLog, FaultsOfTheFileNameTheirPlace) {
       {"start_h,repair_h\n1,-0.5\n", "f.csv:2:2: column 'repair_h' is negative: -0.5"},
       {"start_h,node\n1,1.5\n", "f.csv:2:2: column 'node' holds '1.5', not a whole number"},
       {"start_h,node\n1,-2\n", "f.csv:2:2: column 'node' is negative: -2"},
-      {"start_h,node\n1,2000000000\n", "f.csv:2:2: column 'node' is no node's number: 2000000000"},
+      {"start_h,node\n1,2000000000\n",
+       "f.csv:2:2: column 'node' is not the number of a node: 2000000000"},
       {"start_h,node\n1,99999999999\n",
        "f.csv:2:2: column 'node' holds '99999999999', not a whole number"},
       {"# nodes: 4\nstart_h,node\n1,4\n",
        "f.csv:3:2: column 'node' is 4, beyond the last of 4 nodes"},
-      {"# nodes: many\nstart_h\n1\n", "f.csv:1:1: 'nodes' holds 'many', not a number above zero"},
-      {"# nodes: 1.5\nstart_h\n1\n", "f.csv:1:1: the number of nodes is not a whole one"},
-      {"#\n# days: -3\nstart_h\n1\n", "f.csv:2:1: 'days' holds '-3', not a number above zero"},
+      {"# nodes: many\nstart_h\n1\n",
+       "f.csv:1:1: 'nodes' contains 'many', which is not a number above zero"},
+      {"# nodes: 1.5\nstart_h\n1\n", "f.csv:1:1: the number of nodes is not a whole number"},
+      {"#\n# days: -3\nstart_h\n1\n",
+       "f.csv:2:1: 'days' contains '-3', which is not a number above zero"},
       {"# kind: procss\nstart_h\n1\n", "f.csv:1:1: unknown kind 'procss'; did you mean 'process'?"},
-      {"# days: nan\nstart_h\n1\n", "f.csv:1:1: 'days' holds 'nan', not a number above zero"},
+      {"# days: nan\nstart_h\n1\n",
+       "f.csv:1:1: 'days' contains 'nan', which is not a number above zero"},
       {"node,start_day,end_day\n1,5,4\n",
        "f.csv:2:3: column 'end_day' is 4, before the start at 5"},
       {"start_day,end_day\n4,5\n", "f.csv:1:1: unknown column 'node'"},

@@ -92,8 +92,9 @@ TEST(FaultPoints, AMalformedCellIsListedByItsPlace) {
   EXPECT_EQ(error_with("nodes", "512-256"),
             "points.csv:2:4: column 'nodes': the range 512-256 runs backward");
   EXPECT_EQ(error_with("nodes", "many"),
-            "points.csv:2:4: column 'nodes': 'many' holds no number above 0");
-  EXPECT_EQ(error_with("days", "0"), "points.csv:2:5: column 'days': '0' holds no number above 0");
+            "points.csv:2:4: column 'nodes': 'many' contains no number above 0");
+  EXPECT_EQ(error_with("days", "0"),
+            "points.csv:2:5: column 'days': '0' contains no number above 0");
   EXPECT_EQ(error_with("interval_s", "-5"),
             "points.csv:2:10: column 'interval_s': '-5' is negative");
   EXPECT_EQ(error_with("block_s", "1.2.3"),

@@ -76,9 +76,9 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
            {"quantise-int8", "quantize-int8",
             "column 'work': no kernel 'quantize-int8'; did you mean 'quantise-int8'?"},
            {"elements=1024", "elements=1024x",
-            "column 'work': 'elements=1024x': expected a number of at least 1 behind '='"},
+            "column 'work': 'elements=1024x': expected a number of at least 1 after '='"},
            {"elements=1024",
-            "elements=", "column 'work': 'elements=': expected a number of at least 1 behind '='"},
+            "elements=", "column 'work': 'elements=': expected a number of at least 1 after '='"},
            {"elements=1024", "bytes=1024",
             "column 'work': 'bytes=1024': quantise-int8 takes elements"},
            {"judge", "judg",
@@ -93,7 +93,7 @@ TEST(Samples, FaultyRowsAreNamedAndTheOthersKept) {
            {"1.25e-05", "-1e-5", "column 'median_s': -1e-5 is not greater than 0"},
            {"1.25e-05", "0", "column 'median_s': 0 is not greater than 0"},
            {"1.25e-05", "", "column 'median_s': is empty"},
-           {"1.25e-05", "1.5", "column 'median_s': lies outside of its interval"},
+           {"1.25e-05", "1.5", "column 'median_s': is outside of its interval"},
            {",30,", ",30.5,", "column 'repeats': 30.5 is not a whole number"},
            {",0,1,2", ",0,maybe,2",
             "column 'throttled_after': 'maybe' is neither 1 (or true) nor 0 (or false)"},
@@ -119,10 +119,10 @@ TEST(Samples, MessagesOfFilesThatAreNone) {
   EXPECT_EQ(message_of("\n\n"), "s.csv:1:1: the file is empty");
   // Another tool's.
   EXPECT_EQ(message_of("name,iterations,real_time\ncopy,10,3\n"),
-            "s.csv:1:1: is no file of samples, columns work, role, cache and 20 others are "
+            "s.csv:1:1: is not a file of samples: columns work, role, cache and 20 others are "
             "missing; windtunnel calibrate --backend writes such files");
   const std::string without = message_of(replaced(samples_header(), "median_s,", ""));
-  EXPECT_EQ(without.substr(0, 61), "s.csv:1:1: column median_s is missing; the file's are work, r");
+  EXPECT_EQ(without.substr(0, 61), "s.csv:1:1: column median_s is missing; the file has work, r");
   EXPECT_NE(message_of(replaced(samples_header(), "median_s", "median_ms")).find("median_ms"),
             std::string::npos);
   EXPECT_EQ(message_of(replaced(samples_header(), "low_s", "median_s")),

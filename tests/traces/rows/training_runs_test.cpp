@@ -101,9 +101,9 @@ const std::vector<Fault>& faults() {
       {{{"gpus", ""}, {"dp", ""}},
        "column 'gpus': is empty, and no step can be predicted without it"},
       {{{"source", " "}}, "column 'source': is empty, and no step can be predicted without it"},
-      {{{"gpus", "32"}}, "column 'gpus': 32 GPUs are not tp 2 x pp 2 x dp 4 x cp 1"},
+      {{{"gpus", "32"}}, "column 'gpus': 32 GPUs do not equal tp 2 x pp 2 x dp 4 x cp 1"},
       {{{"tp", "100000"}, {"pp", "100000"}, {"cp", "100000"}},
-       "column 'gpus': 16 GPUs are not tp 100000 x pp 100000 x dp 4 x cp 100000"},
+       "column 'gpus': 16 GPUs do not equal tp 100000 x pp 100000 x dp 4 x cp 100000"},
       {{{"gpus", "18"}, {"dp", ""}},
        "column 'gpus': 18 GPUs are no multiple of tp 2 x pp 2 x cp 1"},
       {{{"ep", "3"}}, "column 'ep': 3 expert ranks do not divide the 8 ranks of a stage"},
@@ -111,9 +111,10 @@ const std::vector<Fault>& faults() {
        "column 'heads': 17 heads do not divide the hidden size 2048, and no head_width is stated"},
       {{{"kv_heads", "5"}}, "column 'kv_heads': 5 does not divide 16 heads"},
       {{{"global_batch", "60"}},
-       "column 'global_batch': 60 sequences are no whole micro-batches of 2 on each of 4 dp ranks"},
+       "column 'global_batch': 60 sequences do not make whole micro-batches of 2 on each of 4 dp "
+       "ranks"},
       {{{"global_batch", "63"}, {"micro_batch", ""}},
-       "column 'global_batch': 63 sequences do not divide among 4 dp ranks"},
+       "column 'global_batch': 63 sequences cannot be divided among 4 dp ranks"},
       // 64 x 1024 tokens / 16 GPUs / 2 s = 2048 tokens/s.
       {{{"tokens_per_s_per_gpu", "1800"}},
        "column 'iter_time_s': 2 s contradicts column 'tokens_per_s_per_gpu', which implies 2.276 "
@@ -124,7 +125,7 @@ const std::vector<Fault>& faults() {
        "column 'iter_time_s': 2 s contradicts column 'samples_per_s_per_gpu', which implies 1.333 "
        "s"},
       {{{"note", "status=OOM"}},
-       "column 'iter_time_s': states a time, but the note that the run was out of memory"},
+       "column 'iter_time_s': contains a time, but the note says that the run was out of memory"},
       {{{"tp", "x"}, {"mfu", "y"}},
        "column 'tp': 'x' is not a number; column 'mfu': 'y' is not a number (a share, not per "
        "cent)"}};
@@ -163,10 +164,11 @@ TEST(TrainingRuns, RaggedRowsAndOpenQuotesDoNotSwallowOthers) {
   EXPECT_EQ(runs.runs[3].note, "a, \"b\"");
   std::vector<std::string> found;
   for (const UnusableRow& row : runs.unusable) found.push_back(row.id + ": " + row.reason);
-  EXPECT_EQ(found, (std::vector<std::string>{"runs.csv:3: the row has 2 cells, the header 26",
-                                             "runs.csv:5: the row has 2 cells, the header 26",
-                                             "runs.csv:8: the row has 27 cells, the header 26",
-                                             "runs.csv:9: a quote is not closed"}));
+  EXPECT_EQ(found,
+            (std::vector<std::string>{"runs.csv:3: the row has 2 cells, but the header has 26",
+                                      "runs.csv:5: the row has 2 cells, but the header has 26",
+                                      "runs.csv:8: the row has 27 cells, but the header has 26",
+                                      "runs.csv:9: a quote is not closed"}));
 }
 
 TEST(TrainingRuns, MarkAndCarriageReturns) {

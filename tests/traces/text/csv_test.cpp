@@ -48,8 +48,8 @@ TEST(Csv, ErrorsNameFileAndLine) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "t.csv:1:1: the file is empty"},
       {"\n\n", "t.csv:1:1: the file is empty"},
-      {"a,b\n1,2\n3\n", "t.csv:3:1: the row has 1 cells, the header 2"},
-      {"a,b\n1,2,3\n", "t.csv:2:1: the row has 3 cells, the header 2"},
+      {"a,b\n1,2\n3\n", "t.csv:3:1: the row has 1 cells, but the header has 2"},
+      {"a,b\n1,2,3\n", "t.csv:2:1: the row has 3 cells, but the header has 2"},
       {"a,b,a\n", "t.csv:1:3: column 'a' is in the header twice"},
       {"a,b\n1,2\n\"x,2\n", "t.csv:3:1: a quote is not closed"},
   };

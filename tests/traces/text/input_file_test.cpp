@@ -54,7 +54,7 @@ TEST_F(InputFiles, OfAnotherKindAreRefused) {
   EXPECT_EQ(refusal(path("none")), path("none") + ": cannot be read: No such file or directory");
   EXPECT_EQ(refusal(path("large")),
             path("large") +
-                ": is of 1.00 kB or more; a file of its kind has at most 1.00 kB; the "
+                ": has 1.00 kB or more; a file of this kind may have at most 1.00 kB; the "
                 "environment variable WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 
@@ -80,7 +80,7 @@ TEST_F(InputFiles, EndlessLineIsRefusedWithItsPlace) {
   ASSERT_TRUE(lines.next(line));
   EXPECT_EQ(error_of([&] { lines.next(line); }),
             path("long") +
-                ":2:1: a line of more than 67.1 MB; the environment variable "
+                ":2:1: a line has more than 67.1 MB; the environment variable "
                 "WINDTUNNEL_MAX_FILE_SIZE=1GiB raises that");
 }
 

@@ -60,7 +60,8 @@ TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
       run_program(fmt::format("calibrate --from {} --machine mine --out {}/net.yaml", of, folder));
   ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
   EXPECT_NE(fitted.out.find("warning: this network gives "), std::string::npos) << fitted.out;
-  EXPECT_NE(fitted.out.find(" % of what such a machine gives by specification"), std::string::npos);
+  EXPECT_NE(fitted.out.find(" % of what the specification of such a machine predicts"),
+            std::string::npos);
   const ProgramResult judged = run_program("validate collectives " + of);
   ASSERT_EQ(judged.exit_code, 0) << judged.err;
   EXPECT_NE(judged.out.find("off to one side:"), std::string::npos) << judged.out;
@@ -189,8 +190,8 @@ TEST(CalibrateCollectives, IsOfOneMachine) {
   const std::string command = fmt::format("calibrate --from {} --out {}/o.yaml", path, folder);
   const ProgramResult result = run_program(command);
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("has rows of 2 machines, and a calibration describes one; "
-                            "choose with --machine, which may be repeated: M, N"),
+  EXPECT_NE(result.err.find("contains rows of 2 machines, but a calibration describes one; choose "
+                            "with --machine, which may be repeated: M, N"),
             std::string::npos)
       << result.err;
   EXPECT_EQ(run_program(command + " --machine N").exit_code, 0);
@@ -224,7 +225,7 @@ TEST(CalibrateCollectives, FromSeveralLogs) {
       folder);
   const ProgramResult refused = run_program(fmt::format("{} --from {}", start, nameless));
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("say it with --collective"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("state it with --collective"), std::string::npos) << refused.err;
   const ProgramResult both = run_program(
       fmt::format("{} --from {} --from {} --collective All-Reduce", start, named, nameless));
   ASSERT_EQ(both.exit_code, 0) << both.err;
@@ -242,11 +243,11 @@ TEST(CalibrateCollectives, WhatNoRowTellsOfStays) {
       run_program(fmt::format("calibrate --from {} --network 'RoCE 8x400Gb/s/node' --out {}",
                               nccl_log(folder, "two-nodes.log"), out));
   ASSERT_EQ(fit.exit_code, 0) << fit.err;
-  EXPECT_NE(fit.out.find("no row is of a group inside a node: collectives there stay as "
-                         "h100-published has them"),
+  EXPECT_NE(fit.out.find("no row is of a group inside a node, so collectives there keep the "
+                         "constants of h100-published"),
             std::string::npos)
       << fit.out;
-  EXPECT_NE(fit.out.find("because no row depends on it: "), std::string::npos) << fit.out;
+  EXPECT_NE(fit.out.find("because no row depends on them: "), std::string::npos) << fit.out;
   const auto seconds = [&](const std::string& options) {
     const ProgramResult run =
         run_program("run " WINDTUNNEL_SOURCE_DIR

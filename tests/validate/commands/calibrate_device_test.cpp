@@ -114,8 +114,8 @@ TEST(CalibrateRanks, ThatShareACoreAreToldSoBeforeTheyStart) {
   const std::string folder = scratch_folder("sharing");
   const std::string samples = folder + "/mine.samples.csv";
   const std::string shares =
-      "warning: --ranks 2: they share 1 core: good to try programs, not for times, and no "
-      "calibration is made of them without --force; --ranks 1 measures one\n";
+      "warning: --ranks 2: the ranks share 1 core, which is good for trying programs but not for "
+      "timing, so no calibration is written without --force; --ranks 1 measures one\n";
   const OnOneCore core;
   for (const int ranks : {1, 2}) {
     std::ofstream(samples) << "mine\n";
@@ -133,7 +133,7 @@ TEST(CalibrateRanks, GoWithABackend) {
   const ProgramResult result =
       run_program("calibrate --from rows.csv --ranks 2 --out " + folder + "/mine.yaml");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("--ranks and --coordinator go with --backend"), std::string::npos)
+  EXPECT_NE(result.err.find("--ranks and --coordinator need --backend"), std::string::npos)
       << result.err;
 }
 

@@ -110,7 +110,7 @@ TEST(CalibrateCommand, UsageErrorsSayWhatToDo) {
   const std::string rows = runs_file(folder);
   std::ofstream(folder + "/there.yaml") << "kept";
   const BadCall calls[] = {
-      {"--out new.yaml", "2 GPU kinds: a100-80 (8), h100 (1)"},
+      {"--out new.yaml", "2 kinds of GPUs: a100-80 (8), h100 (1)"},
       {"--gpu a100-8 --out new.yaml", "did you mean 'a100-80'"},
       {"--gpu b200 --out new.yaml", "no row of GPU kind b200; found: a100-80, h100"},
       {"--gpu a100-80 --fit kernel.sustaned --out new.yaml", "did you mean 'kernel.sustained'"},

@@ -20,17 +20,16 @@ void expect_not_executed(const std::string& arguments, const std::string& words)
 }
 
 TEST(Execute, RefusesWhatItCannotRun) {
-  expect_not_executed(
-      "scenarios/llama3-405b.yaml",
-      "llama3-405b-16k has 16384 ranks, and 64 at most are executed, a process each; "
-      "make it smaller, for one with --set cluster.nodes and layout.dp");
+  expect_not_executed("scenarios/llama3-405b.yaml",
+                      "llama3-405b-16k has 16384 ranks, but at most 64 can be executed, one "
+                      "process each; make it smaller, e.g. with --set cluster.nodes and layout.dp");
   expect_not_executed("scenarios/small.yaml --ranks-per-node 5",
-                      "--ranks-per-node 5: does not divide the scenario's 16 ranks");
+                      "--ranks-per-node 5 does not divide the scenario's 16 ranks");
   expect_not_executed(
       "scenarios/execution/company.yaml --ranks-per-node 2",
-      "--ranks-per-node applies to one job; several jobs have their nodes in the scenario");
+      "--ranks-per-node applies to one job; with several jobs the scenario states their nodes");
   expect_not_executed("scenarios/small.yaml --budget 0s",
-                      "--budget: '0s' leaves no time; say '3 min'");
+                      "--budget: '0s' is too short; give e.g. '3 min'");
 }
 
 TEST(Execute, PrintsPredictedBesideMeasured) {
@@ -55,7 +54,7 @@ TEST(Execute, PrintsPredictedBesideMeasured) {
   std::vector<std::string> kinds;
   for (const ordered_json& kind : document.at("kinds")) kinds.push_back(kind.at("kind"));
   EXPECT_EQ(kinds, (std::vector<std::string>{"compute", "send", "recv", "collective"}));
-  EXPECT_NE(result.err.find("1f1b: 8 ranks, executed 1 times at 1/20 of its times"),
+  EXPECT_NE(result.err.find("1f1b: 8 ranks, executed 1 times with 1/20 of its durations"),
             std::string::npos)
       << result.err;
   EXPECT_NE(result.err.find("recv, mean of a rank, waits in it ("), std::string::npos)

@@ -108,7 +108,7 @@ TEST(Harness, OptionsMustFitTheLauncher) {
     expect_error(run_program("calibrate --backend cpu --ranks 3 --out /tmp/x.yaml"), 2,
                  "the launcher started 2");
     expect_error(run_program("calibrate --backend cpu --coordinator nowhere: --out /tmp/x.yaml"), 2,
-                 "is no address");
+                 "is not an address");
   }
   expect_error(run_program("calibrate --backend cpu --coordinator node1 --out /tmp/x.yaml"), 2,
                "no launcher started this process");

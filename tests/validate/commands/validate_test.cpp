@@ -83,8 +83,7 @@ TEST(ValidateCommand, AFilterThatMatchesNothingIsRefused) {
   const ProgramResult result = run_program(
       "validate runs " + training_rows(scratch_folder("none")) + " --where 'source~\"nobody\"'");
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_EQ(result.err,
-            "windtunnel: --where: no row of these files matches it: source~\"nobody\"\n");
+  EXPECT_EQ(result.err, "windtunnel: --where: no row of these files matches: source~\"nobody\"\n");
 }
 
 // Of each kind that has one, and of all together.
@@ -162,7 +161,7 @@ TEST(ValidateCommand, WritesARowAsAScenario) {
   }
   const ProgramResult none = run_program(command + "9");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("no row is called '9'"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("there is no row '9'"), std::string::npos) << none.err;
 }
 
 TEST(ValidateCommand, FiltersFitsAndFailsTrainingRuns) {
@@ -235,7 +234,8 @@ TEST(ValidateCommand, FaultPointsOutsideFailWhereAsked) {
   const std::string command = "validate faults " + rows + " --fail-above 0 ";
   const ProgramResult result = run_program(command);
   EXPECT_EQ(result.exit_code, 1);
-  EXPECT_NE(result.err.find("0.5 of the values are outside (high), above 0"), std::string::npos)
+  EXPECT_NE(result.err.find("0.5 of the values are outside of their ranges (high), above 0"),
+            std::string::npos)
       << result.err;
   EXPECT_EQ(run_program(command + "--where 'id==\"good\"'").exit_code, 0);
   EXPECT_EQ(run_program(command + "--where 'id==\"odd\"'").exit_code, 1);
@@ -269,7 +269,7 @@ TEST(ValidateCommand, SamplesOfSeveralFilesOfOneDevice) {
   EXPECT_EQ(faults(data + ".csv " + later), faults(data + ".csv") + faults(later));
   const ProgramResult refused = run_program("validate samples " + data + ".csv " + other + laws);
   EXPECT_EQ(refused.exit_code, 2);
-  EXPECT_NE(refused.err.find("a calibration is of one device"), std::string::npos) << refused.err;
+  EXPECT_NE(refused.err.find("a calibration is for one device"), std::string::npos) << refused.err;
 }
 
 // 8 GB of one process each, then one whose place says nothing.
@@ -324,8 +324,8 @@ TEST(ValidateCommand, TellsWhichKindAFileIs) {
         fmt::format("validate {} tests/data/{}.csv", is_runs ? "faults" : "runs", file));
     EXPECT_EQ(other.exit_code, 2) << file;
     const std::string told_by = fmt::format(
-        "tests/data/{}.csv: holds rows that 'windtunnel validate {}' judges, by their columns ",
-        file, kind);
+        "tests/data/{}.csv: contains rows for 'windtunnel validate {}', as its columns ", file,
+        kind);
     const size_t at = other.err.find(told_by);
     ASSERT_NE(at, std::string::npos) << other.err;
     // The file has all of them.
@@ -350,9 +350,10 @@ TEST(ValidateCommand, StepSaysWhatTakesItsPlace) {
       run_program("validate step scenarios/mlp-cpu.yaml --calibration cpu.yaml --json");
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_EQ(result.out, "");
-  EXPECT_NE(result.err.find("there is no 'validate step' any more: 'windtunnel validate execution "
-                            "SCENARIO --kernels cpu'"),
-            std::string::npos)
+  EXPECT_NE(
+      result.err.find(
+          "'validate step' was removed: 'windtunnel validate execution SCENARIO --kernels cpu'"),
+      std::string::npos)
       << result.err;
 }
 
@@ -400,8 +401,9 @@ TEST(ValidateCommand, TakesFilesOfAllKindsAtOnce) {
   EXPECT_EQ(run_program("validate all " + folder + " --fail-above 1e-9").exit_code, 1);
   const ProgramResult unknown = run_program("validate all " + times + " " + folder + "/prices.csv");
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_NE(unknown.err.find("prices.csv: no kind of rows has these columns; the kinds are: "),
-            std::string::npos)
+  EXPECT_NE(
+      unknown.err.find("prices.csv: these columns belong to no kind of rows; the kinds are: "),
+      std::string::npos)
       << unknown.err;
   EXPECT_NE(unknown.err.find("checkpoints (checkpoint_bytes, method, event, seconds)"),
             std::string::npos);
@@ -433,19 +435,19 @@ TEST(ValidateCommand, HeadersSayWhichCommandJudges) {
     EXPECT_EQ(result.exit_code, 2) << arguments;
     EXPECT_NE(result.err.find(why), std::string::npos) << arguments << "\n" << result.err;
   };
-  refused(both + " --where 'gpus>8'", "--where: these files hold rows of several kinds");
+  refused(both + " --where 'gpus>8'", "--where: these files contain rows of several kinds");
   refused(times + " --worst 2", "--worst: 'windtunnel validate checkpoints' has no such option");
   refused("schedules " + rows_file() + " --markdown " + page, "unknown option '--markdown'");
   // A command reads only what stands behind it.
   refused("--fail-above 0.1 all " + both,
-          "'--fail-above' is before the command 'all', which only reads");
+          "'--fail-above' is before the command 'all', but options must be after it");
   refused(times + " all " + folder, "times.csv' is before the command 'all'");
   refused(times + " runs " + times, "times.csv' is before the command 'runs'");
   refused("--where 'gpus>8' schedules " + rows_file(),
           "'--where' is before the command 'schedules'");
   EXPECT_EQ(run_program("validate -q checkpoints " + times).exit_code, 0);
   refused(fault_rows(folder) + " --fail-above 2",
-          "--fail-above: for faults this is the share of the values outside their range");
+          "--fail-above: for faults this is the share of values outside of their range");
   refused("rnus " + times, "unknown command 'rnus'; did you mean 'runs'?");
   refused("no/such.csv", "no/such.csv: ");
   refused("", "expected a FILE of measured rows, or a command: runs, ");

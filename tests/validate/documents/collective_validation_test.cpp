@@ -131,12 +131,12 @@ TEST(CollectiveSplits, MachinesAndSums) {
   for (const char* part :
        {"Alps         30  10% (40%)   10% (40%)          -     90%          512         64",
         "Spark         4  50% (30%)           -  50% (30%)    100%            2    nothing",
-        "more ranks than were fitted on: 10% (40%) below 1 MB, - from 1 MB (30 and 0 points)",
+        "more ranks than in the fit: 10% (40%) below 1 MB, - from 1 MB (30 and 0 points)",
         "Sophia        4  50% (30%)           -  50% (30%)    100%            2    in view",
-        "machines of which nothing was fitted, here or in the library: - below 1 MB, 50% (30%) "
-        "from 1 MB",
-        "machines in view: nothing fitted here, but numbers of the library's laws: - below 1 MB, "
-        "50% (30%) from 1 MB",
+        "machines on which nothing was fitted, neither here nor in the library: - below 1 MB, 50% "
+        "(30%) from 1 MB",
+        "known machines: nothing was fitted here, but constants of the library's laws were fitted "
+        "on them: - below 1 MB, 50% (30%) from 1 MB",
         "worse than the ring: 1 of 1: Spark", "below 1 MB worse than the ring: 0 of 0",
         "hold 85 to 95 % of the points on 1 of 1 machines with 30 rows or more"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;

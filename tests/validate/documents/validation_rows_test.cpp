@@ -42,8 +42,8 @@ TEST(ValidationRows, WhatWasAssumedIsToldOncePerFamily) {
   Document document = judged_document("assumed", report);
   document["rows_are"] = "points";
   EXPECT_EQ(markdown_page(document),
-            "\n## What the sources do not say\n\nAssumed, in so many points:\n\n"
-            "- DGX: precision bf16 (3)\n");
+            "\n## What the sources do not state\n\nAssumed, in so many points:\n\n- DGX: precision "
+            "bf16 (3)\n");
   report.families.clear();
   EXPECT_EQ(markdown_page(judged_document("assumed", report)), "");
 }

@@ -58,7 +58,7 @@ FitAnswer sample_fit() {
                  .subtitle = "h100",
                  .figures = {{"rows", "2", "fitted on"}},
                  .sections = {},
-                 .warnings = {"Outside of the interval before: gemm.efficiency."}},
+                 .warnings = {"Outside of the interval before the fit: gemm.efficiency."}},
       .parameters = {"Parameters",
                      {},
                      {{{"parameter"}, {"before"}, {"fitted"}}, {{"gemm.k_half", "2", "3"}}}},
@@ -84,8 +84,9 @@ TEST(CalibrationAnswer, SaysWhatTheFitMovedAndWhatItsRowsAre) {
   EXPECT_DOUBLE_EQ(moved.at("mean"), 1.5);
   EXPECT_DOUBLE_EQ(moved.at("low"), 1.25);
   EXPECT_DOUBLE_EQ(charts.at(2).at("items").at(0).at("marks").at("best simpler rule"), 0.5);
-  for (const char* text : {"class=\"warning\">Outside of", "are those that were fitted on",
-                           "50% (before the fit)", "gemm.k_half"}) {
+  for (const char* text :
+       {"class=\"warning\">Outside of", "are those used in the fit; the error for",
+        "50% (before the fit)", "gemm.k_half"}) {
     EXPECT_NE(page.find(text), std::string::npos) << text;
   }
 }

@@ -97,7 +97,7 @@ FaultValidation sample_faults() {
 
 TEST(ValidationPage, FaultsSayWhatLiesOutside) {
   const std::string page = faults_validation_page(sample_faults(), "the command");
-  EXPECT_NE(page.find("Outside of their ranges: A-2."), std::string::npos);
+  EXPECT_NE(page.find("Values outside of their ranges: A-2."), std::string::npos);
   EXPECT_NE(page.find("1 of 2"), std::string::npos);
   const Json items = page_record(page).at("charts").at(0).at("items");
   EXPECT_NEAR(items.at(1).at("mean"), 0.91 / 0.5, 1e-12);

@@ -93,7 +93,7 @@ Calibration start_of(const ScoredRow& row, const std::optional<Calibration>& giv
 
 // Describes how far a point lies from the fitted rows.
 std::string distance_text(const FittedNetwork& network, const FitDistance& distance) {
-  if (network.rows == 0) return "nothing of the machine fitted";
+  if (network.rows == 0) return "nothing fitted on the machine";
   std::string text;
   const auto add = [&](double octaves, const char* of) {
     if (octaves == 0) return;
@@ -102,7 +102,7 @@ std::string distance_text(const FittedNetwork& network, const FitDistance& dista
   };
   add(distance.ranks, "ranks");
   add(distance.sizes, "bytes");
-  return text.empty() ? "within what was fitted" : text;
+  return text.empty() ? "within the fitted range" : text;
 }
 
 // Fits each (machine, environment) among the points.
@@ -287,7 +287,7 @@ CollectivesReport validate_collectives(const std::vector<CollectiveRows>& files,
   const std::vector<ScoredRow> fit_rows = scored_rows(to_fit, sizes, out.report.skipped);
   const std::vector<ScoredRow> judged = scored_rows(to_judge, sizes, out.report.skipped);
   if (fit_rows.empty() && (options.fit_where || !options.calibrate_on.empty())) {
-    throw Error("none of the rows to fit on can be used");
+    throw Error("none of the rows for the fit can be used");
   }
   out.networks = fit_networks(fit_rows, options.calibration, options.threads);
   const CollectiveBaselines baselines(fit_rows);

@@ -185,11 +185,11 @@ void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const E
     const double factor = std::exp(kNormal95 * fit.result.sd[i]);
     const double shrunk = fit.result.sd[i] / fit.problem.prior[i].sd;
     const bool rows_decide = shrunk * shrunk <= 0.5;
-    law.*fields[i]->member = {value, value / factor, value * factor,
-                              rows_decide ? rows_say.origin : before.origin,
-                              rows_decide ? rows_say.source
-                                          : fmt::format("{}; these tell less than the prior: {}",
-                                                        rows_say.source, before.source)};
+    law.*fields[i]->member = {
+        value, value / factor, value * factor, rows_decide ? rows_say.origin : before.origin,
+        rows_decide ? rows_say.source
+                    : fmt::format("{}; on these the data say less than the prior: {}",
+                                  rows_say.source, before.source)};
   }
 }
 
@@ -315,7 +315,7 @@ std::string keep_unmeasured(std::span<const ScoredRow> rows, const Calibration& 
   } else {
     fitted.node_network = interconnect_law(before, 1);
   }
-  return fmt::format("no row is of a group {}: collectives there stay as {} has them", kept,
+  return fmt::format("no row is of a group {}, so collectives there keep the constants of {}", kept,
                      before.name);
 }
 

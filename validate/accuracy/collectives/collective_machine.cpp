@@ -95,7 +95,7 @@ class MachineReader {
       machine_.assumed.push_back(fmt::format("{} nodes", nodes));
     }
     if (row_.gpus % nodes != 0) {
-      throw Error(fmt::format("{} ranks do not spread evenly over {} nodes", row_.gpus, nodes));
+      throw Error(fmt::format("{} ranks cannot be spread evenly over {} nodes", row_.gpus, nodes));
     }
     const int per_node = row_.gpus / nodes;
     node().gpus = node_gpus(per_node);
@@ -253,7 +253,7 @@ RunningChoice running_choice(CollectiveKind kind, CollectiveChoice forced,
   const bool to_ring = forced.algorithm == CollectiveAlgorithm::nvls_tree;
   const CollectiveChoice running(
       to_ring ? CollectiveAlgorithm::ring : CollectiveAlgorithm::automatic, forced.protocol);
-  return {running, fmt::format("{} asked for, which this machine cannot: {}",
+  return {running, fmt::format("{} was requested, which this machine does not support: {}",
                                to_string(forced.algorithm), to_ring ? "ring" : "what NCCL picks")};
 }
 
@@ -276,7 +276,7 @@ NetworkPace pace_of(const std::vector<double>& ratios) {
 
 std::optional<std::string> pace_text(const NetworkPace& pace, const std::string& than) {
   if (!pace.one_sided()) return std::nullopt;
-  return fmt::format("gives {:.0f} % of {} (median of {} points, {:.0f} of them {})",
+  return fmt::format("reaches {:.0f} % of {} (median of {} points, {:.0f} of them {})",
                      100 * pace.ratio, than, pace.points, pace.same_side * pace.points,
                      pace.ratio < 1 ? "slower" : "faster");
 }

@@ -113,8 +113,7 @@ CompressionValidation validate_compression(const CompressionFiles& files,
     notes.insert(judged.notes.begin(), judged.notes.end());
   }
   for (const SelectedExchange& row : by_source[nullptr]) {
-    report.skipped.push_back(
-        {row.run->id, fmt::format("nothing is known of source '{}'", row.run->source)});
+    report.skipped.push_back({row.run->id, fmt::format("source '{}' is unknown", row.run->source)});
   }
   append(unusable, report.skipped);
   const auto unwanted = [&](const auto& row) { return not_judged.contains(row.id); };

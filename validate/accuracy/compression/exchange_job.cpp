@@ -69,7 +69,7 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   constexpr double kTolerance = 0.05;  // sources round, and may or may not count heads
   const double known = exchange_parameters(job);
   if (parameters > 0 && std::abs(known / parameters - 1) > kTolerance) {
-    throw Error(fmt::format("'{}' has {:.4g} parameters, the library's {} has {:.4g}", model,
+    throw Error(fmt::format("'{}' has {:.4g} parameters, but the library's {} has {:.4g}", model,
                             parameters, job.model.name, known));
   }
   if (double(batch) * gpus > std::numeric_limits<int>::max()) {
@@ -79,7 +79,7 @@ Job exchange_job(const std::string& model, double parameters, int gpus, int batc
   NodeSpec& node = job.cluster.node;
   node.gpus = std::min(gpus, machine.gpus_per_node);
   if (gpus % node.gpus != 0) {
-    throw Error(fmt::format("{} GPUs do not fill nodes of {}", gpus, node.gpus));
+    throw Error(fmt::format("{} GPUs do not fill whole nodes of {}", gpus, node.gpus));
   }
   job.cluster.nodes = gpus / node.gpus;
   node.nics = std::min(machine.nics, node.gpus);

@@ -164,7 +164,7 @@ void check_stages(const std::vector<ExchangeMethod>& methods, const ExchangeLaw&
         method.sets, [](std::string_view) { return false; }, job);
     const Aggregation aggregation = job.communication.aggregation;
     if (std::ranges::count(law.stages, aggregation, &LawStage::of) > 0) continue;
-    throw Error(where, fmt::format("no stage is of {}, which method {} sets", name_of(aggregation),
+    throw Error(where, fmt::format("no stage has {}, which method {} sets", name_of(aggregation),
                                    method.name));
   }
 }
@@ -323,7 +323,7 @@ const ExchangeCluster& cluster_of(const ExchangeSource& source, const Compressio
       return cluster;
     }
   }
-  throw Error(fmt::format("no machine of {} is known with '{}' on '{}'", source.name, run.gpu_type,
+  throw Error(fmt::format("no machine with {}, '{}' and '{}' is known", source.name, run.gpu_type,
                           run.network));
 }
 

@@ -83,7 +83,7 @@ template <class Map>
 const auto& told(const Map& map, const typename Map::key_type& key, std::string_view unit) {
   const auto found = map.find(key);
   if (found == map.end())
-    throw Error(fmt::format("the rows that its law is solved from lack {} {}", key, unit));
+    throw Error(fmt::format("the rows from which its law is solved lack {} {}", key, unit));
   return found->second;
 }
 
@@ -268,7 +268,7 @@ std::map<std::string, Series> series_of(const ExchangeSource& source,
     if (!states_parts(*run)) continue;
     Series& series = all[run->model];
     if (!run->batch || !run->step_s || !run->compress_s || !run->communicate_s || !run->compute_s) {
-      skipped.push_back({run->id, "states not all parts of its step"});
+      skipped.push_back({run->id, "does not state all parts of its step"});
     } else {
       series.parts = run;
     }
@@ -316,7 +316,8 @@ JudgedExchanges validate_sparse(const ExchangeSource& source,
     try {
       const auto fitted = all.find(on);
       if (fitted == all.end() || fitted->second.alone_s <= 0 || series.alone_s <= 0) {
-        throw Error(fmt::format("needs the rows of {} and {}, on one GPU too", on, model));
+        throw Error(
+            fmt::format("needs the rows of {} and {}, including those on one GPU", on, model));
       }
       if (!laws.contains(on)) {
         laws[on] = sparse.solved(fitted->second);

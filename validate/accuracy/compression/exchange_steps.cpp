@@ -56,10 +56,10 @@ StepRow make_row(const ExchangeSource& source, const CompressionRun& run,
   row.run = &run;
   row.method = method_of(source, run);
   if (row.method == nullptr) {
-    throw Error(fmt::format("no method of exchange is called '{}'", run.method));
+    throw Error(fmt::format("unknown method of exchange '{}'", run.method));
   }
   if (!row.method->refused.empty()) throw Error(row.method->refused);
-  if (is_alone(source, run)) throw Error("the step on one GPU that its series grows from");
+  if (is_alone(source, run)) throw Error("the step on one GPU with which its series begins");
   if (!run.step_s) throw Error("no time is stated");
   row.alone_s = alone_s_of(source, run, alone_s);
   row.job = job_of(source, *row.method, run);
@@ -147,7 +147,7 @@ void note_fitted(JudgedExchanges& steps) {
     for (const ValidationRow& row : steps.judged) {
       if (row.family == family) all.push_back(&row);
     }
-    steps.notes[family] = fmt::format("with the {} rows that the law is fitted on: MAPE {:.1f} %",
+    steps.notes[family] = fmt::format("with the {} rows on which the law was fitted: MAPE {:.1f} %",
                                       fitted, 100 * mape(all));
   }
 }
@@ -172,8 +172,8 @@ struct Misses {
   }
   std::string text() const {
     return fmt::format(
-        "{} of {} rows are off by more than {:.1f} points, {} by more than that and the rounding "
-        "of both times to a millisecond (up to {:.1f} points)",
+        "{} of {} rows are off by more than {:.1f} points, and {} by more than that plus the "
+        "rounding of both times to a millisecond (up to {:.1f} points)",
         off, rows, 100 * kBound, off_beyond_rounding, 100 * most_rounding);
   }
 };
@@ -309,14 +309,15 @@ JudgedExchanges validate_steps(const ExchangeSource& source,
   const FittedLaw* law = law_of(source, rows, threads, std::move(alone_s), laws);
   if (law == nullptr && source.law && source.law->chosen && !selected.empty()) {
     throw Error(
-        fmt::format("no row of {} is left to fit on, of methods without servers and hooks; "
-                    "choose others by --fit-where, or files by --calibrate-on",
+        fmt::format("no row of {} with a method without servers and hooks is left for the fit; "
+                    "choose others with --fit-where, or files with --calibrate-on",
                     source.begins));
   }
   if (law == nullptr) {
     const std::string reason =
-        source.borrowed ? std::string("no rows of its cluster to fit the links on")
-                        : fmt::format("needs rows to fit on, {}", source.law->fit_on.front().where);
+        source.borrowed
+            ? std::string("there are no rows of its cluster on which the links can be fitted")
+            : fmt::format("needs rows for the fit, {}", source.law->fit_on.front().where);
     for (const StepRow& row : rows) steps.skipped.push_back({row.run->id, reason});
     return steps;
   }

@@ -41,7 +41,8 @@ Node node_of(const CsvTable& table, const std::vector<size_t>& rows) {
     if (table.text(row, gpu_column) == gpu && table.integer(row, gpus_column) == gpus) continue;
     throw Error(
         at(row, gpu_column),
-        fmt::format("another machine than {} {} of the first row; one table each", gpus, gpu));
+        fmt::format("it is another machine than {} {} of the first row; use one table for each",
+                    gpus, gpu));
   }
   constexpr int kMostGpus = 1024;  // in one node, with room
   if (gpus < 2 || gpus > kMostGpus) {
@@ -198,7 +199,7 @@ QuantisedRows validate_quantised(const CsvTable& table) {
     bytes.push_back(table.number(row, table.column("bytes_fp16")));
     if (bytes.size() > 1 && bytes.back() <= bytes[bytes.size() - 2]) {
       throw Error({table.file(), table.line(row), static_cast<int>(table.column("bytes_fp16")) + 1},
-                  "column 'bytes_fp16': sizes do not rise");
+                  "column 'bytes_fp16': sizes must be in ascending order");
     }
   }
   Node node = node_of(table, rows);

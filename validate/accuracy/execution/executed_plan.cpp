@@ -42,8 +42,8 @@ double shortest_run_s(const Plan& plan, double budget_s) {
 void check_ranks(const ExecutedPlan& executed) {
   if (executed.plan.ranks <= kMostExecutedRanks) return;
   throw Error(
-      fmt::format("{} has {} ranks, and {} at most are executed, a process each; make it "
-                  "smaller, for one with --set cluster.nodes and layout.dp",
+      fmt::format("{} has {} ranks, but at most {} can be executed, one process each; make it "
+                  "smaller, e.g. with --set cluster.nodes and layout.dp",
                   executed.scenario, executed.plan.ranks, kMostExecutedRanks));
 }
 

@@ -58,7 +58,7 @@ const std::vector<KnownRange>& known_ranges() {
         published, -1}},
       {&FaultCampaign::notice_s,
        {"time until a divergence is noticed", "s", 0, 8 * kHour_s,
-        "at once to a night in which nobody looks", assumed, -1}},
+        "from at once to a night in which nobody looks", assumed, -1}},
       {&FaultCampaign::iteration_s,
        {"iteration time", "s", 6, 62,
         "6 s (16 M tokens of Llama 3 405B on 16,384 GPUs at 400 TFLOP/s each, arXiv:2407.21783) to "
@@ -102,7 +102,7 @@ void add(FaultJob& job, FaultKnob knob, const StatedCell& cell) {
   if (cell.numbers.front().relation == '~' && input.low == input.high && input.low > 0) {
     input.stated = false;
     input.origin = Origin::assumed;
-    input.why += ", of second hand: half to one and a half times that";
+    input.why += ", second hand: half to one and a half times that";
     input.high = (1 + kAbout) * input.low;
     input.low *= 1 - kAbout;
   }
@@ -139,7 +139,7 @@ void add_restart(FaultJob& job, const FaultPoint& point) {
     return;
   }
   if (point.restart_s.text != "hours") {
-    throw Error(fmt::format("restart time '{}' is no number", point.restart_s.text));
+    throw Error(fmt::format("restart time '{}' is not a number", point.restart_s.text));
   }
   FaultInput input = known_range(&FaultCampaign::restart_s);
   input.low = 4080;
@@ -164,10 +164,10 @@ void set_rate(FaultJob& job, const FaultPoint& point) {
   } else if (point.mtti_h.states()) {
     job.rate_per_node_s = 1 / (point.mtti_h.value().low * kHour_s) / nodes;
   } else {
-    throw Error("how often it fails is not published");
+    throw Error("the failure rate is not published");
   }
   job.campaign.mtbf_s = 1 / (job.rate_per_node_s * nodes);
-  if (!std::isnormal(job.campaign.mtbf_s)) throw Error("the published rate of failures is none");
+  if (!std::isnormal(job.campaign.mtbf_s)) throw Error("the published failure rate is zero");
   const StatedNumber* planned = point.interruptions.with("planned");
   if (planned != nullptr && job.campaign.length_s > 0) {
     job.campaign.planned_per_s = planned->low / job.campaign.length_s;
@@ -255,7 +255,7 @@ FaultJob fault_job(const FaultPoint& point) {
   if (!point.nodes.states()) throw Error("the number of nodes is not published");
   const StatedNumber& nodes = point.nodes.value();
   if (nodes.low < 1 || nodes.high > kMostNodes) {
-    throw Error(fmt::format("'{}' is no number of nodes", point.nodes.text));
+    throw Error(fmt::format("'{}' is not a number of nodes", point.nodes.text));
   }
   job.campaign.nodes = static_cast<int>(nodes.low);
   job.sizes = {job.campaign.nodes};
@@ -263,7 +263,7 @@ FaultJob fault_job(const FaultPoint& point) {
   set_rate(job, point);
   add_inputs(job, point);
   if (job.campaign.elastic.groups == 0 && !(job.campaign.interval_s > 0)) {
-    throw Error(fmt::format("an interval of '{}' is none", point.interval_s.text));
+    throw Error(fmt::format("'{}' is not an interval", point.interval_s.text));
   }
   set_bound(job, point);
   return job;
@@ -278,8 +278,8 @@ FaultJob with_open_interval(FaultJob job) {
 std::vector<FaultInput> quorum_inputs() {
   return {{"step time", "s", 1, 10, "Llama of 1 to 8 billion parameters on L40S over TCP",
            Origin::assumed, 0},
-          {"time until the others go on", "s", 0.7, 9, "fast to plain quorum of arXiv:2602.00277",
-           Origin::published, 0}};
+          {"time until the other groups go on", "s", 0.7, 9,
+           "fast to plain quorum of arXiv:2602.00277", Origin::published, 0}};
 }
 
 }  // namespace windtunnel

@@ -115,7 +115,7 @@ std::string other_reading(const FaultPoint& point, const FaultJob& job, int thre
     const PredictedRange range = simulated_range(other, threads);
     return fmt::format(
         "actual intervals are not published; the authors assume the stated one on both sides, so "
-        "it is held; over {:g} .. {:g} s the range would be {:.3f} .. {:.3f}",
+        "it is used here; over {:g} .. {:g} s the range would be {:.3f} .. {:.3f}",
         other.inputs.back().low, other.inputs.back().high, range.low, range.high);
   }
   return "";
@@ -124,14 +124,15 @@ std::string other_reading(const FaultPoint& point, const FaultJob& job, int thre
 std::string note_of(const FaultJob& job, const std::vector<double>& middle) {
   if (job.sizes.size() > 1) {
     return fmt::format(
-        "mean of jobs of {} nodes, {:.3f}, and of {}, {:.3f}; in the middle of all ranges",
+        "mean of jobs with {} nodes, {:.3f}, and with {}, {:.3f}; all inputs in the middle of "
+        "their ranges",
         job.sizes[0], simulated_goodput(job.at(middle, job.sizes[0])), job.sizes[1],
         simulated_goodput(job.at(middle, job.sizes[1])));
   }
   if (job.most_cost_s > 0) {
     return fmt::format(
-        "only inputs that together cost at most {:.1f} min per interruption: what "
-        "the measured bound leaves, so this tests the accounting and is not blind",
+        "uses only inputs that together cost at most {:.1f} min per interruption, which is what "
+        "the measured bound leaves; so this tests the accounting and is not blind",
         job.most_cost_s / 60);
   }
   return "";
@@ -189,15 +190,15 @@ std::vector<FaultPrediction> mttf(const FaultPoint& point, const FaultContext& c
   if (means.empty()) throw Error("no mean time between failures is published");
   FaultPrediction result = mean_time(point, fitted_rate_per_node_s(means));
   result.note = fmt::format(
-      "one rate per node for all causes, fitted on {} rows, this one included", means.size());
+      "one rate per node for all causes, fitted on {} rows including this one", means.size());
   return {result};
 }
 
 std::vector<FaultPrediction> projected_mttf(const FaultPoint& point, const FaultContext&) {
   const StatedNumber* rate = point.other_inputs.with("r_f");
-  if (rate == nullptr) throw Error("the rate that is projected is not published");
+  if (rate == nullptr) throw Error("the projected rate is not published");
   FaultPrediction result = mean_time(point, rate->low / kDay_s);
-  result.note = "failures of the infrastructure alone, at the stated rate per node";
+  result.note = "only failures of the infrastructure, at the stated rate per node";
   return {result};
 }
 
@@ -220,7 +221,7 @@ std::vector<FaultPrediction> rate(const FaultPoint& point, const FaultContext& c
     const double half_h = 0.5 * std::pow(10, -static_cast<double>(digits));
     inputs = {{"observation length", "d", (count - 1) * (mean_h - half_h) / 24,
                (count + 1) * (mean_h + half_h) / 24,
-               "as many mean gaps, one less or more, of the stated mean as it is rounded",
+               "the number of mean gaps, plus or minus one, with the stated mean as it is rounded",
                Origin::published, -1}};
   }
   const FaultPredictor predict = [&](const std::vector<double>& values) {
@@ -260,8 +261,8 @@ std::vector<FaultPrediction> blocking_time(const FaultPoint& point, const FaultC
   result.measured *= seconds_per(measured.after);
   set_value(result, transfer_s(point));
   result.note =
-      "of the synchronous save, bytes / bandwidth; what the asynchronous one still blocks "
-      "is an input of the row";
+      "the synchronous save takes bytes / bandwidth; how long the asynchronous one still blocks is "
+      "an input of the row";
   set_inputs(result, {});
   return {result};
 }
@@ -295,7 +296,7 @@ std::vector<FaultPrediction> wasted_time(const FaultPoint& point, const FaultCon
   set_value(result, simulated_loss_per_failure_s(campaign) / 60);
   result.formula = {"GEMINI wasted time", gemini_wasted_s(save_s, save_s, save_s) / 60};
   result.baseline = {"half an interval", save_s / 2 / 60};
-  result.note = "failures so far apart that each is paid for alone";
+  result.note = "failures are so far apart that their costs do not overlap";
   set_inputs(result, {});
   return {result};
 }
@@ -313,7 +314,7 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
     // In "0.823 at 60 s; 0.302 at 15 s" each gap follows its share.
     if (i % 2 == 1 || i + 1 >= shares.size()) continue;
     const double gap_s = shares[i + 1].low * seconds_per(shares[i + 1].after);
-    if (!(gap_s > 0)) throw Error("failures are injected at no distance");
+    if (!(gap_s > 0)) throw Error("failures are injected without any distance");
     FaultPrediction result = named(point, shares[i]);
     result.name += fmt::format(" {:g} s", gap_s);
     std::vector<FaultInput> inputs = quorum_inputs();
@@ -338,7 +339,7 @@ std::vector<FaultPrediction> committed_steps(const FaultPoint& point, const Faul
     set_inputs(result, inputs);
     results.push_back(result);
   }
-  if (results.empty()) throw Error("which share belongs to which distance is not published");
+  if (results.empty()) throw Error("it is not published which share belongs to which distance");
   return results;
 }
 
@@ -359,7 +360,8 @@ constexpr std::array<Metric, 19> kMetrics = {{
     {"MTTF", mttf, nullptr},
     {"MTBF", mttf, nullptr},
     {"MTTI", mttf, nullptr},
-    {"daily failure rate", nullptr, "the stated rate is the measured value itself"},
+    {"daily failure rate", nullptr,
+     "the stated rate is the measured value itself, so nothing can be tested"},
     {"faults per 1000 node-days", rate, nullptr},
     {"rate", rate, nullptr},
     {"average wasted time per failure", wasted_time, nullptr},
@@ -384,19 +386,21 @@ std::vector<FaultPrediction> unnamed_metric(const FaultPoint& point, const Fault
     std::vector<std::string_view> known;
     for (const Metric& metric : kMetrics) known.push_back(metric.name);
     throw Error(
-        fmt::format("no model of the metric '{}'; there are models of {}; a share of the time that "
-                    "is useful, as 0.93, is predicted under any name",
+        fmt::format("there is no model of the metric '{}'; there are models of {}; a share of "
+                    "useful time, such as 0.93, is predicted under any name",
                     point.metric, fmt::join(known, ", ")));
   }
   std::vector<FaultPrediction> results;
   try {
     results = share_of_time(point, context);
   } catch (const Error& error) {
-    throw Error(fmt::format("no model of the metric '{}', and as a share of useful time: {}",
-                            point.metric, error.what()));
+    throw Error(
+        fmt::format("there is no model of the metric '{}', and as a share of useful time it cannot "
+                    "be predicted: {}",
+                    point.metric, error.what()));
   }
   for (FaultPrediction& result : results) {
-    result.note += fmt::format("{}'{}' is taken for the share of the time that is useful",
+    result.note += fmt::format("{}'{}' is assumed to be the share of useful time",
                                result.note.empty() ? "" : "; ", point.metric);
   }
   return results;

@@ -119,7 +119,7 @@ PredictedRange range_within(const std::vector<FaultInput>& inputs, const FaultPr
   Shares best;
   for (const FaultInput& input : inputs) best.push_back(input.effect > 0 ? 1 : 0);
   if (!allowed(values_at(inputs, best))) {
-    throw Error("no value of the unpublished inputs is consistent with the measured one");
+    throw Error("no values of the unpublished inputs are consistent with the measured value");
   }
   std::vector<Shares> points = points_of(inputs);
   const auto between = [&](const Shares& far, double share) {

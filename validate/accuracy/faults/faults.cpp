@@ -62,13 +62,13 @@ std::vector<FaultRate> rates_of(const std::vector<FaultPoint>& points) {
     }
     const StatedNumber* stated = point.other_inputs.with("r_f");
     if (point.metric == "projected MTTF" && stated != nullptr) {
-      add({"failures per node, infrastructure alone", stated->low * 1000, "per 1000 node-days",
+      add({"failures per node, only infrastructure", stated->low * 1000, "per 1000 node-days",
            "stated by " + point.name});
     }
     if (point.metric == "rate") {
       const auto means = published_means(points, point, "");
       if (const auto growth = fitted_growth(means)) {
-        add({"growth of the failures per node with the nodes", *growth, "(exponent)",
+        add({"growth of the failures per node with the number of nodes", *growth, "(exponent)",
              "fitted on " + rows_of(means)});
       }
     }

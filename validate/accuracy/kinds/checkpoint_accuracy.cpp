@@ -94,7 +94,7 @@ const WordsOfRow* words_of(const CheckpointRow& row, const std::vector<WordsOfRo
 SnapshotWriter writer_of(const CheckpointRow& row) {
   const WordsOfRow* named = words_of(row, checkpoint_words().writers, "");
   if (named == nullptr) {
-    throw Error(fmt::format("method '{}': no software of the library", row.method));
+    throw Error(fmt::format("method '{}': the library has no such software", row.method));
   }
   SnapshotWriter writer = usual_writer(find_named(snapshot_writers(), "writer", named->writer));
   const WordsOfRow* ranks = words_of(row, checkpoint_words().ranks, named->writer);
@@ -282,11 +282,10 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
     PredictedRow whole{.row = predict(row, told), .fitted = tells_bytes(row)};
     if (!row.bytes && row.event != CheckpointEvent::save_rate) {
       whole.family_note =
-          "bytes as saves of the run over slow storage tell them, which are fitted, else as its "
-          "parameters tell them, 4 of each, 12 with an optimizer";
+          "bytes are fitted on saves of the run over slow storage; otherwise 4 per parameter, 12 "
+          "with an optimizer";
     }
-    if (writes_alone(row))
-      whole.assumed = {"storage that is faster than the one process that writes"};
+    if (writes_alone(row)) whole.assumed = {"storage that is faster than a single writing process"};
     std::vector<PredictedRow> figures = {std::move(whole)};
     if (goes_on_behind(row)) figures.push_back({.row = predict_stall(row, told)});
     return figures;

@@ -87,7 +87,7 @@ std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
   const Job job = case_of_row(exchange_scenario(row)).job;
   const PassRounds rounds = BlockCoster(job).layer(job.model.block_of(job.model.layers - 1)).rounds;
   const auto round = std::ranges::find(rounds.forward, Category::ep, &InnerRound::category);
-  if (round == rounds.forward.end()) throw Error("nothing is sent: a rank has all experts");
+  if (round == rounds.forward.end()) throw Error("nothing is sent, because a rank has all experts");
   const InnerCollective& sent =
       row.operation == "dispatch" ? round->collectives.front() : round->collectives.back();
   const NodeSpec& node = job.cluster.node;
@@ -102,7 +102,8 @@ std::vector<PredictedRow> predict_exchange(const ExchangeRow& row) {
   figure.row.origin = sent.origin;
   figure.row.baselines = {{"bytes / specified bandwidth", sent.bytes / link_Bps}};
   if (!row.seconds) {
-    figure.family_note = "bandwidths are stated; a time is the model's bytes over them";
+    figure.family_note =
+        "bandwidths are stated; a time is the bytes of the model divided by the bandwidth";
   }
   return {figure};
 }

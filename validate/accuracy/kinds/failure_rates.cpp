@@ -58,7 +58,7 @@ ClassRates usual_rates(const NodeSpec& node, int nodes) {
 void add_count_interval(PredictedRow& rate, double expected) {
   using boost::math::policies::discrete_quantile, boost::math::policies::integer_round_up;
   using Whole = boost::math::policies::policy<discrete_quantile<integer_round_up>>;
-  if (!(expected > 0)) throw Error("no failure is expected in so short a time");
+  if (!(expected > 0)) throw Error("no failure is expected in such a short time");
   const boost::math::poisson_distribution<double, Whole> counts(expected);
   rate.row.low = rate.row.predicted * quantile(counts, 0.05) / expected;
   rate.row.high = rate.row.predicted * quantile(counts, 0.95) / expected;
@@ -103,10 +103,11 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
     add_cluster_interval(between);
     return {between};
   }
-  if (!row.events || !row.days) throw Error("the events behind the share are not stated");
+  if (!row.events || !row.days)
+    throw Error("the number of events from which the share was computed is not stated");
   if (!restarts_on_its_node(row.cause)) {
-    throw Error(
-        fmt::format("the usual classes do not tell '{}' from other faults of a node", row.cause));
+    throw Error(fmt::format("the usual classes do not distinguish '{}' from other faults of a node",
+                            row.cause));
   }
   PredictedRow faults =
       rate_of(row, "faults_per_day", *row.events / *row.days, rates.all() * kDay_s);
@@ -123,7 +124,7 @@ std::vector<PredictedRow> predict_rates(const RateRow& row) {
 MeasuredKind failure_kind() {
   return {"failures",
           "published rates of failures",
-          "published rates of failures, beside the rates that a plan assumes by itself",
+          "published rates of failures, compared with the rates that a plan assumes by default",
           {"events", "quantity", "cause", "value"},
           "gpus>1000",
           judge_with<RateRow, kRateColumns, predict_rates>};

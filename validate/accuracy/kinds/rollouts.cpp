@@ -47,7 +47,7 @@ constexpr auto kLoopColumns = std::to_array<RowField<LoopRow>>({
     {"ref_log_prob_s", &LoopRow::reference_s, {}, "s", 1e7},
     {"train_s", &LoopRow::training_s, {}, "s", 1e7},
     {"weight_sync_s", &LoopRow::transfer_s, {}, "s", 1e7},
-    {"batch_responses", &LoopRow::responses, {}, "of one that the batch counts", 1e3},
+    {"batch_responses", &LoopRow::responses, {}, "per sample that the batch counts", 1e3},
     {"log_prob_passes", &LoopRow::passes, {}, "", 10},
     {"note", &LoopRow::note},
 });
@@ -92,9 +92,9 @@ const Parameter& log_prob_step_s() {
       6.6e-3,
       10e-3,
       Origin::published,
-      "fitted, with Calibration::rollout_update as it is, on the two steps on policy of dense "
+      "fitted, with Calibration::rollout_update unchanged, on the two on-policy steps of dense "
       "models in bf16 by NeMo RL v0.5 (github.com/NVIDIA-NeMo/RL 9dbd9adc, "
-      "docs/about/performance-summary.md); each alone would ask for an end of the range",
+      "docs/about/performance-summary.md); each alone would need one end of the range",
       {{"rl_steps_2026.csv",
         "source~'NeMo RL v0.5' && policy~'On policy' && precision=='bf16' && "
         "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
@@ -205,7 +205,7 @@ double tokens_told(const LoopRow& row) {
 
 void check_is_stated(const LoopRow& row) {
   if (row.step_s == 0 && row.transfer_s > 0) {
-    throw Error("a transfer of weights alone, whose two layouts are not stated");
+    throw Error("only a transfer of weights, between layouts that are not stated");
   }
   if (row.step_s == 0) throw Error("the time of a step is not stated");
   for (const int stated : {row.gpus, row.samples, row.batch, row.longest}) {
@@ -219,7 +219,7 @@ void check_is_stated(const LoopRow& row) {
 std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   check_is_stated(row);
   std::vector<std::string> assumed = {fmt::format(
-      "prompts of {} tokens, outputs log-normal with a sigma of {} at most", kPrompt, kSigma)};
+      "prompts of {} tokens; log-normal outputs with a sigma of at most {}", kPrompt, kSigma)};
   if (has_engines_apart(row) && row.engine_gpus == 0) {
     assumed.emplace_back("engines have half of the GPUs");
   }
@@ -227,7 +227,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
   const bool unknown = !row.tokens && !told;
   if (told) {
     assumed.emplace_back(
-        "samples as long as train_s tells, so that only what a step takes beside its update is "
+        "length of samples derived from train_s, so that only the step without its update is "
         "predicted");
   }
   if (unknown) assumed.emplace_back("samples of 1,000 to 5,000 tokens");
@@ -255,7 +255,7 @@ std::vector<PredictedRow> predict_loop(const LoopRow& row) {
     figures.back().assumed = assumed;
   };
   add("step_s", row.step_s, &RolloutReport::period_s);
-  figures.back().row.baselines = {{"tokens at fixed rates", rule_s}};
+  figures.back().row.baselines = {{"tokens at constant rates", rule_s}};
   // With separate engines these phases are only the trainer's waits.
   if (has_engines_apart(row)) return figures;
   add("generation_s", row.generation_s, &RolloutReport::generation_s);

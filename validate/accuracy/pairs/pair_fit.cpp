@@ -318,9 +318,10 @@ PairVariation fit_pair_variation(const PairMachine& machine) {
   variation.node_gpus = machine.node_gpus();
   const auto whole = curves.find({CollectiveKind::all_to_all, variation.node_gpus});
   if (whole == curves.end()) {
-    throw Error(fmt::format(
-        "{}: no all-to-all of {} GPUs per node at 2^k bytes with odd k: leaves are found in them",
-        machine.name, variation.node_gpus));
+    throw Error(
+        fmt::format("{}: there is no all-to-all of {} GPUs per node at 2^k bytes with odd k, from "
+                    "which leaves are found",
+                    machine.name, variation.node_gpus));
   }
   variation.leaf = find_leaves(machine, whole->second);
   variation.leaves = *std::ranges::max_element(variation.leaf) + 1;

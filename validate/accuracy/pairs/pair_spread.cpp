@@ -114,13 +114,13 @@ PairSpread validate_pairs(const CollectiveRows& rows) {
   }
   if (spread.machines.empty() && !spread.skipped.empty()) {
     const SkippedRow& first = spread.skipped.front();
-    throw Error(fmt::format("{}: {}; {} rows were left out, and no other row is of a pair of nodes",
+    throw Error(fmt::format("{}: {}; {} rows were ignored, and no other row is of a pair of nodes",
                             first.id, first.reason, spread.skipped.size()));
   }
   if (spread.machines.empty()) {
     throw Error(rows.path +
-                ": no pairs of nodes; their names are the last two parts of a log's name, as in "
-                "\"nccl_N2_G8_node-1_node-2.log\"");
+                ": there are no pairs of nodes; the names of the two nodes must be the last parts "
+                "of a log's name, as in \"nccl_N2_G8_node-1_node-2.log\"");
   }
   return spread;
 }

@@ -84,8 +84,8 @@ const ClearLevel& PairVariation::level(CollectiveKind kind, int gpus_per_node) c
   for (const ClearLevel& one : levels) {
     if (one.kind == kind && one.gpus_per_node == gpus_per_node) return one;
   }
-  throw Error(fmt::format("no {} of {} GPUs per node at a size that is fitted on", to_string(kind),
-                          gpus_per_node));
+  throw Error(fmt::format("there is no {} of {} GPUs per node at a size used in the fit",
+                          to_string(kind), gpus_per_node));
 }
 
 double late_bytes(double bytes) {

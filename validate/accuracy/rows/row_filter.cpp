@@ -126,8 +126,9 @@ class RowFilterParser {
                         node.compare == Operator::greater_equal;
     for (const RowFilter::Operand* operand : {&node.left, &node.right}) {
       if (orders && !operand->is_column && !number_of(operand->text)) {
-        fail_at(filter_.name_, text(), operand->at,
-                fmt::format("'{}' is not a number, and '<' and '>' order numbers", operand->text));
+        fail_at(
+            filter_.name_, text(), operand->at,
+            fmt::format("'{}' is not a number, but '<' and '>' compare numbers", operand->text));
       }
     }
     return add(std::move(node));
@@ -203,7 +204,7 @@ void RowFilter::check(const CsvTable& table) const {
     for (const Operand* operand : {&node.left, &node.right}) {
       if (!operand->is_column || table.has(operand->text)) continue;
       std::string what = unknown_name("column", operand->text, table.header());
-      if (operand == &node.right) what += "; a text stands in quotes";
+      if (operand == &node.right) what += "; text must be in quotes";
       fail_at(name_, text_, operand->at, what);
     }
   }

@@ -55,7 +55,7 @@ Adapter stated_adapter(const TransformerSpec& model, double trained) {
     }
   }
   throw Error(
-      fmt::format("{:.0f} trained parameters are those of no low-rank adapter on model '{}'",
+      fmt::format("{:.0f} trained parameters do not match any low-rank adapter of model '{}'",
                   trained, model.name));
 }
 

@@ -35,10 +35,9 @@ void keep_kind(const std::string& path, const std::string& gpu, FitInput& input)
   if (gpu.empty() && kinds.size() > 1) {
     std::vector<std::string> found;
     for (const auto& [kind, count] : kinds) found.push_back(fmt::format("{} ({})", kind, count));
-    throw Error(Location{path},
-                fmt::format("rows of {} GPU kinds: {}; a calibration is one kind's: choose with "
-                            "--gpu or --where",
-                            kinds.size(), fmt::join(found, ", ")));
+    throw Error(Location{path}, fmt::format("there are rows of {} kinds of GPUs: {}; a calibration "
+                                            "is for one kind: choose it with --gpu or --where",
+                                            kinds.size(), fmt::join(found, ", ")));
   }
   if (!gpu.empty()) {
     const size_t before = input.rows.size();
@@ -53,7 +52,7 @@ void keep_kind(const std::string& path, const std::string& gpu, FitInput& input)
   for (const auto& [kind, count] : kinds) found.push_back(kind);
   std::string why = "no row is selected";
   if (!found.empty()) {
-    why = fmt::format("no row of GPU kind {}; found: {}", gpu, fmt::join(found, ", "));
+    why = fmt::format("there is no row of GPU kind {}; found: {}", gpu, fmt::join(found, ", "));
   } else if (!input.unusable.empty()) {
     const UnusableRow& first = input.unusable.front();
     why = fmt::format("none of {} selected rows can be used; {}: {}", input.unusable.size(),

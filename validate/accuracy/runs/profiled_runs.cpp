@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr const char* kBubblesAlone = "published bubble rates alone";
+constexpr const char* kBubblesAlone = "only published bubble rates";
 constexpr double kClearlyFaster = 1.03;
 
 // The profile for predicting a run, and its file.
@@ -45,8 +45,8 @@ Found nearest_profile(const TrainingRun& run, const Job& job,
     }
   }
   if (best.profile == nullptr) {
-    throw Error(
-        fmt::format("no profile of model '{}' on {} stages", run.parameters, job.layout.pp));
+    throw Error(fmt::format("there is no profile of model '{}' on {} stages", run.parameters,
+                            job.layout.pp));
   }
   return best;
 }
@@ -86,8 +86,8 @@ struct PairCount {
 
   std::string text() const {
     return fmt::format(
-        "the faster of two is told in {} of {} pairs that differ by more than {:.0f} % ({}: {} of "
-        "{})",
+        "the faster of two is predicted correctly in {} of {} pairs that differ by more than "
+        "{:.0f} % ({}: {} of {})",
         right, pairs, 100 * (kClearlyFaster - 1), kBubblesAlone, right_by_rates, with_rates);
   }
 };

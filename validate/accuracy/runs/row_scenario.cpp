@@ -157,8 +157,8 @@ class RowScenario {
     const std::string& name = job_.calibration.name;
     const auto& all = library_calibrations();
     if (std::ranges::count(all, name, &Calibration::name) > 0) return name;
-    throw Error(fmt::format("{}: calibration '{}' stands in no library, so no scenario names it",
-                            run_.id, name));
+    throw Error(fmt::format(
+        "{}: calibration '{}' is not in the library, so no scenario can name it", run_.id, name));
   }
 
   const TrainingRun& run_;

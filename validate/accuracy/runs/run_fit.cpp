@@ -82,7 +82,7 @@ std::vector<FreeAxis> free_axes(const Calibration& prior, const FitOptions& opti
     if (parameter.low < parameter.high || options.flat_prior) {
       axes.push_back(axis_of(field, parameter));
     } else if (!only.empty()) {
-      throw Error(fmt::format("{} has no interval in calibration {}: it cannot be fitted",
+      throw Error(fmt::format("{} has no interval in calibration {}, so it cannot be fitted",
                               field.name, prior.name));
     }
   }
@@ -225,7 +225,7 @@ std::vector<FitRow> usable_rows(const std::vector<FitRow>& rows, const Calibrati
     }
   }
   if (usable.empty()) {
-    throw Error(rows.empty() ? std::string("there are no rows to fit on")
+    throw Error(rows.empty() ? std::string("there are no rows for the fit")
                              : fmt::format("none of the {} rows can be used; {}: {}", rows.size(),
                                            unusable.front().id, unusable.front().reason));
   }
@@ -347,7 +347,7 @@ void estimate_memory_error(const std::vector<FitRow>& rows, const Calibration& p
   memory_error = unseen_error(
       memory_error, error, count_of(numbered(stated, model_of)),
       {origin,
-       fmt::format("models, none of them fitted on, {} rows that state memory", stated.size())});
+       fmt::format("models not used in the fit, {} rows that state memory", stated.size())});
 }
 
 // ---- The result.
@@ -370,7 +370,7 @@ Parameter fitted_parameter(const FreeAxis& axis, const Parameter& prior, const N
   const bool rows_decide = sd * sd <= normal.sd * normal.sd / 2;
   fitted.origin = rows_decide ? rows_say.origin : prior.origin;
   fitted.source = rows_decide ? rows_say.source
-                              : fmt::format("{}; these tell less than the prior: {}",
+                              : fmt::format("{}; on these the data say less than the prior: {}",
                                             rows_say.source, prior.source);
   if (std::isfinite(normal.sd)) fitted.fitted_on = prior.fitted_on;
   if (rows != FittedOn{}) fitted.fitted_on.push_back(rows);

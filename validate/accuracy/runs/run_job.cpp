@@ -61,14 +61,14 @@ class Mapper {
  private:
   void refuse_what_rows_do_not_describe() const {
     if (contains_text(run_.model, "grpo")) {
-      throw Error("a step of GRPO writes samples first, and the row does not describe them");
+      throw Error("a step of GRPO first generates samples, which the row does not describe");
     }
     if (contains_text(run_.note, "unpacked samples")) {
-      throw Error("its samples are not packed, and the row does not say how long they are");
+      throw Error("its samples are not packed, but the row does not state their lengths");
     }
     for (const char* words : {"multimodal", "mimo_vlm", "llava"}) {
       if (contains_text(run_.model, words)) {
-        throw Error("the row states a language model and not the encoder of images beside it");
+        throw Error("the row states the language model, but not its image encoder");
       }
     }
   }
@@ -128,8 +128,7 @@ class Mapper {
     model.name = run_.model;
     if (known == nullptr && !run_.hidden) {
       throw Error(
-          fmt::format("the row does not state the dimensions of '{}', and the library has "
-                      "no such model",
+          fmt::format("the row does not state the dimensions of '{}', which is not in the library",
                       run_.model));
     }
     model.hidden = run_.hidden.value_or(model.hidden);
@@ -322,7 +321,7 @@ class Mapper {
     const auto [end, fault] = std::from_chars(share.data(), share.data() + share.size(), number);
     const bool whole = fault == std::errc() && end == share.data() + share.size();
     if (!whole || !(number >= 0 && number <= 1)) {
-      throw Error(fmt::format("offload_share is '{}'; it is a share, from 0 to 1", share));
+      throw Error(fmt::format("offload_share is '{}'; it must be from 0 to 1", share));
     }
     if (number == 0) return;
     auto offload = std::make_shared<Offload>();
@@ -340,7 +339,7 @@ class Mapper {
         contains_text(text, "interleaved") || (job_.layout.pp == 1 && contains_text(text, "1F1B"));
     if (plain) return;
     const std::optional<PrintedSchedule> printed = printed_schedule(text);
-    if (!printed) throw Error(fmt::format("schedule '{}' is not one of this build", text));
+    if (!printed) throw Error(fmt::format("schedule '{}' is unknown in this build", text));
     job_.schedule.name = printed->name;
     job_.software.post_validation = printed->post_validation;
     job_.schedule.slices = printed->slices;

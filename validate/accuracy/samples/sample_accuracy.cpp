@@ -49,7 +49,7 @@ ValidationRow row_of(const Sample& sample, const KernelLaws& laws) {
   row.origin = Origin::measured;
   row.label = to_text(sample.work);
   const double rate = copy_rate(laws);
-  if (rate > 0) row.baselines["bytes at a copy's rate"] = bytes_moved(sample.work) / rate;
+  if (rate > 0) row.baselines["bytes at the rate of a copy"] = bytes_moved(sample.work) / rate;
   return row;
 }
 
@@ -168,13 +168,13 @@ Parameter by_nature(double value, const char* reason) {
 }
 
 void add_cpu(Calibration& calibration) {
-  const char* const whole = "of a CPU: what a call takes by itself is in its measured law";
+  const char* const whole = "on a CPU the overhead of a call is part of its measured law";
   calibration.kernel_launch_s = by_nature(0, whole);
   calibration.memory_half_bytes = by_nature(0, whole);
   calibration.host_launch_s = by_nature(0, "the host is the device");
   calibration.host_contention = by_nature(0, "the host is the device");
   calibration.kernel_alone = calibration.kernel_sustained =
-      by_nature(1, "measured as long as a step takes");
+      by_nature(1, "measured over the length of a step");
   calibration.overlap_slowdown = by_nature(1, "a core computes nothing while it sends");
   calibration.optimizer_bytes =
       by_nature(28, "Adam in fp32: gradient read, weight and two moments read and written");

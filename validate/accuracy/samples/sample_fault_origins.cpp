@@ -51,7 +51,7 @@ Blames mixed(const std::map<std::string, std::vector<const Sample*>>& groups,
     names.push_back(group->first);
     blame.rows.insert(blame.rows.end(), group->second.begin(), group->second.end());
   }
-  blame.what = fmt::format("{} rows of {} '{}' beside {} of '{}'", blame.rows.size(), noun,
+  blame.what = fmt::format("there are {} rows of {} '{}' and {} of '{}'", blame.rows.size(), noun,
                            fmt::join(names, "', '"), largest->second.size(), largest->first);
   return {blame};
 }
@@ -138,8 +138,8 @@ Blames wrong_device(const SampleEvidence& evidence) {
     found = sample->device;
   }
   if (blame.rows.empty()) return {};
-  blame.what = fmt::format("{} rows of '{}' where '{}' was expected", blame.rows.size(), found,
-                           known.device.empty() ? known.spec->name : known.device);
+  blame.what = fmt::format("there are {} rows of '{}', but '{}' was expected", blame.rows.size(),
+                           found, known.device.empty() ? known.spec->name : known.device);
   return {blame};
 }
 
@@ -155,7 +155,7 @@ Blames stale_driver(const SampleEvidence& evidence) {
     if (sample->driver != driver) blame.rows.push_back(sample);
   }
   if (blame.rows.empty()) return {};
-  blame.what = fmt::format("measured with driver {}, the device has {} now",
+  blame.what = fmt::format("measured with driver {}, but the device has {} now",
                            blame.rows.front()->driver, driver);
   return {blame};
 }
@@ -201,8 +201,8 @@ Blames too_few_points(const SampleEvidence& evidence) {
     // Rows that are only to be judged are not fitted on.
     if (sizes.empty() || (sizes.size() >= kLeastSizes && most >= kLeastRange * least)) continue;
     blame.what = fmt::format(
-        "{}: {} sizes, the largest {:.3g} times the smallest; expected {} over "
-        "a range of {:g}",
+        "{}: there are {} sizes, the largest {:.3g} times the smallest; expected {} over a range "
+        "of {:g}",
         series.key, sizes.size(), most / least, kLeastSizes, kLeastRange);
     blames.push_back(std::move(blame));
   }
@@ -225,24 +225,24 @@ Blames duplicated_rows(const SampleEvidence& evidence) {
     if (of.empty()) of = found->second->id;
   }
   if (blame.rows.empty()) return {};
-  blame.what =
-      fmt::format("{} rows repeat figures of others; the first is as {}", blame.rows.size(), of);
+  blame.what = fmt::format("{} rows repeat figures of other rows; the first repeats {}",
+                           blame.rows.size(), of);
   return {blame};
 }
 
 Blames throttled(const SampleEvidence& evidence) {
   Blame blame{held_back_rows(evidence), ""};
   if (blame.rows.empty() || !many(blame.rows, evidence)) return {};
-  blame.what =
-      fmt::format("{} of {} rows at a held-back clock", blame.rows.size(), evidence.samples.size());
+  blame.what = fmt::format("{} of {} rows were measured at a reduced clock", blame.rows.size(),
+                           evidence.samples.size());
   return {blame};
 }
 
 Blames tainted_rows(const SampleEvidence& evidence) {
   Blame blame{held_back_rows(evidence), ""};
   if (blame.rows.empty()) return {};
-  blame.what =
-      fmt::format("{} of {} rows at a held-back clock", blame.rows.size(), evidence.samples.size());
+  blame.what = fmt::format("{} of {} rows were measured at a reduced clock", blame.rows.size(),
+                           evidence.samples.size());
   return {blame};
 }
 
@@ -252,8 +252,8 @@ Blames disturbed(const SampleEvidence& evidence) {
     if (sample->disturbed > 0) blame.rows.push_back(sample);
   }
   if (blame.rows.empty()) return {};
-  blame.what =
-      fmt::format("others were beside {} of {} rows", blame.rows.size(), evidence.samples.size());
+  blame.what = fmt::format("other work ran on the device during {} of {} rows", blame.rows.size(),
+                           evidence.samples.size());
   return {blame};
 }
 
@@ -267,8 +267,7 @@ Blames unsure(const SampleEvidence& evidence) {
   }
   if (blame.rows.empty()) return {};
   blame.what = fmt::format(
-      "{} of {} rows have an interval of {:.0f} % and more on either "
-      "side, or fewer than {} timings",
+      "{} of {} rows have an interval of {:.0f} % or more on either side, or fewer than {} timings",
       blame.rows.size(), evidence.samples.size(), 100 * kWidest, kLeastRepeats);
   return {blame};
 }

@@ -140,7 +140,7 @@ void against_the_clock(const SampleEvidence& evidence, Slips& slips) {
     const double took_s = last_s - first_s;
     if (took_s > 0 && least_s > took_s) {
       slips.push_back({SlipKind::units,
-                       {run, fmt::format("timings of {:.3g} s at least in a run of {:.3g} s",
+                       {run, fmt::format("timings add up to at least {:.3g} s in a run of {:.3g} s",
                                          least_s, took_s)}});
     }
     run.clear();
@@ -164,8 +164,7 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
     if (!slow && !fast) continue;
     slips.push_back(
         {SlipKind::units,
-         {rows_of(series), fmt::format("{}: {:.3g} GB/s at {:.3g} MB, which no machine "
-                                       "does",
+         {rows_of(series), fmt::format("{}: {:.3g} GB/s at {:.3g} MB, which no machine reaches",
                                        series.key, rate_Bps * 1e-9, largest.bytes * 1e-6)}});
   }
 }
@@ -267,7 +266,7 @@ void against_earlier(const SampleEvidence& evidence, Slips& slips) {
 using Strays = std::vector<const SizedSample*>;
 
 std::string expected_text(const SizedSample& point) {
-  return fmt::format("{} takes {:.3g} times what its other sizes make expect",
+  return fmt::format("{} takes {:.3g} times as long as its other sizes suggest",
                      to_text(point.sample->work), std::exp(point.residual));
 }
 
@@ -391,10 +390,10 @@ Blames below_specification(const SampleEvidence& evidence) {
   Blames blames;
   for (const OffSpec& off : off_spec(evidence)) {
     if (off.ratio > 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
-    blames.push_back({rows_of(*off.series),
-                      fmt::format("{}, {:.3g} times that: a unit is wrong, or the device is "
-                                  "shared, held back or another one",
-                                  off.what, 1 / off.ratio)});
+    blames.push_back(
+        {rows_of(*off.series), fmt::format("{}, {:.3g} times that: a unit is wrong, or the device "
+                                           "is shared, throttled or a different one",
+                                           off.what, 1 / off.ratio)});
   }
   return blames;
 }
@@ -409,8 +408,8 @@ Blames above_specification(const SampleEvidence& evidence) {
   for (const OffSpec& off : off_spec(evidence)) {
     if (off.ratio < 1 || slip_kind(off.ratio) != SlipKind::neither) continue;
     const std::string what = fmt::format(
-        "{}, {:.3g} times less: a unit is wrong, or works were not waited for, or the "
-        "device is another one",
+        "{}, {:.3g} times less: a unit is wrong, the timing did not wait for the work, or the "
+        "device is a different one",
         off.what, off.ratio);
     for (const Sample* row : rows_of(*off.series)) above.push_back({row, off.ratio, what});
   }

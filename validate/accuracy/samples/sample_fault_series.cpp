@@ -146,8 +146,8 @@ std::optional<Blame> negative_start(const KernelSeries& series) {
     return std::nullopt;
   }
   return Blame{{first.sample},
-               fmt::format("{}: {:.3g} us at no size; the smallest work is {:.3g} times as fast "
-                           "per byte as the next ones",
+               fmt::format("{}: extrapolated to size zero the time is {:.3g} us; the smallest work "
+                           "is {:.3g} times as fast per byte as the next ones",
                            series.key, 1e6 * start.seconds, faster)};
 }
 
@@ -221,10 +221,10 @@ std::optional<Blame> trend(const std::vector<TimedResidual>& bins) {
   if (std::abs(deviations) < kRareTrend || std::abs(all) < std::log(kDriftMatters)) {
     return std::nullopt;
   }
-  return Blame{{},
-               fmt::format("works take {:.3g} times as long at the end of the run as at its "
-                           "start",
-                           std::exp(all))};
+  return Blame{
+      {},
+      fmt::format("kernels take {:.3g} times as long at the end of the run as at its start",
+                  std::exp(all))};
 }
 
 // Compares the run's first work with its repetition at the end: blamed if they differ by more than
@@ -296,8 +296,8 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
   const double spread = normal_spread(sizes);
   if (spread < kLawMisses * claimed && runs_of_signs(residuals) > kRareRuns) return std::nullopt;
   return Blame{rows_of(series),
-               fmt::format("{}: rows lie {:.3g} % from the law, which claims {:.3g} %", series.key,
-                           100 * spread, 100 * claimed)};
+               fmt::format("{}: rows differ by {:.3g} % from the law, which claims {:.3g} %",
+                           series.key, 100 * spread, 100 * claimed)};
 }
 
 // The standard error of the median of values that deviate by at least `noise`.
@@ -330,10 +330,11 @@ Blames non_monotone(const SampleEvidence& evidence) {
     if (series.product) continue;
     const double fall = largest_fall(series, evidence.noise);
     if (fall < std::log(kFalls)) continue;
-    blames.push_back({rows_of(series),
-                      fmt::format("{}: over several sizes, works {:.3g} times as fast as smaller "
-                                  "ones",
-                                  series.key, std::exp(fall))});
+    blames.push_back(
+        {rows_of(series),
+         fmt::format(
+             "{}: over several sizes, larger works are {:.3g} times as fast as smaller ones",
+             series.key, std::exp(fall))});
   }
   return blames;
 }
@@ -362,7 +363,7 @@ Blames outliers(const SampleEvidence& evidence) {
       const double deviations = is_out_of_order(series, i) ? kDeviationsOutOfOrder : kDeviations;
       if (std::abs(point.residual) < std::max(strays, deviations * noise)) continue;
       blames.push_back({{point.sample},
-                        fmt::format("{} takes {:.3g} times what its other sizes make expect",
+                        fmt::format("{} takes {:.3g} times as long as its other sizes suggest",
                                     to_text(point.sample->work), std::exp(point.residual))});
     }
   }
@@ -386,8 +387,9 @@ Blames cold_faster(const SampleEvidence& evidence) {
   if (logs.size() < kLeastPairs) return {};
   const double sure = kSurelyFaster * error_of_middle(logs, evidence.noise);
   if (median(logs) > -std::max(std::log(kColdFaster), sure)) return {};
-  blame.what = fmt::format("the middle one of {} works takes {:.3g} times as long cold as warm",
-                           logs.size(), std::exp(median(logs)));
+  blame.what = fmt::format(
+      "the median of {} works takes {:.3g} times as long with cold caches as with warm ones",
+      logs.size(), std::exp(median(logs)));
   return {blame};
 }
 

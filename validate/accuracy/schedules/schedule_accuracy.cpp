@@ -116,7 +116,7 @@ ValidationRow make_row(const CsvTable& table, size_t row, const std::string& fam
 
 constexpr std::string_view kBubblePrefix = "bubble_";
 constexpr std::string_view kBubbleRate = "bubble_rate";
-constexpr const char* kLessMessages = "replay less p message times";
+constexpr const char* kLessMessages = "replay, minus p message times";
 
 // The paper's models (table 3).
 struct PublishedModel {
@@ -164,7 +164,7 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
                                           ? std::optional(table.integer(row, table.column("v")))
                                       : model ? model->chunks(at.ranks)
                                               : std::nullopt;
-    if (!chunks) return skip(fmt::format("chunks per rank of model '{}' are not known", name));
+    if (!chunks) return skip(fmt::format("the chunks per rank of model '{}' are unknown", name));
     at.chunks = *chunks;
   }
   ScheduleEvaluation evaluation;
@@ -177,7 +177,7 @@ void validate_rate(const CsvTable& table, size_t row, size_t column, PipelineCas
   ValidationRow result = make_row(table, row, at.schedule, std::string(kBubbleRate), *measured,
                                   evaluation.bubble_longest_stage_rate());
   const double bubble_s = closed_form(at).bubble_s;
-  result.baselines["closed formula, no messages"] = bubble_s / (work_s + bubble_s);
+  result.baselines["closed formula without messages"] = bubble_s / (work_s + bubble_s);
   if (interleaved) {
     result.baselines[kLessMessages] =
         1 - work_s / (evaluation.longest_stage_s - at.ranks * at.message_s);
@@ -285,7 +285,7 @@ void validate_executor_row(const CsvTable& table, size_t row, const PipelineCase
   const auto add = [&](const char* metric, double predicted, double baseline) {
     ValidationRow result =
         make_row(table, row, family, metric, table.number(row, table.column(metric)), predicted);
-    result.baselines["closed formula, no messages"] = baseline;
+    result.baselines["closed formula without messages"] = baseline;
     report.rows.push_back(std::move(result));
   };
   add("makespan", evaluation.makespan_s, closed_s);
@@ -363,8 +363,8 @@ void validate_file(const std::string& csv_path, ValidationReport& report) {
     validate_rates(table, report);
   } else {
     throw Error({csv_path, 1, 1},
-                "neither a table of bubble rates (columns bubble_<schedule>) nor of schedule "
-                "results (column makespan)");
+                "this is neither a table of bubble rates (columns bubble_<schedule>) nor one of "
+                "schedule results (column makespan)");
   }
 }
 
@@ -378,7 +378,7 @@ ValidationReport validate_schedules(const std::vector<std::string>& csv_paths) {
         return row.baselines.contains(kLessMessages);
       })) {
     notes["interleaved-1f1b"] = fmt::format(
-        "the published rates count p message times fewer than a replay of every message; see the "
+        "the published rates contain p message times fewer than a replay of every message; see the "
         "baseline '{}'",
         kLessMessages);
   }

@@ -52,7 +52,7 @@ template <typename Function>
 void Nccl::find(const char* name, Function& function) {
   function = reinterpret_cast<Function>(dlsym(library, name));
   if (function == nullptr && fault.empty()) {
-    fault = fmt::format("libnccl.so.2 has no function {}: it is too old", name);
+    fault = fmt::format("libnccl.so.2 is too old: it has no function {}", name);
   }
 }
 
@@ -63,8 +63,8 @@ void Nccl::open() {
     if (library != nullptr) return;
     if (fault.empty()) fault = dlerror();
   }
-  fault =
-      fmt::format("no NCCL ({}); install libnccl2, or name its folder in LD_LIBRARY_PATH", fault);
+  fault = fmt::format(
+      "NCCL was not found ({}); install libnccl2, or add its folder to LD_LIBRARY_PATH", fault);
 }
 
 Nccl::Nccl() {

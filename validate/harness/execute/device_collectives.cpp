@@ -63,8 +63,9 @@ void check_device_collectives(const Plan& plan) {
     if (!first_calls) first_calls = calls;
     if (one_order && calls == *first_calls) continue;
     throw Error(
-        "--nccl: collectives of all ranks are on several streams, by priority, or not in one order "
-        "for all ranks, and ranks could call them in different orders; leave --nccl out");
+        "--nccl: collectives of all ranks are on several streams, ordered by priority, or not in "
+        "the same order on all ranks, so ranks could call them in different orders; leave --nccl "
+        "out");
   }
 }
 

@@ -220,8 +220,8 @@ class PlanExecution {
 
 PlanRun execute_plan(const Plan& plan, const Cluster& cluster, const ExecuteOptions& options) {
   if (plan.ranks > kMostExecutedRanks) {
-    throw Error(fmt::format("{} ranks; {} at most are executed, a process each", plan.ranks,
-                            kMostExecutedRanks));
+    throw Error(fmt::format("there are {} ranks, but at most {} can be executed, one process each",
+                            plan.ranks, kMostExecutedRanks));
   }
   if (options.nccl) {
     CHECK(!options.testbed, "NCCL finds its own network");

@@ -78,7 +78,7 @@ class ForkedRun {
     for (std::size_t i = 0; i < watched_.size(); ++i) {
       const pid_t process = fork_child();
       if (process < 0) {
-        throw Error(fmt::format("no process for {} {} of {}: {}; take fewer", noun_, i,
+        throw Error(fmt::format("cannot start a process for {} {} of {}: {}; take fewer", noun_, i,
                                 watched_.size(), std::strerror(errno)),
                     ExitCode::failed);
       }
@@ -159,11 +159,11 @@ class ForkedRun {
     if (std::chrono::duration<double>(each.silence).count() >= rules_.silence_s) {
       if (!here) return Fault{fmt::format("{} did not come", name(i))};
       return Fault{
-          fmt::format("{} has stopped: no sign of it for {:.1f} s", name(i), rules_.silence_s)};
+          fmt::format("{} has stopped: it gave no sign for {:.1f} s", name(i), rules_.silence_s)};
     }
     if (here || std::chrono::duration<double>(now - began_).count() < rules_.setup_s) return {};
-    return Fault{
-        fmt::format("{} did not come: it still sets up after {:.4g} s", name(i), rules_.setup_s)};
+    return Fault{fmt::format("{} is not ready: it is still setting up after {:.4g} s", name(i),
+                             rules_.setup_s)};
   }
 
   // Reports that no process makes progress although none sleeps.
@@ -181,7 +181,7 @@ class ForkedRun {
     }
     const std::int64_t still_ns = now_ns - std::max(got_on_ns_, rest_until_ns);
     if (static_cast<double>(still_ns) * 1e-9 < rules_.standstill_s) return {};
-    return fmt::format("nothing has got on for {:.1f} s: {}", rules_.standstill_s,
+    return fmt::format("no rank has made progress for {:.1f} s: {}", rules_.standstill_s,
                        rules_.where ? rules_.where() : "nobody says why");
   }
 
@@ -220,8 +220,9 @@ SharedMemory::SharedMemory(std::size_t size_bytes) : size_bytes_(size_bytes) {
   void* const at =
       mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED) {
-    throw Error(fmt::format("no {} bytes of shared memory: {}", size_bytes, std::strerror(errno)),
-                ExitCode::failed);
+    throw Error(
+        fmt::format("cannot get {} bytes of shared memory: {}", size_bytes, std::strerror(errno)),
+        ExitCode::failed);
   }
   data_ = static_cast<std::byte*>(at);
 }

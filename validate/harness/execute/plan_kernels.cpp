@@ -43,9 +43,9 @@ void check_room(DeviceKind kind, int ranks) {
   if (kind == DeviceKind::cpu) {
     if (ranks <= usable_cores()) return;
     throw Error(
-        fmt::format("{} ranks would compute at once on the {} cores that this process may "
-                    "use; make the scenario smaller (--set cluster.nodes=..., layout.dp), "
-                    "or leave --kernels out, and computations are waits",
+        fmt::format("{} ranks would compute at once on the {} cores that this process may use; "
+                    "make the scenario smaller (--set cluster.nodes=..., layout.dp), or leave "
+                    "--kernels out, so that waits replace computations",
                     ranks, usable_cores()));
   }
   const UsableDevices usable = usable_devices(kind);

@@ -150,7 +150,7 @@ void RankRun::run_on_numbers(const CollectiveWork& work, CollectiveForm form, Ta
   const bool right =
       runs_on_device(work) ? setup_.device->run(numbers) : run_on_tcp(numbers, work, t);
   if (right) return;
-  throw Error(fmt::format("collective '{}' ends with other numbers than it should", task(t).name),
+  throw Error(fmt::format("the result of collective '{}' is wrong", task(t).name),
               ExitCode::failed);
 }
 

@@ -56,8 +56,9 @@ class Variables {
     const auto [end, fault] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (fault != std::errc() || end != value.data() + value.size() || number < low ||
         number > high) {
-      throw Error(fmt::format("{} is '{}' in the environment; expected a whole number of {} to {}",
-                              name, value, low, high));
+      throw Error(
+          fmt::format("{} is '{}' in the environment; expected a whole number from {} to {}", name,
+                      value, low, high));
     }
     return number;
   }
@@ -110,8 +111,8 @@ Address parsed_address(const std::string& text, const char* what) {
             address.port <= kLastPort;
   }
   if (!valid) {
-    throw Error(fmt::format("{}: '{}' is no address; expected HOST or HOST:PORT, as in node1:29500",
-                            what, text));
+    throw Error(fmt::format(
+        "{}: '{}' is not an address; expected HOST or HOST:PORT, as in node1:29500", what, text));
   }
   return address;
 }
@@ -151,8 +152,8 @@ std::optional<RankPlace> launched_place(const Environment& environment,
   if (launcher == nullptr) {
     if (coordinator.empty()) return std::nullopt;
     throw Error(
-        "--coordinator: no launcher started this process; mpirun, srun and torchrun are known, or "
-        "set RANK and WORLD_SIZE for each");
+        "--coordinator: no launcher started this process; use mpirun, srun or torchrun, or set "
+        "RANK and WORLD_SIZE for each process");
   }
   constexpr int kMostRanks = 1 << 20;
   RankPlace place;

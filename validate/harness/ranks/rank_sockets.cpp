@@ -126,7 +126,7 @@ MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context
     auto fault = connect(context, socket, {meeting.listeners[other]}, meeting.until);
     if (!fault) fault = write_value(socket, hello);
     if (fault) {
-      throw Error(fmt::format("no connection to rank {}: {}", other, fault.message()),
+      throw Error(fmt::format("cannot connect to rank {}: {}", other, fault.message()),
                   ExitCode::failed);
     }
     met.sockets[other] = socket.release();
@@ -151,9 +151,8 @@ tcp::acceptor listen_everywhere(asio::io_context& context, int port) {
   if (!fault) listening.listen(asio::socket_base::max_listen_connections, fault);
   if (fault == asio::error::address_in_use) {
     throw Error(
-        fmt::format("port {} of this host is taken, by another job or by an earlier one "
-                    "that still runs; --coordinator HOST:PORT, or MASTER_PORT, gives "
-                    "another",
+        fmt::format("port {} of this host is taken, by another job or by an earlier one that still "
+                    "runs; choose another port with --coordinator HOST:PORT or MASTER_PORT",
                     port));
   }
   if (fault) throw Error(fmt::format("port {}: {}", port, fault.message()), ExitCode::failed);
@@ -217,23 +216,23 @@ class Reception {
 
   void receive(const Hello& hello, tcp::socket& socket) {
     if (hello.job != job_) {  // the fault is in the other job
-      tell(socket, fmt::format("at {}:{} listens rank 0 of another job; --coordinator HOST:PORT, "
-                               "or MASTER_PORT, gives each job a port of its own",
+      tell(socket, fmt::format("rank 0 of another job listens at {}:{}; give each job its own port "
+                               "with --coordinator HOST:PORT or MASTER_PORT",
                                place_.host, place_.port));
       return;
     }
     std::string fault;
     if (hello.ranks != place_.ranks || hello.rank < 1 || hello.rank >= place_.ranks) {
-      fault = fmt::format("rank {} of {} was told of {} ranks, rank 0 of {}", hello.rank,
+      fault = fmt::format("rank {} of {} was started with {} ranks, but rank 0 with {}", hello.rank,
                           host_of(socket), hello.ranks, place_.ranks);
     } else if (tcp::socket& guest = guests_[static_cast<size_t>(hello.rank)]; guest.is_open()) {
-      fault = fmt::format("rank {} came twice, from {} and from {}", hello.rank, host_of(guest),
-                          host_of(socket));
+      fault = fmt::format("rank {} connected twice, from {} and from {}", hello.rank,
+                          host_of(guest), host_of(socket));
     }
     if (!fault.empty()) {
       fault += fmt::format(
-          "; two jobs at {}:{}? --coordinator HOST:PORT, or MASTER_PORT, gives "
-          "each a port of its own",
+          "; if two jobs use {}:{}, give each its own port with --coordinator HOST:PORT or "
+          "MASTER_PORT",
           place_.host, place_.port);
       tell(socket, fault);
       refuse_all(fault);
@@ -290,8 +289,8 @@ std::vector<tcp::endpoint> resolved(asio::io_context& context, const RankPlace& 
   }
   if (fault || endpoints.empty()) {
     throw Error(
-        fmt::format("the host '{}' of rank 0 is not known: {}; --coordinator HOST:PORT, "
-                    "or MASTER_ADDR, gives another name or an address",
+        fmt::format("the host '{}' of rank 0 is unknown: {}; give another name or an address with "
+                    "--coordinator HOST:PORT or MASTER_ADDR",
                     place.host, fault.message()));
   }
   return endpoints;
@@ -305,8 +304,8 @@ std::vector<tcp::endpoint> ask_reception(const RankPlace& place, const Hello& he
   auto fault = connect(context, socket, resolved(context, place), after(timeout_s));
   if (fault) {
     throw Error(
-        fmt::format("rank 0 does not answer at {}:{} within {:.0f} s ({}); was it "
-                    "started, and may hosts reach each other at that port?",
+        fmt::format("rank 0 did not answer at {}:{} within {:.0f} s ({}); check that it was "
+                    "started and that hosts can reach each other at that port",
                     place.host, place.port, timeout_s, fault.message()));
   }
   const asio::ip::address reached = socket.remote_endpoint().address();
@@ -370,7 +369,7 @@ ForkedRanks::ForkedRanks(int ranks) : ports_(std::make_unique<Ports>()) {
       send_unpaced(ports_->acceptors.back().native_handle());
     }
   } catch (const boost::system::system_error& error) {  // each port takes a descriptor
-    throw Error(fmt::format("{} ranks cannot listen: {}; take fewer", ranks, error.what()),
+    throw Error(fmt::format("cannot listen for {} ranks: {}; take fewer", ranks, error.what()),
                 ExitCode::failed);
   }
 }

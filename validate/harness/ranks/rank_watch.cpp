@@ -57,7 +57,7 @@ int milliseconds_to(const std::optional<Clock::time_point>& until) {
 
 RankWatch::RankWatch(std::vector<ForkedRank> ranks) : wake_(eventfd(0, EFD_CLOEXEC)) {
   if (wake_ < 0) {
-    throw Error(fmt::format("no watch over ranks: {}", std::strerror(errno)), ExitCode::failed);
+    throw Error(fmt::format("cannot watch the ranks: {}", std::strerror(errno)), ExitCode::failed);
   }
   // A thread inherits its signal mask.
   sigset_t all = {};

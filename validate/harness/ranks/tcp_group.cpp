@@ -175,8 +175,8 @@ constexpr char kFollows = 'f';
 }
 
 [[noreturn]] void refuse_process(int rank, int ranks) {
-  throw Error(fmt::format("no process for rank {} of {}: {}; take fewer ranks", rank, ranks,
-                          std::strerror(errno)),
+  throw Error(fmt::format("cannot start a process for rank {} of {}: {}; take fewer ranks", rank,
+                          ranks, std::strerror(errno)),
               ExitCode::failed);
 }
 

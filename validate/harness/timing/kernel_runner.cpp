@@ -25,7 +25,7 @@ std::string why_not_runnable(const KernelWork& work, const Device& device,
                              const Collectives* collectives) {
   if (is_collective(work)) return why_no_collective(work, collectives);
   if (find_kernel(work, device) != nullptr) return "";
-  return fmt::format("no form of {} for {}", work.kernel, device.name);
+  return fmt::format("{} is not available for {}", work.kernel, device.name);
 }
 
 Run prepare_step(const std::vector<KernelWork>& works, const Device& device,
@@ -168,7 +168,7 @@ std::string why_not_runnable(const KernelSteps& steps, const Device& device,
       if (!reason.empty()) return reason;
     }
     if (std::ranges::count_if(step, is_collective) > 1) {
-      return "collectives do not run beside each other: their order would be open";
+      return "collectives cannot run at the same time, because their order would be undefined";
     }
   }
   return "";
@@ -210,10 +210,10 @@ std::string why_no_collective(const KernelWork& work, const Collectives* collect
   }
   if (work.kernel == "send") return "";
   if (find_operation(work.kernel, *collectives) == nullptr) {
-    return fmt::format("no form of {} between these ranks", work.kernel);
+    return fmt::format("{} is not available between these ranks", work.kernel);
   }
   if (work.ranks != collectives->ranks()) {
-    return fmt::format("{} of {} ranks, where {} run", work.kernel, work.ranks,
+    return fmt::format("{} is for {} ranks, but {} are running", work.kernel, work.ranks,
                        collectives->ranks());
   }
   return "";

@@ -36,7 +36,7 @@ std::set<Key> measured_before(const Session& session, const Team& team) {
   const SampleFile file = parse_samples(whole_rows(text), session.samples_path);
   if (!text.starts_with(samples_header())) {
     throw Error(Location{session.samples_path, 1, 1},
-                "its columns are not those that are written here; measure into another file");
+                "its columns differ from those of this program; measure into another file");
   }
   const Device& device = team.device();
   const DeviceDescription here = device.describe();
@@ -48,15 +48,15 @@ std::set<Key> measured_before(const Session& session, const Team& team) {
     if (sample.backend != device.name || sample.device != here.name ||
         sample.driver != here.driver) {
       throw Error(
-          fmt::format("{}: measured on {} '{}' with driver {}, here is {} '{}' with {}; "
+          fmt::format("{}: measured on {} '{}' with driver {}, but this is {} '{}' with {}; "
                       "measure into another file",
                       sample.id, sample.backend, sample.device, sample.driver, device.name,
                       here.name, here.driver));
     }
     if (sample.ranks != team.ranks()) {
       throw Error(
-          fmt::format("{}: measured with --ranks {}, this run has {}: ranks share memory and "
-                      "caches; measure with --ranks {} or into another file",
+          fmt::format("{}: measured with --ranks {}, but this run has {}, and ranks share memory "
+                      "and caches; measure with --ranks {} or into another file",
                       sample.id, sample.ranks, team.ranks(), sample.ranks));
     }
     if (sample.role != SampleRole::again) keys.insert({to_text(sample.work), sample.cache});

@@ -169,11 +169,10 @@ const TimedWork& Follower::work_of(const std::string& name) const {
   for (const TimedWork& work : works_) {
     if (name_of(work) == name) return work;
   }
-  throw Error(
-      fmt::format("rank 0 measures '{}', which this rank does not know; all ranks are to be "
-                  "started with the same options on devices that are alike",
-                  name),
-      ExitCode::failed);
+  throw Error(fmt::format("rank 0 measures '{}', which this rank does not know; start all ranks "
+                          "with the same options on identical devices",
+                          name),
+              ExitCode::failed);
 }
 
 bool Follower::follow(const Team::Order& order) {
@@ -191,7 +190,7 @@ bool Follower::follow(const Team::Order& order) {
     case Kind::end:
       return false;
   }
-  throw Error("rank 0 orders what this rank does not know", ExitCode::failed);
+  throw Error("rank 0 sent a command that this rank does not know", ExitCode::failed);
 }
 
 void follow(std::span<const TimedWork> works, const Device& device, TcpGroup& group) {

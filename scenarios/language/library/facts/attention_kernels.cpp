@@ -45,7 +45,7 @@ AttentionCurve read_curve(const DocumentNode& map) {
   curve.flop_s = positive_numbers(map, "tflops");
   for (double& flop_s : curve.flop_s) flop_s *= 1e12;
   if (curve.tokens.size() != curve.flop_s.size() || !std::ranges::is_sorted(curve.tokens)) {
-    throw Error(map.where, "tokens must ascend, and tflops have one number for each");
+    throw Error(map.where, "tokens must be in ascending order, with one number of tflops for each");
   }
   curve.origin = choice_of<Origin>(require(map, "origin"), "origin");
   curve.source = require_text(map, "source");

@@ -20,7 +20,7 @@ Strength read_strength(const DocumentNode& node) {
   };
   Strength strength{end("from"), end("to"), require_text(node, "is")};
   if (strength.from <= 0 || strength.from >= strength.to) {
-    throw Error(node.where, "strength: 'from' has to be above 0 and below 'to'");
+    throw Error(node.where, "strength: 'from' must be above 0 and below 'to'");
   }
   return strength;
 }
@@ -55,7 +55,7 @@ Cause read_cause(const DocumentEntry& entry) {
   for (const DocumentNode& pattern : require(node, "patterns").items) {
     cause.patterns.push_back(pattern_named(pattern));
   }
-  if (cause.patterns.empty()) throw Error(node.where, "patterns: has to be a list of one or more");
+  if (cause.patterns.empty()) throw Error(node.where, "patterns: must be a list of at least one");
   if (const DocumentNode* shows = node.value_of("shows")) {
     if (shows->text != "input")
       throw Error(shows->where, unknown_name("timer", shows->text, {"input"}));
@@ -66,7 +66,7 @@ Cause read_cause(const DocumentEntry& entry) {
   cause.tells = require_text(node, "tells");
   cause.source = require_text(node, "source");
   if (cause.look_at.empty() || cause.look_at.back().first != "any") {
-    throw Error(node.where, "look_at: its last row has to be 'any'");
+    throw Error(node.where, "look_at: the last row must be 'any'");
   }
   return cause;
 }
@@ -119,7 +119,7 @@ CollectiveCause read_collective_cause(const DocumentEntry& entry) {
     cause.strengths.push_back(quantity(item, Dimension::number, "strengths"));
   }
   if (cause.strengths.empty() && strengths.text != "nics") {
-    throw Error(strengths.where, "strengths: has to be a list of numbers, or 'nics'");
+    throw Error(strengths.where, "strengths: must be a list of numbers, or 'nics'");
   }
   read_powers(map, "law", law_number, cause.law);
   read_powers(map, "node", node_rate, cause.node);

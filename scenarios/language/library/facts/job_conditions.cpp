@@ -154,9 +154,10 @@ void check_quantity(const DocumentNode& node, const ConditionNames& names) {
     for (const JobNumber& each : kJobNumbers) known.emplace_back(each.name);
     for (const JobWord& each : kJobWords) known.emplace_back(each.name);
   } else if (of_job) {
-    throw Error(node.where,
-                fmt::format("'{}' is a quantity of a job, and here there is only its row{}{}",
-                            node.text, known.empty() ? "" : ": ", fmt::join(known, ", ")));
+    throw Error(
+        node.where,
+        fmt::format("'{}' is a quantity of a job, but here only quantities of a row are known{}{}",
+                    node.text, known.empty() ? "" : ": ", fmt::join(known, ", ")));
   }
   if (std::ranges::count(known, node.text) > 0) return;
   throw Error(node.where, unknown_name("quantity", node.text, known));
@@ -164,7 +165,7 @@ void check_quantity(const DocumentNode& node, const ConditionNames& names) {
 
 JobCondition read_condition(const DocumentNode& node, const ConditionNames& names) {
   if (node.items.size() < 3) {
-    throw Error(node.where, "a condition is [quantity, predicate, operand, ...]");
+    throw Error(node.where, "a condition must have the form [quantity, predicate, operand, ...]");
   }
   check_quantity(node.items[0], names);
   JobCondition condition;

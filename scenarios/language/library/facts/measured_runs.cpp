@@ -37,16 +37,16 @@ std::vector<double> errors_of(const DocumentNode& map) {
   std::vector<double> errors;
   for (const DocumentNode& item : list.items) {
     errors.push_back(quantity(item, Dimension::number, "errors"));
-    if (errors.back() < 0) throw Error(item.where, "an error is negative");
+    if (errors.back() < 0) throw Error(item.where, "an error must not be negative");
     if (errors.size() > 1 && errors.back() < errors[errors.size() - 2]) {
-      throw Error(item.where, "errors do not ascend");
+      throw Error(item.where, "errors must be in ascending order");
     }
   }
   const int rows = count(map, "rows");
   const int kept = std::min(rows, kMostErrors);
   if (std::ssize(errors) != kept) {
-    throw Error(list.where,
-                fmt::format("{} errors of {} rows; {} belong here", errors.size(), rows, kept));
+    throw Error(list.where, fmt::format("there are {} errors for {} rows; there must be {}",
+                                        errors.size(), rows, kept));
   }
   return errors;
 }

@@ -52,7 +52,8 @@ ModelNames read_model_names(const DocumentNode& document) {
     require_text(entry.value, "source");
     const TransformerSpec& model = find_model(require_text(entry.value, "is"));
     if (names.plain.contains(plain_name(entry.key))) {
-      throw Error(entry.where, fmt::format("{}: this name of a model is there already", entry.key));
+      throw Error(entry.where,
+                  fmt::format("{}: this name of a model is already listed", entry.key));
     }
     add_name(names, entry.key, model);
   }

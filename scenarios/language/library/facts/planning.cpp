@@ -147,14 +147,14 @@ const Parameter& failure_rate_error() {
     // The difference between two clusters has sqrt(2) times the deviation of one from the mean.
     const double deviation = std::sqrt(2 * squares / (clusters - 1));
     return error_told_by(deviation, static_cast<int>(logs.size()) - 1,
-                         fmt::format("{} clusters that published a rate", logs.size()));
+                         fmt::format("{} clusters with a published rate", logs.size()));
   }();
   return error;
 }
 
 const UsualPart& usual_recovery() {
   static const UsualPart recovery = {"", flow_text(planning("recovery")),
-                                     "assumed: seconds of a job that is watched"};
+                                     "assumed: times of a job that somebody watches"};
   return recovery;
 }
 
@@ -174,7 +174,7 @@ const std::vector<UsualPart>& usual_snapshots() {
   static const std::vector<UsualPart> stacks = [] {
     std::vector<UsualPart> all;
     for (const DocumentEntry& entry : planning("snapshots").entries) {
-      all.push_back({entry.key, flow_text(entry.value), "assumed: tried by the plan"});
+      all.push_back({entry.key, flow_text(entry.value), "assumed: one of those that a plan tries"});
     }
     return all;
   }();

@@ -109,7 +109,8 @@ std::vector<Value> checked_values(const DocumentEntry& entry) {
   for (const auto& [key, value] : values.all()) {
     if (!value.stated) continue;
     if (!can_set(value)) {
-      throw Error(entry.where, fmt::format("{} is no choice that a software makes", key));
+      throw Error(entry.where,
+                  fmt::format("{} is not a key that a training software can set", key));
     }
     checked.push_back(value);
   }
@@ -243,7 +244,7 @@ std::vector<BrokenRule> unlisted(const Framework& framework, const Job& job) {
     std::vector<std::string_view> names;
     for (const Sharding each : shardings) names.push_back(name_of(each));
     faults.push_back({fmt::format("sharding: {}", name_of(layout.sharding)),
-                      fmt::format("it does not shard as {} with pp {}; it takes {}",
+                      fmt::format("it does not support sharding {} with pp {}; it supports {}",
                                   name_of(layout.sharding), layout.pp, fmt::join(names, ", "))});
   }
   if (!framework.runs_on(job.cluster.node.gpu.name)) {
@@ -273,8 +274,8 @@ const Framework& usual_framework(std::string_view gpu) {
       frameworks(), [&](const Framework& each) { return !each.gpus.empty() && each.runs_on(gpu); });
   if (found != frameworks().end()) return *found;
   throw Error(Location{"--framework"},
-              fmt::format("no training software is known that runs on '{}'; any plans with every "
-                          "schedule and sharding, as if some software had them all",
+              fmt::format("no known training software runs on '{}'; with --framework any a plan "
+                          "uses every schedule and sharding, as if one software had them all",
                           gpu));
 }
 
@@ -313,7 +314,7 @@ std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::st
     SoftwareChoice choice =
         read_choice(require(item, "set"), entry, own ? require_text(item, "source") : source);
     if (const DocumentNode* rows = item.value_of("fitted_on")) {
-      if (!own) throw Error(rows->where, "fitted_on: needs the source of the number beside it");
+      if (!own) throw Error(rows->where, "fitted_on: the number also needs a source");
       choice.fitted_on = read_fitted_on(*rows);
     }
     if (const DocumentNode* when = item.value_of("when")) {

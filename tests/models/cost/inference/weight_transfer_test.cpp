@@ -168,8 +168,9 @@ TEST(WeightTransfer, EnginesFillNodesAndTheFabricHasRoom) {
   RolloutSpec rollout;
   rollout.nodes = 3;
   rollout.engine.tp = 16;
-  EXPECT_THAT(error_of([&] { rollout_machine(job, rollout); }),
-              HasSubstr("rollout.engine.tp is 16; engines fill nodes of 8 GPUs, 3 of them"));
+  EXPECT_THAT(
+      error_of([&] { rollout_machine(job, rollout); }),
+      HasSubstr("rollout.engine.tp is 16, but engines must fill their nodes of 8 GPUs (3 nodes)"));
   rollout.engine.tp = 8;
   job.cluster.machine_nodes = 4;
   EXPECT_THAT(error_of([&] { rollout_machine(job, rollout); }),

@@ -334,8 +334,8 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
             "layout.cp 8 does not divide batch.sequence 8191");
   job = context_job(ContextForm::dsp, 8);
   EXPECT_EQ(context_refusal(job),
-            "layout.context dsp switches between two dimensions of a sequence, model 'llama3' has "
-            "one; set model.frames, or take ulysses or ring");
+            "layout.context dsp switches between two dimensions of a sequence, but model 'llama3' "
+            "has one; set model.frames, or take ulysses or ring");
   EXPECT_EQ(context_refusal(video_job(ContextForm::dsp, 64)), "no error");
   EXPECT_EQ(context_refusal(video_job(ContextForm::dsp, 128)),
             "layout.context dsp: its 128 ranks do not divide the 64 frames (model.frames 64)");
@@ -350,8 +350,7 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   EXPECT_EQ(context_refusal(job), "model.frames 3 does not divide batch.sequence 65536");
   job.model.frames = 64;
   job.model.layers = 5;
-  EXPECT_TRUE(
-      context_refusal(job).starts_with("model.frames: layers attend within and over frames"));
+  EXPECT_TRUE(context_refusal(job).starts_with("model.frames: layers attend within frames"));
   job.model.attention = AttentionKernel::linear;
   // 12 key heads cannot be shared by eight ranks.
   job = context_job(ContextForm::ulysses, 8);

@@ -386,8 +386,8 @@ TEST(ExpertParallel, ChosenGroupsHaveRoomForATokensExperts) {
   EXPECT_EQ(expert_refusal(job), "no error");
   job.model.moe.groups_per_token = 1;
   EXPECT_EQ(expert_refusal(job),
-            "model.moe.groups_per_token is 1: groups of 2 experts have 2 in all, and a token takes "
-            "4 (model.moe.per_token)");
+            "model.moe.groups_per_token is 1: groups of 2 experts then offer 2 experts to a token, "
+            "but a token needs 4 (model.moe.per_token)");
   job.model.moe.groups = 1;
   job.model.moe.groups_per_token = 2;
   EXPECT_NE(expert_refusal(job), "no error");

@@ -326,8 +326,8 @@ TEST(TensorMesh, RefusesWhatItCannotDivide) {
   EXPECT_NE(mesh_refusal(layout, model, 8).find("heads"), std::string::npos);
   layout.mesh_block = 3;
   EXPECT_EQ(mesh_refusal(layout, gpt(4, 2048), 8),
-            "layout.mesh_block 3 does not divide the side of the mesh, which is 4: the root of "
-            "layout.tp with layout.tp_form 2d, else 1");
+            "layout.mesh_block 3 does not divide the side of the mesh, which is 4 (with "
+            "layout.tp_form 2d the square root of layout.tp, otherwise 1)");
 }
 
 }  // namespace

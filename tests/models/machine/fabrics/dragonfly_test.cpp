@@ -222,7 +222,7 @@ TEST(Dragonfly, WhatIsNoDragonfly) {
   EXPECT_EQ(fabric_message(cluster),
             "a dragonfly needs 'global', the bandwidth between two groups");
   cluster.fabric.routers_per_group = 0;
-  EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group', at least 1");
+  EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group' of at least 1");
 }
 
 // Of one group neither bundles nor, of one router, cables are asked for.

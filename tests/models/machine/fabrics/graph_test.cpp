@@ -89,7 +89,7 @@ TEST(GraphFabric, NicsOfANodeOnRailsOfTheirOwn) {
   EXPECT_EQ(names_of_route(*links, 0, 3), (Names{"node 0 nic 0 to rail 0", "rail 0 to spine",
                                                  "spine to rail 1", "rail 1 to node 1 nic 1"}));
   cluster.fabric.edges.resize(4);
-  EXPECT_EQ(fabric_message(cluster), "the edges leave NIC 0 of node 0 apart from NIC 1 of node 0");
+  EXPECT_EQ(fabric_message(cluster), "no path of edges joins NIC 0 of node 0 and NIC 1 of node 0");
   cluster.fabric.edges = {{"node 0 nic 0", "leaf", 10}, {"node 0 nic 1", "leaf", 10},
                           {"node 1 nic 0", "leaf", 10}, {"node 1 nic 1", "leaf", 10},
                           {"node 2 nic 0", "leaf", 10}, {"node 2 nic 1", "leaf", 10}};
@@ -171,15 +171,15 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
   EXPECT_EQ(fabric_message(cluster),
             "no cable reaches NIC 0 of node 3; add e.g. {a: node 3, b: leaf, bandwidth: 400 Gb/s}");
   cluster.fabric.edges.push_back({node(3), "b", 10});
-  EXPECT_EQ(fabric_message(cluster), "the edges leave NIC 0 of node 0 apart from NIC 0 of node 2");
+  EXPECT_EQ(fabric_message(cluster), "no path of edges joins NIC 0 of node 0 and NIC 0 of node 2");
   cluster.fabric.edges.push_back({node(4), "b", 10});
   EXPECT_EQ(fabric_message(cluster), "no node 4; there are 4, counted from 0");
   cluster.fabric.edges.back() = {"node 1 nic 1", "b", 10};
-  EXPECT_EQ(fabric_message(cluster), "no NIC 1 of a node; there are 1, counted from 0");
+  EXPECT_EQ(fabric_message(cluster), "a node has no NIC 1; it has 1, counted from 0");
   cluster.fabric.edges.back() = {"node one", "b", 10};
   EXPECT_EQ(fabric_message(cluster),
-            "'node one' is no end of a cable; write 'node 3', 'node 3 nic 0' or the name of a "
-            "switch");
+            "'node one' cannot be an end of a cable; write 'node 3', 'node 3 nic 0' or the name of "
+            "a switch");
   cluster.fabric.edges.back() = {"a", "a", 10};
   EXPECT_EQ(fabric_message(cluster), "a cable from 'a' to 'a'");
 }

@@ -162,7 +162,7 @@ TEST(Torus, WhatIsNoTorusOfTheCluster) {
   cluster.fabric.dimensions = {16};
   EXPECT_EQ(fabric_message(cluster), "a torus has 2 to 6 dimensions, not 1; e.g. '[4, 4, 4]'");
   cluster.fabric.dimensions = {-4, -4};
-  EXPECT_EQ(fabric_message(cluster), "a dimension of a torus is at least 1, not -4");
+  EXPECT_EQ(fabric_message(cluster), "a dimension of a torus must be at least 1, not -4");
 }
 
 TEST(Torus, OfAHundredThousandGpus) {

@@ -235,7 +235,8 @@ TEST(Links, FailedLinksAreAvoided) {
   EXPECT_EQ(capacity_of(links, "pod-down 1 rail 1 way 1"), 2.5);
   EXPECT_EQ(links.paths(2, 10), 2);
   EXPECT_EQ(error_of([&] { route(links, 0, 16); }),
-            "no way from node 0 to node 4 (NICs 0 and 8): 'pod-up 0 rail 0 way 0' has failed and "
+            "there is no path from node 0 to node 4 (NICs 0 and 8): 'pod-up 0 rail 0 way 0' has "
+            "failed and "
             "nothing replaces it");
 
   cluster.fabric.faults = {{"pod-up 0 rial 0 way 0", 0}};

@@ -184,8 +184,8 @@ TEST(CollectiveAlgorithms, WhatDoesNotApplySaysWhy) {
   const GroupShape rail = group_shape(strided(4, 8), cluster);
   EXPECT_EQ(why_not(K::all_reduce, A::tree, rail, cluster), nullptr);
   EXPECT_EQ(error_of([&] { require_algorithm(K::all_reduce, A::nvls, rail, cluster); }),
-            "all-reduce by nvls needs several members on every node; this group has 4 members on "
-            "4 nodes; algorithms that do: ring, tree, recursive-doubling, halving-doubling, "
+            "all-reduce by nvls needs several members on every node; this group has 4 members on 4 "
+            "nodes; possible algorithms: ring, tree, recursive-doubling, halving-doubling, "
             "collnet-direct, collnet-chain, hfreduce");
   EXPECT_NE(why_not(K::broadcast, A::tree, rail, cluster), nullptr);
   Cluster ethernet = cluster;

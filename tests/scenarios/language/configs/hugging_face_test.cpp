@@ -349,7 +349,8 @@ TEST(HuggingFace, WhatIsLeftOutIsNamed) {
                   .left_out.empty());
   const auto unknown = model_of(R"("model_type": "llama", "loop_count": 3)").left_out;
   ASSERT_EQ(unknown.size(), 1);
-  EXPECT_TRUE(unknown.front().starts_with("loop_count, which no reader")) << unknown.front();
+  EXPECT_TRUE(unknown.front().starts_with("loop_count, unknown for this model_type"))
+      << unknown.front();
   // Sizes whose names begin as those of scales and switches do.
   for (const char* key : {"qk_nope_head_dim", "norm_layers", "topk_experts", "output_heads",
                           "use_parallel_branch", "clip_qkv"}) {
@@ -362,8 +363,9 @@ TEST(HuggingFace, WhatIsLeftOutIsNamed) {
       "quantization_config": {"quant_method": "fp8"})")
                            .left_out;
   ASSERT_EQ(trained.size(), 1);
-  EXPECT_TRUE(trained.front().starts_with(
-      "gradient_checkpointing, hidden_dropout, quantization_config, of how it was trained"))
+  EXPECT_TRUE(
+      trained.front().starts_with("gradient_checkpointing, hidden_dropout, quantization_config, "
+                                  "which describe how it was trained"))
       << trained.front();
   const TransformerSpec tower = model_of_hugging_face(
       R"({"model_type": "gemma3", "vision_config": {"hidden_size": 1152,
@@ -443,8 +445,8 @@ TEST(HuggingFace, CompressedAttentionIsCountedAsLatentAndNamed) {
   EXPECT_EQ(pro.sparse.top_k, 1152);
   ASSERT_EQ(flash.left_out.size(), 4);  // the module for further tokens is the last
   EXPECT_TRUE(flash.left_out[0].starts_with("an output projection in groups")) << flash.left_out[0];
-  EXPECT_TRUE(flash.left_out[1].starts_with("layers that read a window of 128 keys alone"));
-  EXPECT_TRUE(flash.left_out[2].starts_with("hyper-connections: one of 4 residual streams"));
+  EXPECT_TRUE(flash.left_out[1].starts_with("layers that read only a window of 128 keys"));
+  EXPECT_TRUE(flash.left_out[2].starts_with("hyper-connections: only one of 4 residual streams"));
   EXPECT_NE(refusal(R"({"model_type": "deepseek_v4", "num_hidden_layers": 3, "hidden_size": 64,
       "vocab_size": 9, "num_attention_heads": 4, "n_routed_experts": 4, "num_experts_per_tok": 2,
       "moe_intermediate_size": 64, "o_groups": 2, "o_lora_rank": 8, "compress_ratios": [0, 4]})")
@@ -465,7 +467,7 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
                   .starts_with("config.json:1:16: model_type 'zamba2' is not modelled: it has "
                                "layers that share weights"));
   EXPECT_EQ(refusal("{\"hidden_size\": 4}"),
-            "config.json:1:1: 'model_type' is missing, which a config.json of Hugging Face has");
+            "config.json:1:1: 'model_type' is missing, so this is no config.json of Hugging Face");
   EXPECT_EQ(refusal("\n{\"model_type\": \"llama\"}"),
             "config.json:2:1: 'num_hidden_layers' is missing");
   EXPECT_TRUE(refusal("[1, 2]").starts_with("config.json:1:1: "));
@@ -479,7 +481,7 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
       "config.json:1:1: the hidden width 6 is not a multiple of 4 heads, and the width of a head "
       "is not stated");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 8, \"num_key_value_heads\": 3}"),
-            "config.json:1:1: 4 heads do not share 3 key and value heads evenly");
+            "config.json:1:1: 4 heads are no multiple of 3 key and value heads");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 0}"),
             "config.json:1:1: model.hidden: 0 is not from 1 to 1000000");
 }
@@ -495,8 +497,8 @@ TEST(HuggingFace, AnEncoderAndADecoderShareASequence) {
   EXPECT_EQ(model.source_tokens, 32);
   EXPECT_EQ(model.sequence, 64);
   EXPECT_EQ(refusal(bart + "\"decoder_ffn_dim\": 256}"),
-            "config.json:3:99: decoder_ffn_dim: 256 beside 128 of the encoder; modelled are stacks "
-            "of one width");
+            "config.json:3:99: decoder_ffn_dim: 256 differs from 128 of the encoder; only stacks "
+            "of the same width are modelled");
   EXPECT_TRUE(refusal(R"({"model_type": "whisper"})")
                   .starts_with("config.json:1:16: model_type 'whisper' is not modelled: it has an "
                                "encoder of sound"));
@@ -510,8 +512,8 @@ TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
             "config.json:3:61: layer_types: 'linear_attention' is not modelled; known: "
             "full_attention, sliding_attention, chunked_attention");
   EXPECT_EQ(refusal(start + R"(["full_attention", "sliding_attention", "full_attention"]})"),
-            "config.json:3:42: 2 of 3 layers see the whole sequence; modelled is one such layer at "
-            "equal distances, or none");
+            "config.json:3:42: 2 of 3 layers attend to the whole sequence; only one such layer at "
+            "equal distances, or none, is modelled");
   EXPECT_EQ(refusal(start + R"(["full_attention"]})"),
             "config.json:3:42: layer_types: lists 1 of 3 layers");
 }

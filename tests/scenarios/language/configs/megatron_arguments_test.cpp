@@ -126,7 +126,7 @@ TEST(MegatronArguments, WhatIsMissingOrNoNumberHasItsPlace) {
   EXPECT_EQ(arguments_refusal("--num-layers --hidden-size 4"),
             "a.args:1:1: --num-layers: expected a value after it");
   EXPECT_EQ(arguments_refusal("\n  --num-layers $LAYERS"),
-            "a.args:2:16: --num-layers: '$LAYERS' is a variable of the shell; write its value");
+            "a.args:2:16: --num-layers: '$LAYERS' is a shell variable; write its value");
   EXPECT_EQ(arguments_refusal("--num-layers many"),
             "a.args:1:14: --num-layers: 'many' is not a number");
   EXPECT_EQ(arguments_refusal("--num-layers 1.5"),

@@ -80,7 +80,7 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
                 "errors.csv:2:1: layer: 'qkv.0' has no line with number 4, the usual rank of "
                 "powersgd");
   EXPECT_EQ(fault(kHead + good + "odd,17,768,4,0.6\n"),
-            kWhere + "layer 'odd' is 17 x 768, but no gradient of a GPU is");
+            kWhere + "layer 'odd' is 17 x 768, but no gradient on a GPU has this shape");
   EXPECT_EQ(fault("layer,rows,colums,number,error\n"),
             kWhere + "errors.csv:1:1: unknown column 'colums'; did you mean 'columns'?");
   EXPECT_EQ(fault(kHead), kWhere + "errors.csv: has no layers");
@@ -91,7 +91,7 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
   EXPECT_NE(fault(kHead + good, "{name: lgreco, errors: other.csv}").find("other.csv"),
             std::string::npos);
   EXPECT_NE(fault(kHead + good, "{name: powersgd, errors: errors.csv}")
-                .find("communication.compressor.errors: powersgd has no use for it"),
+                .find("communication.compressor.errors: powersgd does not use it"),
             std::string::npos);
 }
 

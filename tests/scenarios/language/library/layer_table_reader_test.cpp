@@ -80,8 +80,9 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(message("    - {conv: 0, kernel: 3}\n"), "n.yaml:5:14: conv: must be at least 1");
   EXPECT_EQ(message("    - {pool: mean, kernel: 3}\n"),
             "n.yaml:5:14: unknown pool 'mean'; did you mean 'max'?");
-  EXPECT_EQ(message("    - {dense: 3}\n"),
-            "n.yaml:5:7: a layer is one of conv, norm, bottleneck, basic, branches, pool and fc");
+  EXPECT_EQ(
+      message("    - {dense: 3}\n"),
+      "n.yaml:5:7: a layer must be one of conv, norm, bottleneck, basic, branches, pool and fc");
   EXPECT_EQ(message("    - {pool: max, kernel: 33}\n"),
             "n.yaml:5:7: pool1: a kernel of 33 with stride 1 does not fit 32 pixels, padding "
             "included");
@@ -92,7 +93,7 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(
       message("    - {conv: 8, kernel: 1, groups: 3}\n    - {conv: 8, kernel: 1, groups: 3}\n"),
       "n.yaml:5:7: conv1: 3 groups do not divide 3 input and 8 output channels");
-  EXPECT_EQ(message("    - {branches: []}\n"), "n.yaml:5:18: branches: none is given");
+  EXPECT_EQ(message("    - {branches: []}\n"), "n.yaml:5:18: branches: at least one is needed");
   EXPECT_EQ(message("    - {branches: [[], {conv: 8, kernel: 1}]}\n"),
             "n.yaml:5:23: a branch: expected a list");
   EXPECT_EQ(message("    - branches:\n        - [{conv: 8, kernl: 3}]\n"),

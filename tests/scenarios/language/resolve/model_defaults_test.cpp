@@ -23,11 +23,10 @@ TEST(ModelDefaults, OfAModelWithoutABaseAreTold) {
   const std::vector<Note> notes =
       notes_of("{layers: 4, hidden: 1024, heads: 16, vocabulary: 32000, activation: gelu}");
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_EQ(
-      notes[0].text,
-      "has no base, and these are defaults, GPT-2's: kv_heads: 16, head_width: 64, ffn: 4096, "
-      "normalisation: layer-norm, position: learned, attention: flash, biases: true, "
-      "tied_embeddings: true, dropout: false; state those that differ, or a base");
+  EXPECT_EQ(notes[0].text,
+            "has no base, so defaults of GPT-2 apply: kv_heads: 16, head_width: 64, ffn: 4096, "
+            "normalisation: layer-norm, position: learned, attention: flash, biases: true, "
+            "tied_embeddings: true, dropout: false; state those that differ, or a base");
 }
 
 // Qwen2.5-72B's dimensions: three matrices of the MLP, and a loss head of its own.
@@ -42,8 +41,8 @@ TEST(ModelDefaults, GroupedQueriesAreOfNoGpt) {
   EXPECT_FALSE(model.tied_embeddings);
   EXPECT_NEAR(model.parameters(), 70.94e9, 0.01e9);
   EXPECT_EQ(notes_of(dimensions).at(0).text,
-            "has no base, and kv_heads: 8 with 64 heads is of no GPT, so that these are defaults, "
-            "Llama's: head_width: 128, activation: swiglu, normalisation: rms-norm, position: "
+            "has no base, and kv_heads: 8 with 64 heads is unlike a GPT, so defaults of Llama "
+            "apply: head_width: 128, activation: swiglu, normalisation: rms-norm, position: "
             "rotary, attention: flash, biases: false, tied_embeddings: false, dropout: false; "
             "state those that differ, or a base");
 }

@@ -27,13 +27,14 @@ TEST(Placement, FaultsNameLineAndColumn) {
             "p.csv:3:1: no node 4; there are 4, counted from 0");
   EXPECT_EQ(placement_fault("node\n-1\n"), "p.csv:2:1: no node -1; there are 4, counted from 0");
   EXPECT_EQ(placement_fault("node\n3\n0\n3\n"),
-            "p.csv:4:1: node 3 is also in line 2; each node holds one block of ranks");
+            "p.csv:4:1: node 3 is also in line 2; list each node once");
   EXPECT_EQ(placement_fault("node\n3\n0\n"),
-            "p.csv:3:1: places end here after 2 of the job's 3 nodes");
-  EXPECT_EQ(placement_fault("node\n"), "p.csv:1:1: places end here after 0 of the job's 3 nodes");
-  EXPECT_EQ(placement_fault("node\n0\n1\n2\n3\n"), "p.csv:5:1: the job has 3 nodes and no more");
+            "p.csv:3:1: the file ends after 2 of the job's 3 nodes");
+  EXPECT_EQ(placement_fault("node\n"), "p.csv:1:1: the file ends after 0 of the job's 3 nodes");
+  EXPECT_EQ(placement_fault("node\n0\n1\n2\n3\n"),
+            "p.csv:5:1: the job has only 3 nodes; remove further rows");
   EXPECT_EQ(placement_fault("node,rack\n0,1\n"),
-            "p.csv:1:1: unknown column 'rack'; a placement has one, 'node'");
+            "p.csv:1:1: unknown column 'rack'; a placement has one column, 'node'");
   EXPECT_TRUE(placement_fault("host\n0\n").starts_with("p.csv:1")) << placement_fault("host\n0\n");
   EXPECT_TRUE(placement_fault("node\nzero\n").starts_with("p.csv:2:1"))
       << placement_fault("node\nzero\n");
@@ -50,7 +51,7 @@ TEST(Placement, OfAJobThatHasAPartOfTheFabric) {
   EXPECT_EQ(part.job.cluster.nodes, 2);
   EXPECT_EQ(part.job.cluster.fabric_nodes(), 6);
   EXPECT_TRUE(fails([] { parse_case(placed_job(", fabric: {nodes: 1}"), "a.yaml"); },
-                    "a.yaml:3:53: cluster.fabric.nodes: is 1, and the job has 2"));
+                    "a.yaml:3:53: cluster.fabric.nodes: is 1, but the job has 2"));
 }
 
 TEST(Placement, AnotherFileIsAnotherCase) {

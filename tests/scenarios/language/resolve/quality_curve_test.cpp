@@ -68,9 +68,9 @@ TEST_F(QualityCurve, BetweenTwoBatchesStepsFollowAPowerLaw) {
 TEST_F(QualityCurve, WhatIsWrongIsNamedWithItsPlace) {
   const std::string key = "job: {quality: curve.csv}";
   EXPECT_EQ(fault("job: {steps: 10, tokens: 5}"),
-            "s.yaml:6:26: job.tokens: model 'resnet-50' has samples, not tokens; say job.steps");
+            "s.yaml:6:26: job.tokens: model 'resnet-50' has samples, not tokens; use job.steps");
   EXPECT_EQ(fault("job: {steps: 10, quality: curve.csv}"),
-            "s.yaml:6:14: job.steps: job.quality says them, too; keep one");
+            "s.yaml:6:14: job.steps: job.quality also says how many; keep one of them");
   EXPECT_EQ(fault(key, "global_batch,step\n1,2\n"),
             "s.yaml:6:16: job.quality: unknown column 'step'; did you mean 'steps'?");
   EXPECT_EQ(fault(key, "steps\n-5\n"),
@@ -78,12 +78,12 @@ TEST_F(QualityCurve, WhatIsWrongIsNamedWithItsPlace) {
   EXPECT_EQ(fault(key, "steps\n1e300\n"),
             "s.yaml:6:16: job.quality: curve.csv:2:1: steps: expected a number up to 1e12");
   EXPECT_EQ(fault(key, "global_batch,steps\n256,5\n256,6\n"),
-            "s.yaml:6:16: job.quality: curve.csv:3:2: a second row for the same compressor and "
-            "batch");
+            "s.yaml:6:16: job.quality: curve.csv:3:2: there is already a row for the same "
+            "compressor and batch");
   EXPECT_EQ(fault(key, "global_batch,steps\n512,5\n1024,6\n"),
-            "s.yaml:6:16: job.quality: curve.csv knows global batches of 512 to 1024, not 256");
+            "s.yaml:6:16: job.quality: curve.csv covers global batches of 512 to 1024, not 256");
   EXPECT_EQ(fault(key, "compressor,steps\npowersgd,5\nacp-sgd,6\n"),
-            "s.yaml:6:16: job.quality: curve.csv has no row for compressor 'none' with these "
+            "s.yaml:6:16: job.quality: curve.csv has no row for compressor 'none' with the stated "
             "numbers; it has acp-sgd, powersgd");
 }
 

@@ -62,11 +62,12 @@ TEST(Failures, MtbfIsTheRateOfWhatItIsOf) {
   };
   const std::string rate = "rate: 6.5 per 1000 node-days";
   for (const auto& [failure, says] : std::initializer_list<std::pair<std::string, const char*>>{
-           {"{class: node, mtbf: 120 d}", "of what? add 'of: node', 'of: gpu' or 'of: rack'"},
+           {"{class: node, mtbf: 120 d}",
+            "does not say to what it refers; add 'of: node', 'of: gpu' or 'of: rack'"},
            {"{class: node, mtbf: 120 d, of: rack}", "with 'of: node'"},
            {"{class: node, mtbf: 120 d, of: node, " + rate + "}", "{class: node, mtbf: ..."},
            {"{class: tray, kind: node, mtbf: 120 d, of: node, " + rate + "}",
-            "write one of them (--set 'failures.0={class: tray, kind: node, mtbf: ..."},
+            "keep one of them (--set 'failures.0={class: tray, kind: node, mtbf: ..."},
            {"{class: node, of: node, " + rate + "}", "add 'mtbf'"},
            {"{class: node, mtbf: 10 min, of: node}", "2.4 h at least"},
            {"{class: node, mtbf: 120 d, of: switch}", "gpu, rack"}}) {
@@ -227,9 +228,9 @@ TEST(BadProtection, GroupsWithoutAWholeCopyOfTheState) {
   for (const char* sharding : {"zero1", "zero2", "zero3"}) {
     const std::string all = fmt::format("{{tp: 8, dp: 8, sharding: {}}}", sharding);
     EXPECT_EQ(message(all, 4),
-              "a.yaml:8:30: recovery.elastic.groups: 4 groups, but the ranks hold one copy of the "
-              "state, and without a whole copy in each group the others cannot go on; write "
-              "layout.sharding: none, or layout.shard_ranks: 2 for a copy in each group");
+              "a.yaml:8:30: recovery.elastic.groups: there are 4 groups, but the ranks hold one "
+              "copy of the state; without a whole copy in each group the others cannot go on; "
+              "write layout.sharding: none, or layout.shard_ranks: 2 for a copy in each group");
     const std::string shared =
         fmt::format("{{tp: 8, dp: 8, sharding: {}, shard_ranks: 2}}", sharding);
     EXPECT_EQ(message(shared, 2), "no error");
@@ -268,14 +269,17 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
             "a.yaml:7:44: own.csv:2:1: 'hours' is not a number of hours");
   EXPECT_EQ(message("1\ntwo\n", trace), "a.yaml:7:44: own.csv:2:1: 'two' is not a number of hours");
   EXPECT_EQ(message("2\n1\n", trace),
-            "a.yaml:7:44: own.csv:2:1: 1 hours is before the line above; arrivals ascend");
+            "a.yaml:7:44: own.csv:2:1: 1 hours is before the line above; arrivals must be in "
+            "ascending order");
   EXPECT_EQ(message("-1\n", repair), "a.yaml:7:68: own.csv:1:1: -1 hours is negative");
   EXPECT_EQ(message("# nothing\n", repair), "a.yaml:7:68: own.csv: has no times");
   EXPECT_EQ(message("nan\n", repair), "a.yaml:7:68: own.csv:1:1: 'nan' is not a number of hours");
   EXPECT_EQ(message("3\n", gaps),
-            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
+            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps, because all "
+            "failures have the same time");
   EXPECT_EQ(message("3\n3\n", gaps),
-            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps: all at one time");
+            "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps, because all "
+            "failures have the same time");
   // Logs of faults, by their columns.
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", trace), "no error");
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", repair), "no error");
@@ -285,8 +289,8 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   // What a provider gives.
   EXPECT_EQ(message("time_s,nodes\n0,8\n60,5\n", capacity), "no error");
   EXPECT_EQ(message("time_s,nodes\n60,8\n0,5\n", capacity),
-            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: is before the row "
-            "above, or below 0; times ascend");
+            "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: must be at least 0 "
+            "and at least that of the row above");
   EXPECT_EQ(message("time_s,nodes\n60,-8\n", capacity),
             "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:2:2: nodes: expected a number "
             "from 0 to 10000000");

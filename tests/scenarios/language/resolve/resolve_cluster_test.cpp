@@ -37,18 +37,17 @@ TEST(ResolveModel, ATableOfLayersStaysAsItIs) {
             "s.yaml:5:34: model.layers: 'resnet-50' is a table of layers, which has no such "
             "dimension");
   EXPECT_EQ(fault_of("model: resnet-5"),
-            "s.yaml:5:8: unknown model 'resnet-5'; did you mean "
-            "'resnet-50'? (or a file of your own, FILE.yaml or FILE.json or FILE.args, or its keys "
-            "in a map below model)");
+            "s.yaml:5:8: unknown model 'resnet-5'; did you mean 'resnet-50'? (or your own file, "
+            "FILE.yaml or FILE.json or FILE.args, or a map of its keys below model)");
 }
 
 TEST(ResolveModel, WhatATableOfLayersCannotDoIsNamedWithItsPlace) {
   EXPECT_EQ(fault_of("model: resnet-50\nlayout: {pp: 2}"),
-            "s.yaml:6:14: layout.pp is 2, but model 'resnet-50' is a table of layers, which runs "
-            "data parallel only; set it to 1");
+            "s.yaml:6:14: layout.pp is 2, but model 'resnet-50' is a table of layers, which "
+            "supports only data parallelism; set it to 1");
   EXPECT_EQ(fault_of("model: resnet-50\nrecompute: full"),
-            "s.yaml:6:12: recompute: model 'resnet-50' is a table of layers, and a search chooses "
-            "which of them are computed again; set recompute: auto, or none");
+            "s.yaml:6:12: recompute: model 'resnet-50' is a table of layers, for which only a "
+            "search can choose the layers to recompute; set recompute: auto, or none");
 }
 
 std::string gpu_scenario(const std::string& gpu) {
@@ -158,13 +157,11 @@ TEST(ResolveJitter, WhatIsWrongIsNamedWithItsPlace) {
        "s.yaml:6:24: cluster.jitter.gilbert_elliott: cluster.jitter.sigma is another law of the "
        "same factors; keep one of them"},
       {"{share: 0.1}",
-       "s.yaml:6:19: cluster.jitter.share: how slow they are is not stated; add "
-       "slowdown"},
+       "s.yaml:6:19: cluster.jitter.share: the slowdown of slow steps is missing; add slowdown"},
       {"{slowdown: 2}",
-       "s.yaml:6:22: cluster.jitter.slowdown: how many are so slow is not "
-       "stated; add share"},
+       "s.yaml:6:22: cluster.jitter.slowdown: the share of slow steps is missing; add share"},
       {"{sigma: 0.1, slowdown: 2}",
-       "s.yaml:6:34: cluster.jitter.slowdown: how many are so slow is not stated; add share"},
+       "s.yaml:6:34: cluster.jitter.slowdown: the share of slow steps is missing; add share"},
       {"{share: 1.5, slowdown: 2}",
        "s.yaml:6:19: cluster.jitter.share: must be at most 1, not 1.5"},
       {"{share: 0.5, slowdown: 0.5}",

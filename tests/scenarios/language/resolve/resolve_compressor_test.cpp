@@ -67,10 +67,9 @@ TEST(Compressor, KeysAreTakenOrRefusedAtTheirPlace) {
       if (taken) {
         EXPECT_EQ(message(text), "no error") << text;
       } else {
-        const std::string start = fmt::format(
-            "s.yaml:7:{}: communication.compressor.{}: {} has no "
-            "use for it",
-            15 + text.find(value, kind.name.size() + 8), key, kind.name);
+        const std::string start =
+            fmt::format("s.yaml:7:{}: communication.compressor.{}: {} does not use it",
+                        15 + text.find(value, kind.name.size() + 8), key, kind.name);
         EXPECT_EQ(message(text).substr(0, start.size()), start);
       }
     }
@@ -163,17 +162,18 @@ TEST(Compress, OfDpIsTheCompressorOfGradients) {
 TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
   const std::pair<std::string, std::string> cases[] = {
       {"{axis: tp, name: powersgd}",
-       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, whose sums tolerate "
-       "omitted elements; activations need a compressor that quantises every element: qsgd, int8, "
-       "int6, int4, fp8"},
+       "s.yaml:7:29: compress.0.name: powersgd is made for gradients, because sums of gradients "
+       "tolerate omitted elements; activations need a compressor that quantises every element: "
+       "qsgd, int8, int6, int4, fp8"},
       {"{axis: tp, name: int8}, {axis: tp, name: fp8}",
-       "s.yaml:7:43: compress.1.axis: tp has a compressor already; take one out"},
+       "s.yaml:7:43: compress.1.axis: tp already has a compressor; remove one of them"},
       {"{axis: pp, name: fp8, hop: across}", "s.yaml:7:39: compress.0.hop: a message"},
       {"{axis: tp, name: fp8, passes: dispatch}",
-       "s.yaml:7:42: compress.0.passes: it is for experts (axis: ep)"},
+       "s.yaml:7:42: compress.0.passes: this key is for experts (axis: ep)"},
       {"{axis: tp, name: int8, warmup: 0.1}", "s.yaml:7:43: compress.0.warmup: activations are"},
-      {"{axis: tp, name: int8, feedback: ef}", "s.yaml:7:45: compress.0.feedback: what quantising"},
-      {"{axis: tp, name: int8, rank: 4}", "s.yaml:7:41: compress.0.rank: int8 has no use for it"},
+      {"{axis: tp, name: int8, feedback: ef}",
+       "s.yaml:7:45: compress.0.feedback: the quantisation error"},
+      {"{axis: tp, name: int8, rank: 4}", "s.yaml:7:41: compress.0.rank: int8 does not use it"},
       {"{axis: tp}", "s.yaml:7:12: compress.0"},
       {"{name: int8}", "s.yaml:7:12: compress.0"},
       {"{axis: ddp, name: int8}", "s.yaml:7:19: unknown axis 'ddp'"}};
@@ -181,7 +181,7 @@ TEST(Compress, WhatDoesNotGoIsRefusedAtItsPlace) {
     EXPECT_EQ(compressor_refusal(list).substr(0, start.size()), start);
   }
   EXPECT_EQ(compressor_refusal("{axis: dp, name: topk}", "{compressor: powersgd}"),
-            "s.yaml:7:19: compress.0.axis: communication.compressor compresses dp, too; leave "
+            "s.yaml:7:19: compress.0.axis: communication.compressor also compresses axis dp; leave "
             "one of them out");
   EXPECT_NE(compressor_refusal("{axis: pp, name: fp8}", "{boundary_rank: 8}")
                 .find("leave one of them out"),

@@ -75,9 +75,9 @@ TEST(Fabrics, BurstsHaveALengthAndRoomForThem) {
   EXPECT_THAT(message("{links: nic-out, load: 0.2, burst: 1 ms}"),
               HasSubstr("the duty is missing"));
   EXPECT_THAT(message("{links: nic-out, load: 0.6, duty: 0.5, burst: 1 ms}"),
-              HasSubstr("at most 0.95 of it can be taken"));
+              HasSubstr("at most 0.95 is possible"));
   const std::string one = "{links: nic-out, load: 0.2, duty: 0.5, burst: 1 ms}";
-  EXPECT_THAT(message(one + ", " + one), HasSubstr("a link has one such load"));
+  EXPECT_THAT(message(one + ", " + one), HasSubstr("a link can have only one such load"));
   EXPECT_EQ(message(one + ", {links: nic-out, load: 0.2}"), "no error");
 }
 
@@ -173,7 +173,7 @@ TEST(Fabrics, KeysOfAnotherForm) {
       EXPECT_TRUE(message.starts_with(fmt::format(
           "a.yaml:6:{}: cluster.fabric.{}: is a key of topology ", fabric.find(at) + 11, key)))
           << message;
-      const std::string end = fmt::format("; this fabric is of topology {}", topology);
+      const std::string end = fmt::format(", but this fabric has topology {}", topology);
       EXPECT_TRUE(message.ends_with(end)) << message;
       EXPECT_EQ(message.find(topology), message.size() - std::string_view(topology).size());
     }
@@ -314,8 +314,8 @@ TEST_F(EdgesFile, FaultsNameLineAndColumn) {
             "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:1: a: no node 8; there are 8, "
             "counted from 0");
   EXPECT_EQ(message(star(8) + "spine,node 7 nic 9,400 Gb/s\n"),
-            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:2: b: no NIC 9 of a node; there "
-            "are 8, counted from 0");
+            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:2: b: a node has no NIC 9; it "
+            "has 8, counted from 0");
   EXPECT_EQ(message(star(8) + "spine,leaf,400 parsecs\n").substr(0, 80),
             "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:3: bandwidth: '400 parsecs");
   EXPECT_EQ(message(star(8) + "spine,leaf,-4 Gb/s\n"),
@@ -327,8 +327,8 @@ TEST_F(EdgesFile, FaultsNameLineAndColumn) {
             "a.yaml:6:41: cluster.fabric.edges_file: no cable reaches NIC 0 of node 7; add e.g. "
             "{a: node 7, b: leaf, bandwidth: 400 Gb/s}");
   EXPECT_EQ(message(star(8), ", edges: [{a: node 0, b: leaf, bandwidth: 1 GB/s}]"),
-            "a.yaml:6:41: cluster.fabric.edges_file: the cables stand in 'edges' or in a file, not "
-            "both");
+            "a.yaml:6:41: cluster.fabric.edges_file: list the cables either in 'edges' or in a "
+            "file, not both");
   EXPECT_NE(error_of([] {
               parse_case(fabric_scenario("{topology: graph, edges_file: missing.csv}"), "a.yaml");
             }),

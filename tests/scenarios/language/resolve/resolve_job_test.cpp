@@ -33,8 +33,8 @@ TEST(BadBatches, TextThatLeavesNoRoomForAnImage) {
       "name: x\nmodel: flux.1-dev\ncluster: {nodes: 2, node: dgx-h100}\n"
       "layout: {sharding: zero3}\nbatch: {global: 16, sequence: 256}\n";
   EXPECT_EQ(error_of([&] { parse_case(text, "image.yaml"); }),
-            "image.yaml:5:31: batch.sequence: 256 tokens have no room for an image beside the 512 "
-            "of the model's text (model.text_tokens)");
+            "image.yaml:5:31: batch.sequence: 256 tokens leave none for an image after the 512 of "
+            "the text (model.text_tokens)");
 }
 
 TEST(BadBatches, ASourceThatLeavesNoRoomForTheDecoder) {
@@ -42,8 +42,8 @@ TEST(BadBatches, ASourceThatLeavesNoRoomForTheDecoder) {
       "name: x\nmodel: t5-large\ncluster: {nodes: 2, node: dgx-h100}\n"
       "layout: {sharding: zero3}\nbatch: {global: 16, sequence: 512}\n";
   EXPECT_EQ(error_of([&] { parse_case(text, "text.yaml"); }),
-            "text.yaml:5:31: batch.sequence: 512 tokens have no room for the decoder's beside the "
-            "512 that the model's encoder reads (model.source_tokens)");
+            "text.yaml:5:31: batch.sequence: 512 tokens leave none for the decoder after the 512 "
+            "that the encoder reads (model.source_tokens)");
 }
 
 TEST(BadModels, StacksAreAnEncoderAndThenItsDecoder) {
@@ -56,17 +56,17 @@ TEST(BadModels, StacksAreAnEncoderAndThenItsDecoder) {
   };
   EXPECT_EQ(fault("BBCC", 8), "no error");
   EXPECT_EQ(fault("BBCC", 0),
-            "model.source_tokens: layers of an encoder and a decoder (B, C) share a sequence; say "
-            "how many of its tokens the encoder reads");
+            "model.source_tokens: encoder and decoder layers (B, C) divide a sequence; state how "
+            "many of its tokens the encoder reads");
   const std::string alone =
-      "model.source_tokens: needs a model with layers of an encoder and a decoder only; "
-      "list only these in model.hybrid_override_pattern (B and C)";
+      "model.source_tokens: needs a model with only encoder and decoder layers; list only these in "
+      "model.hybrid_override_pattern (B and C)";
   EXPECT_EQ(fault("BB", 8), alone);
   EXPECT_EQ(fault("CC", 8), alone);
   EXPECT_EQ(fault("", 8), alone);
   for (const char* pattern : {"CB", "BCB"}) {
-    EXPECT_THAT(fault(pattern, 8), testing::HasSubstr("is one of the decoder (C), and layers of "
-                                                      "the encoder (B) follow it"));
+    EXPECT_THAT(fault(pattern, 8),
+                testing::HasSubstr("is a decoder layer (C) but encoder layers (B) follow it"));
   }
 }
 
@@ -76,7 +76,7 @@ TEST(BadModels, ProjectedKeysNeedALength) {
   model.projected_keys = 8;
   model.sequence = 0;
   EXPECT_EQ(error_of([&] { check_model(model); }),
-            "model.projected_keys: the matrices are as long as model.sequence; state it");
+            "model.projected_keys: the size of the matrices depends on model.sequence; state it");
   model.sequence = 64;
   EXPECT_EQ(error_of([&] { check_model(model); }), "no error");
 }
@@ -86,8 +86,8 @@ TEST(BadLayouts, MeshesThatDoNotDivide) {
             "layouts.yaml:4:14: layout.tp 8 is not a square; with layout.tp_form 2d take 4 or 9, "
             "or tp_form 1d");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d, sequence_parallel: true", "global: 8, micro: 2"),
-            "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d no activation is "
-            "whole on a rank; leave it false");
+            "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d every activation "
+            "is already divided; set it to false");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 12, micro: 3"),
             "layouts.yaml:5:28: batch.micro 3 does not divide by the 2 rows of the mesh "
             "(layout.tp_form 2d, layout.tp 4)");
@@ -111,15 +111,14 @@ TEST(BadLayouts, OverlapsThatHaveNothingToOverlap) {
             "layouts.yaml:6:12: software.tp_overlap: with layout.tp_form 2d every GEMM waits for "
             "its blocks; take none");
   EXPECT_EQ(refusal("tp: 8", "global: 8", "tp_overlap: pipelined"),
-            "layouts.yaml:6:12: software.tp_overlap: pipelined cuts up the gathers and scatters of "
+            "layouts.yaml:6:12: software.tp_overlap: pipelined splits the gathers and scatters of "
             "sequence parallelism, which is off; set layout.sequence_parallel: true, or take "
             "another form");
-  EXPECT_EQ(
-      refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: ladder, rows: 2}"),
-      "layouts.yaml:6:45: software.tp_overlap.rows: only form: domino cuts as told; set form: "
-      "domino, or leave it out");
+  EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {form: ladder, rows: 2}"),
+            "layouts.yaml:6:45: software.tp_overlap.rows: only form: domino uses this key; set "
+            "form: domino, or leave it out");
   EXPECT_EQ(refusal("tp: 8", "global: 8, micro: 2", "tp_overlap: {columns: 2}"),
-            "layouts.yaml:6:34: software.tp_overlap.columns: only form: domino cuts as told; set "
+            "layouts.yaml:6:34: software.tp_overlap.columns: only form: domino uses this key; set "
             "form: domino, or leave it out");
 }
 
@@ -133,14 +132,14 @@ TEST(BadLayouts, SignaturesThatDivideNothing) {
   EXPECT_EQ(signatures("downn: S(0)"),
             "layouts.yaml:4:30: unknown layout.signatures key 'downn'; did you mean 'down'?");
   EXPECT_EQ(signatures("activations: B}, sequence_parallel: true, place: {"),
-            "layouts.yaml:4:43: layout.signatures.activations: says B and layout.sequence_parallel "
-            "true; leave one of them out");
+            "layouts.yaml:4:43: layout.signatures.activations: is B, but layout.sequence_parallel "
+            "is true; leave one of them out");
   EXPECT_EQ(signatures("up: S(0)", "tp_overlap: ladder"),
-            "layouts.yaml:6:12: software.tp_overlap: hides the collectives of Megatron-LM's "
-            "layout; leave layout.signatures out, or take none");
+            "layouts.yaml:6:12: software.tp_overlap: only the collectives of Megatron-LM's layout "
+            "can be hidden; leave layout.signatures out, or take none");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d, signatures: {up: S(0)}", "global: 8, micro: 2"),
-            "layouts.yaml:4:30: layout.signatures: with layout.tp_form 2d every matrix is in "
-            "blocks; take tp_form 1d");
+            "layouts.yaml:4:30: layout.signatures: with layout.tp_form 2d every matrix is divided "
+            "into blocks; take tp_form 1d");
   EXPECT_TRUE(accepted("tp: 8, signatures: {activations: S(0)}", "global: 8, micro: 2", "")
                   .layout.sequence_parallel);
 }
@@ -153,12 +152,12 @@ TEST(BadSoftware, DispatchesThatAreNone) {
             "layouts.yaml:6:29: software.dispatch.mode: without software.dispatch.latency every "
             "host starts its own programs");
   EXPECT_EQ(dispatch("latency: 1 ms, gang: all"),
-            "layouts.yaml:6:44: software.dispatch.gang: all ranks begin a step together, behind "
-            "its gradient norm; set program: pass, or leave it out");
+            "layouts.yaml:6:44: software.dispatch.gang: with program: step all ranks begin a step "
+            "together, after the gradient norm; set program: pass, or leave it out");
   EXPECT_EQ(
       dispatch("latency: 1 ms", ", post_validation: true"),
-      "layouts.yaml:6:12: software.dispatch: a step's programs are dispatched behind the step "
-      "before, but here steps run into each other; set software.post_validation: false");
+      "layouts.yaml:6:12: software.dispatch: the programs of a step are dispatched after the step "
+      "before has ended, but here consecutive steps overlap; set software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {
@@ -170,13 +169,13 @@ TEST(BadLayouts, PackagesThatAreNone) {
     });
   };
   EXPECT_EQ(refused("base: dgx-h100, package: 900 GB/s"),
-            "a.yaml:5:35: cluster.node.package: a package has one GPU here; add package_gpus");
+            "a.yaml:5:35: cluster.node.package: a package has only one GPU; add package_gpus");
   EXPECT_EQ(refused("base: dgx-h100, package_gpus: 2"),
-            "a.yaml:5:40: cluster.node.package_gpus: how fast GPUs of a package reach each other "
-            "is not stated; add package");
+            "a.yaml:5:40: cluster.node.package_gpus: the bandwidth between GPUs of a package is "
+            "missing; add package");
   EXPECT_EQ(refused("base: frontier-mi250x, gpus: 7, nics: 7"),
-            "a.yaml:5:3: cluster.node: 7 GPUs are no whole packages of 2; set package_gpus: 1, or "
-            "other gpus");
+            "a.yaml:5:3: cluster.node: 7 GPUs are no multiple of a package of 2; set package_gpus: "
+            "1, or another number of gpus");
   EXPECT_EQ(refused("base: frontier-mi250x, gpu_path: pcie"),
             "a.yaml:5:3: cluster.node: GPUs of a package need no PCIe; set package_gpus: 1, or "
             "gpu_path: nvlink");
@@ -231,7 +230,7 @@ TEST(ResolveRecompute, FaultsNameTheirPlace) {
   EXPECT_THAT(fault("[]"), testing::HasSubstr("names no module"));
   EXPECT_THAT(fault("{modules: full, method: block}"), testing::HasSubstr("layers: 4"));
   EXPECT_THAT(fault("{modules: [mlp], method: uniform, layers: 2}"),
-              testing::HasSubstr("full alone"));
+              testing::HasSubstr("so it needs modules: full"));
   EXPECT_THAT(fault("{modules: full, layers: 2}"), testing::HasSubstr("recompute.method"));
 }
 

@@ -47,11 +47,13 @@ TEST(ResolveOffload, TheCoresRateIsThatOfTheScenario) {
 TEST(ResolveOffload, FaultsNameTheirKey) {
   EXPECT_THAT(offload_fault("{weights: host}"), HasSubstr("a.yaml:6:1: offload: gradients and"));
   EXPECT_THAT(offload_fault("{optimizer: hsot}"), HasSubstr("did you mean 'host'"));
-  EXPECT_THAT(offload_fault("{optimizer: auto, weights: host}"), HasSubstr("searched together"));
+  EXPECT_THAT(offload_fault("{optimizer: auto, weights: host}"),
+              HasSubstr("searched only together"));
   EXPECT_THAT(offload_fault("{optimizer: host, activation_share: 1.5}"), HasSubstr("a.yaml:6:"));
-  EXPECT_THAT(offload_fault("{optimizer_share: 0.5}"), HasSubstr("optimizer that is offloaded"));
+  EXPECT_THAT(offload_fault("{optimizer_share: 0.5}"),
+              HasSubstr("applies to an offloaded optimizer; set"));
   EXPECT_THAT(offload_fault("{activation_share: 0.5}"),
-              HasSubstr("activations that are offloaded"));
+              HasSubstr("applies to offloaded activations; set"));
   EXPECT_THAT(offload_fault("{activations: host, activation_share: 0.01}"), HasSubstr("is none"));
   EXPECT_THAT(offload_fault("{optimizer: host, cores: 500}"), HasSubstr("112 for all"));
   EXPECT_THAT(offload_fault("{activations: host}", "schedule: {name: 1f1b, slices: 2}"),
@@ -93,7 +95,7 @@ TEST(ResolveOffload, WhatHidesIsFound) {
   EXPECT_THAT(offload_fault("{hidden: true}"), HasSubstr("offload.activations: host"));
   EXPECT_THAT(offload_fault("{activations: host, hidden: true, activation_share: 0.5}"),
               HasSubstr("leave one of them out"));
-  EXPECT_THAT(offload_fault("{sections: 3}"), HasSubstr("layers that are offloaded"));
+  EXPECT_THAT(offload_fault("{sections: 3}"), HasSubstr("applies to offloaded layers; set"));
 }
 
 TEST(ResolveOffload, WhatIsFoundIsExplainedSo) {

@@ -115,8 +115,8 @@ TEST(ResolveParallel, CutsThatAreNoneAreRefused) {
   };
   EXPECT_EQ(refused("pp: 2", "4096"), "no error");
   EXPECT_EQ(refused("pp: 1", "8"),
-            "a.yaml:7:18: communication.boundary_rank: layout.pp is 1, so that no activations are "
-            "sent on; leave it out");
+            "a.yaml:7:18: communication.boundary_rank: layout.pp is 1, so no activations are sent "
+            "between stages; leave it out");
   EXPECT_EQ(refused("pp: 2", "4097"),
             "a.yaml:7:18: communication.boundary_rank: 4097 is above the width 4096 of the "
             "activations of model 'llama3-8b'");
@@ -148,21 +148,21 @@ TEST(ResolveParallel, FramesOfVideo) {
   EXPECT_EQ(refusal(model("1")).substr(0, 25), "a.yaml:4:50: model.frames");
   EXPECT_EQ(refusal(model("16") + "layout: {pp: 2}\nschedule:\n  name: seq1f1b\n  slices: 4\n"),
             "a.yaml:8:11: schedule.slices: schedule 'seq1f1b' cuts sequences into 4 slices, but "
-            "layers of a model with frames (model.frames 16) attend without a mask");
+            "attention over frames (model.frames 16) has no causal mask");
 }
 
 TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_EQ(refusal("model: llama3-8b\nlayout:\n  cp: 16\n  context: usp\n  ulysses: 3\n"),
             "a.yaml:8:12: layout.ulysses 3 does not divide layout.cp 16");
   EXPECT_TRUE(refusal("model: llama3-8b\nlayout:\n  cp: 16\n  context: rsa\n")
-                  .starts_with("a.yaml:7:12: layout.context rsa does not go with the attention"));
+                  .starts_with("a.yaml:7:12: layout.context rsa does not support the attention"));
   EXPECT_EQ(refusal("model: llama3-8b\nlayout:\n  cp: 2\n  context: ulises\n"),
             "a.yaml:7:12: unknown context 'ulises'; did you mean 'ulysses'?");
   EXPECT_TRUE(refusal("model: {base: mixtral-8x7b, moe: {hot_experts: 2}}\nlayout: {ep: 8}\n")
                   .starts_with("a.yaml:4:48: model.moe.hot_experts needs model.moe.zipf"));
   EXPECT_TRUE(refusal("model: mixtral-8x7b\nlayout:\n  ep: 8\n  tp: 2\n"
                       "  sequence_parallel: true\n  ep_tokens: dropped\n")
-                  .starts_with("a.yaml:9:14: layout.ep_tokens: under layout.sequence_parallel"));
+                  .starts_with("a.yaml:9:14: layout.ep_tokens: with layout.sequence_parallel"));
   EXPECT_TRUE(
       refusal("model: {base: llama3-8b, tied_embeddings: true}\n"
               "communication:\n  embeddings: all-to-all\n")

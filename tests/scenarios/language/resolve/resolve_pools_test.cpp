@@ -89,31 +89,30 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
     EXPECT_EQ(fault_of(parts), "a.yaml:" + fault);
   };
   expect({.cluster = "nodes: 5, " + std::string(kPools)},
-         "3:18: cluster.nodes: is 5, and cluster.pools have 4 together");
+         "3:18: cluster.nodes: is 5, but cluster.pools have 4 together");
   expect({.cluster = "node: dgx-h100, " + std::string(kPools)},
-         "3:11: cluster.node: cluster.pools says which nodes there are; keep one of them");
+         "3:11: cluster.node: cluster.pools already says which nodes there are; keep one of them");
   expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: a, nodes: 1, node: "
                      "dgx-a100}]"},
-         "3:63: cluster.pools.1.name: is the name of cluster.pools.0, too");
+         "3:63: cluster.pools.1.name: is also the name of cluster.pools.0");
   expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 2, node: "
                      "polaris-a100}]"},
-         "3:76: cluster.pools.1.node: polaris-a100 has 4 GPUs and not 8, other than dgx-h100 of "
-         "pool 'a'; nodes of a job have as many GPUs, joined in the same way");
+         "3:76: cluster.pools.1.node: polaris-a100 has another number of GPUs (4 instead of 8) "
+         "than dgx-h100 of pool 'a'; all nodes of a job need the same number of GPUs, joined in "
+         "the same way");
   expect({.cluster = "pools: [{name: a, nodes: 1, node: dgx-h100}, {name: b, nodes: 1, node: "
                      "dgx-a100, network: roce}]"},
-         "3:11: pools of unlike networks need one in common; add e.g. 'common: {bandwidth: 25 "
-         "Gb/s}' to cluster");
+         "3:11: pools on different networks need a network in common; add e.g. 'common: "
+         "{bandwidth: 25 Gb/s}' to cluster");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, newer]}"},
          "4:42: unknown pool 'newer'; did you mean 'new'?");
   expect({.layout = "tp: 8, pp: 2, place: {pp: [new, new]}"},
-         "4:32: layout.place.pp: asks for more nodes of pool 'new' than its 2");
-  expect(
-      {.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
-      "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each, or for runs of "
-      "equal length");
+         "4:32: layout.place.pp: needs more nodes of pool 'new' than its 2");
+  expect({.layout = "tp: 8, pp: 2, place: {pp: [new, old, old]}"},
+         "4:32: layout.place.pp: lists 3 pools for 2 ranks of pp; list one for each rank, or for "
+         "groups of consecutive ranks of equal size");
   expect({.layout = "tp: 4, pp: 2, place: {dp: [new, old, new, old]}"},
-         "4:32: layout.place.dp: ranks 0 and 4 share a node, and it places them on different "
-         "pools");
+         "4:32: layout.place.dp: ranks 0 and 4 share a node, but are placed on different pools");
   expect(
       {.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
       "4:32: layout.place.pp: layout.place.dp also says which nodes ranks use; keep one of them");
@@ -123,23 +122,25 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp-pairs]"},
          "4:40: layout.order.2: pp stands twice");
   expect({.cluster = "nodes: 3, node: dgx-h100", .layout = "tp: 8, pp: 3, order: [tp, pp-pairs]"},
-         "4:36: layout.order.1: the layout has 3 pipeline ranks, which are no pairs; take pp");
+         "4:36: layout.order.1: the layout has 3 pipeline ranks, an odd number, which cannot form "
+         "pairs; take pp");
   expect({.layout = "tp: 8, pp: 2, stages: {first: -1, balance: auto}"},
-         "4:24: layout.stages: auto finds what the first and the last stage get, too");
+         "4:24: layout.stages: auto also chooses the layers of the first and the last stage; leave "
+         "first and last out");
   expect({.layout = "tp: 8, pp: 1, stages: auto"},
-         "4:24: layout.stages: there is one pipeline rank; auto has nothing to divide");
+         "4:24: layout.stages: there is only one pipeline rank, so auto has nothing to divide");
   expect(
       {.cluster = "pools: [{name: a, nodes: 2, node: dgx-h100, price: 2 USD per gpu-hour}, {name: "
                   "b, nodes: 2, node: dgx-a100}]"},
-      "3:83: pool 'b' has no price, and others have; add one, or job.price for those without");
+      "3:83: pool 'b' has no price, but others have; add one, or job.price for pools without");
   expect({.layout = "tp: 8, pp: 2, order: [tp, ep]"},
          "4:36: unknown order 'ep'; did you mean 'tp'?");
   expect({.batch = "global: 16, shares: [1, 2, 3]"},
          "5:21: batch.shares: lists 3 shares for 2 pools");
   expect({.cluster = "nodes: 4, node: dgx-h100", .batch = "global: 16, shares: auto"},
-         "5:21: batch.shares: all nodes are alike; it shares out among cluster.pools");
+         "5:21: batch.shares: all nodes are alike; uneven shares are for cluster.pools");
   expect({.rest = "calibration: h100-published"},
-         "6:14: calibration: with cluster.pools each pool has its own: "
+         "6:14: calibration: with cluster.pools each pool has its own calibration: "
          "cluster.pools.0.calibration");
 }
 
@@ -150,10 +151,10 @@ TEST(ResolvePools, StagesAreBalancedOfLayoutsThatFitTheMachine) {
 
 TEST(ResolvePools, ABatchThatDoesNotDivideIsRefused) {
   const std::string fault = fault_of({.layout = "tp: 8, pp: 1, place: {dp: [new, new, new, old]}"});
-  EXPECT_NE(fault.find("asks for more nodes"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("needs more nodes of pool"), std::string::npos) << fault;
   EXPECT_NE(fault_of({.layout = "tp: 8, pp: 2, place: {dp: [new, old]}",
                       .batch = "global: 1, shares: auto"})
-                .find("all replicas of a pool get equally many"),
+                .find("all replicas of a pool get the same number"),
             std::string::npos);
 }
 

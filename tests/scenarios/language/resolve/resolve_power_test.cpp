@@ -101,7 +101,7 @@ TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
             "power_limit: 100}}\nbatch: {global: 2}\nprecision: fp16\n",
             "power.yaml");
       },
-      "no watts of p102-100 are in the library"));
+      "the library has no power figures of p102-100"));
 }
 
 // Of a measured product what goes with its operations; its bytes and its start stay.
@@ -150,7 +150,7 @@ TEST(ResolvePower, TheKitFitsTheNic) {
 
 TEST(ResolvePower, RefusesPricesThatDoNothing) {
   EXPECT_TRUE(
-      fails([] { case_of(", power: {years: 3}"); }, "does nothing without the price of a node"));
+      fails([] { case_of(", power: {years: 3}"); }, "has no effect without the price of a node"));
   const auto pools = [](const char* key) {
     return "name: power\nmodel: llama3-8b\ncluster: {pools: [{name: a, nodes: 1, node: dgx-h100}, "
            "{name: b, nodes: 1, node: dgx-a100}], power: {" +
@@ -163,13 +163,13 @@ TEST(ResolvePower, RefusesPricesThatDoNothing) {
 
 TEST(ResolvePower, ARowThatIsNotFullerHasNoPhases) {
   EXPECT_TRUE(fails([] { case_of(", power: {row_apart: true}"); },
-                    "does nothing without more nodes in a row"));
+                    "has no effect without more nodes in a row"));
 }
 
 TEST(ResolvePower, Refuses) {
   EXPECT_TRUE(fails([] { case_of(", power: {cap_watts: 60}"); },
                     "power.yaml:3:56: cluster.power.cap_watts: must be above the 75 W"));
-  EXPECT_TRUE(fails([] { case_of(", power: {gpu_watts: 50}"); }, "the limit is higher"));
+  EXPECT_TRUE(fails([] { case_of(", power: {gpu_watts: 50}"); }, "W; the limit must be higher"));
   EXPECT_TRUE(fails(
       [] {
         parse_case(
@@ -177,7 +177,7 @@ TEST(ResolvePower, Refuses) {
             "power: {pue: 1.2}}\nbatch: {global: 2}\nprecision: fp16\n",
             "power.yaml");
       },
-      "no watts of p102-100 are in the library; state gpu_watts and idle_watts"));
+      "the library has no power figures of p102-100; state gpu_watts and idle_watts"));
   EXPECT_TRUE(fails(
       [] {
         parse_case(

@@ -94,10 +94,10 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
               HasSubstr("rollout.weights"));
   EXPECT_THAT(rollout_fault(with("nodes: 2, engine: {tp: 3}")), HasSubstr("a.yaml:6:"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompts: 8, prompt_length: 4096, output: {median: 500}"),
-              HasSubstr("leaves no room behind 4096 tokens of a prompt"));
+              HasSubstr("leaves no tokens for an output after the 4096 of a prompt"));
   EXPECT_THAT(rollout_fault(
                   "nodes: 2, prompts: 8, prompt_length: 200, output: {median: 500, longest: 4000}"),
-              HasSubstr("4000 tokens after a prompt of 200 are longer than batch.sequence 4096"));
+              HasSubstr("4000 tokens after a prompt of 200 are more than batch.sequence 4096"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompts: 8, prompt_length: 200, output: {sigma: 1}"),
               HasSubstr("has neither a median, a mean nor buckets"));
   EXPECT_THAT(
@@ -109,7 +109,7 @@ TEST(ResolveRollout, MistakesHaveTheirPlaceAndTheirRemedy) {
   EXPECT_THAT(
       rollout_fault(
           "nodes: 2, prompts: 8, prompt_length: 200, output: {median: 5, p99: 50, sigma: 1}"),
-      HasSubstr("in place of sigma"));
+      HasSubstr("and replaces sigma"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompt_length: 200, output: {median: 5}"),
               HasSubstr("rollout has no 'prompts'"));
   EXPECT_THAT(rollout_fault("nodes: 2, prompts: 1000000, samples: 2, prompt_length: 200, output: "

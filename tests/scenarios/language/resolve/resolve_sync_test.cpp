@@ -90,14 +90,14 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   fault("[{over: sites, every: 2 steps}]", "site");
   fault("[{over: site, islands: 2, every: 2 steps}]", "not both");
   fault("[{over: site, every: 100 steps, delay: 101 steps}]", "the next exchange begins");
-  fault("[{over: site, every: 4 steps, fragments: 5}]", "more than one a step");
+  fault("[{over: site, every: 4 steps, fragments: 5}]", "more than one per step");
   fault("[{islands: 3, every: 4 steps}]", "3 islands do not divide the 8 replicas");
   fault("[{over: site, every: 10 steps}, {over: node, every: 100 steps}]",
         "list levels from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 5 steps}]", "from inside to outside");
   fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
   fault("[{over: site, every: 1 step, delay: 2 steps}]", "the next exchange begins");
-  fault("[{over: site, every: 1 step, optimizer: average}]", "state delay: 1 step");
+  fault("[{over: site, every: 1 step, optimizer: average}]", "set delay: 1 step");
   fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
   fault("[{over: site, every: 10 steps, pattern: leader, optimizer: average}]", "as they are");
   fault("[{over: site, every: 10 steps, delay: 2.5 steps}]", "a whole number of steps");
@@ -107,7 +107,7 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
       HasSubstr("overlap: dear"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: reroute}"),
-              HasSubstr("recovery.when_no_spare: the other islands do not take the work"));
+              HasSubstr("recovery.when_no_spare: reroute does not go with islands"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps}]", "tp: 8, dp: 8",
                        "recovery: {when_no_spare: relayout, relayout: [{dp: 2}]}"),
               HasSubstr("recovery.relayout: lists layouts of the whole job"));
@@ -116,24 +116,26 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
             "no error");
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps}, {over: site, every: 100 steps}]",
                        "tp: 8, dp: 8", "recovery: {when_no_spare: shrink}"),
-              HasSubstr("recovery.when_no_spare: shrink, under which an island that lacks a node"));
+              HasSubstr("recovery.when_no_spare: shrink drops an island that lost a node"));
 }
 
 TEST(ResolveSync, MistakesOfWaitingHaveTheirPlace) {
   std::string drifting = text_of("[{over: node, every: 10 steps}, {over: site, every: 15 steps}]");
   EXPECT_EQ(error_of([&] { parse_case(drifting, "a.yaml"); }), "no error");
   drifting.replace(drifting.find("node: dgx-h100"), 0, "jitter: {sigma: 0.1}, ");
-  EXPECT_THAT(error_of([&] { parse_case(drifting, "a.yaml"); }),
-              HasSubstr("no multiple of the 10 of the level before it, which cluster.jitter"));
+  EXPECT_THAT(
+      error_of([&] { parse_case(drifting, "a.yaml"); }),
+      HasSubstr("must be a multiple of the 10 of the level before if there is cluster.jitter"));
   EXPECT_THAT(fault_of("[{over: site, every: 10 steps, fragments: 20}]", "tp: 8, dp: 8"),
               HasSubstr("sync.0.fragments: 20 fragments in 10 steps"));
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps, wait_for: dynamic}, {over: site, every: 20 "
                        "steps}]",
                        "tp: 8, dp: 8"),
-              HasSubstr("sync.0.wait_for: all-but-K and dynamic go with one level"));
+              HasSubstr("sync.0.wait_for: all-but-K and dynamic need a single level"));
   EXPECT_THAT(fault_of("[{over: node, every: 10 steps, pattern: gossip, wait_for: all-but-1}]",
                        "tp: 8, dp: 8"),
-              HasSubstr("sync.0.wait_for: by gossip an island waits for its neighbours alone"));
+              HasSubstr("sync.0.wait_for: has no effect: with pattern: gossip an island waits only "
+                        "for its neighbours"));
 }
 
 // What one island is by a slow node and others are by chance is told apart where all wait.
@@ -148,7 +150,7 @@ TEST(ResolveSync, SlowNodesGoWithIslandsThatDoNotWaitUnlessThereIsJitter) {
   for (const char* rest : {"wait_for: all-but-1", "pattern: gossip, events: poisson"}) {
     const std::string sync = fmt::format("[{{over: site, every: 10 steps, {}}}]", rest);
     EXPECT_EQ(fault(sync, ""), "no error");
-    EXPECT_THAT(fault(sync, jitter), HasSubstr("with cluster.jitter islands of unlike speed"));
+    EXPECT_THAT(fault(sync, jitter), HasSubstr("with cluster.jitter, slow nodes in islands"));
   }
 }
 
@@ -179,21 +181,22 @@ TEST(ResolveSync, KeysGoWithTheirPattern) {
   const auto fault = [](const char* sync, const char* what) {
     EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
   };
-  fault("[{over: node, every: 10 steps, graph: ring}]", "goes with pattern: gossip");
+  fault("[{over: node, every: 10 steps, graph: ring}]", "needs pattern: gossip");
   fault("[{over: node, every: 10 steps, pattern: gossip, peers: 3}]", "has 2 neighbours");
   fault("[{over: node, every: 10 steps, pattern: none}]", "exchange nothing; leave it out");
-  fault("[{over: node}]", "does not say every how many steps");
+  fault("[{over: node}]", "has no 'every', the steps between two exchanges");
   fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, delay: 1 step}]",
         "no island waits");
-  fault("[{over: node, every: 9 steps, paths: [4, 4]}]", "whose product is the 8 islands");
-  fault("[{over: node, every: 9 steps, paths: [8]}]", "modules of two halves");
+  fault("[{over: node, every: 9 steps, paths: [4, 4]}]", "with a product of 8 islands");
+  fault("[{over: node, every: 9 steps, paths: [8]}]", "modules of the two halves");
   fault("[{over: node, pattern: none}, {over: site, every: 9 steps}]", "never exchange");
   fault("[{over: node, pattern: none, wait_for: all-but-1}]", "exchange nothing; leave it out");
   fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, wait_for: all-but-1}]",
         "no island waits");
   fault("[{over: node, every: 9 steps, parameters: dense}]", "the model has no experts");
-  fault("[{over: site, every: 9 steps, paths: [2, 2]}]", "four islands, where there are 2");
-  fault("[{over: node, every: 9 steps, growth: 0.1}]", "rates and growth go together");
+  fault("[{over: site, every: 9 steps, paths: [2, 2]}]", "four islands, but there are 2");
+  fault("[{over: node, every: 9 steps, growth: 0.1}]",
+        "rates and growth need each other; state both");
 }
 
 TEST(ResolveSync, AFileOfRatesHasItsPlace) {
@@ -205,7 +208,7 @@ TEST(ResolveSync, AFileOfRatesHasItsPlace) {
   EXPECT_THAT(fault(), AllOf(HasSubstr("a.yaml:6:"), HasSubstr("sync.0.rates: "),
                              HasSubstr("rates.csv: cannot be read")));
   std::ofstream(folder + "/rates.csv") << "step,rate\n0,0.1\n";
-  EXPECT_THAT(fault(), AllOf(HasSubstr("a.yaml:6:"), HasSubstr("needs two rows")));
+  EXPECT_THAT(fault(), AllOf(HasSubstr("a.yaml:6:"), HasSubstr("needs at least two rows")));
   std::filesystem::remove_all(folder);
 }
 

@@ -80,7 +80,7 @@ TEST(ResolveVolunteers, ATraceIsOfAFileBesideTheScenario) {
   EXPECT_EQ(second.table, first.table);
   const auto fault = [&] { return error_of([&] { swarm_case(rest, scenario); }); };
   write("time_s,peers\n60,8\n0,5\n");
-  EXPECT_THAT(fault(), HasSubstr("times ascend"));
+  EXPECT_THAT(fault(), HasSubstr("must be at least 0 and at least that of the row above"));
   write("time_s,peers\n60,-8\n");
   EXPECT_THAT(fault(), HasSubstr("a number from 0 to"));
   write("time_s,peers\n");
@@ -95,9 +95,9 @@ TEST(ResolveVolunteers, WhatDoesNotGoTogetherIsRefusedWithItsPlace) {
   EXPECT_THAT(swarm_refusal(volunteers_of(", speed: 0")), HasSubstr("no peer computes"));
   EXPECT_THAT(swarm_refusal("volunteers: {peers: [{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}, "
                             "{name: a, count: 1, up: 1 MB/s, down: 1 MB/s}]}"),
-              HasSubstr("volunteers.peers.1.name: a second kind of that name"));
+              HasSubstr("volunteers.peers.1.name: there is already a kind of that name"));
   EXPECT_THAT(swarm_refusal(volunteers_of("", ", calls: {trainers: 4, experts: 2, answers: 3}")),
-              HasSubstr("volunteers.calls.answers: only 2 experts are asked"));
+              HasSubstr("volunteers.calls.answers: is more than the 2 experts that are called"));
   EXPECT_THAT(swarm_refusal(volunteers_of("", ", length: 0 s")),
               HasSubstr("volunteers.length: must be above 0"));
 }
@@ -111,11 +111,12 @@ TEST(ResolveVolunteers, JobsOfOneGpuAreFused) {
        {std::pair<std::string, std::string>{"cluster.slow_nodes", "[{node: 0, slowdown: 2}]"},
         {"cluster.jitter", "{sigma: 0.1}"}}) {
     const Overrides set = {{key, value}};
-    EXPECT_THAT(error_of([&] { parse_case(one, "a.yaml", set); }),
-                HasSubstr("a.yaml:6:7: fuse: jobs are fused on a GPU"));
+    EXPECT_THAT(
+        error_of([&] { parse_case(one, "a.yaml", set); }),
+        HasSubstr("a.yaml:6:7: fuse: fused jobs are modelled only on GPUs of constant speed"));
   }
   EXPECT_THAT(swarm_refusal("fuse: 6"),
-              HasSubstr("fuse: takes jobs of one GPU each, and this one has 4"));
+              HasSubstr("fuse: fuses jobs of one GPU each, but this one uses 4"));
 }
 
 }  // namespace

@@ -149,10 +149,10 @@ TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
     return std::string();
   };
   EXPECT_EQ(note_of("hot-spares"),
-            "recovery: under hot-spares stays what is stated: spares: 128 (not 4), detect: 60 s "
-            "(not 30 s)");
+            "recovery: hot-spares does not replace the stated keys: spares: 128 (not 4), detect: "
+            "60 s (not 30 s)");
   EXPECT_EQ(note_of("ft-hsdp"),
-            "recovery: under ft-hsdp stays what is stated: elastic.groups: 6 (not 12)");
+            "recovery: ft-hsdp does not replace the stated keys: elastic.groups: 6 (not 12)");
   EXPECT_EQ(note_of("restart"), "");
   // In the text both stand beside each other.
   const std::string both = std::string(kScenario) + "recovery: {base: hot-spares, spares: 128}\n";
@@ -188,7 +188,7 @@ TEST(Schemes, BasesThatLeadBackAreRefused) {
   const std::vector<OwnPart> ring = {own_fabric("a", {{"base", "b"}}),
                                      own_fabric("b", {{"base", "a"}})};
   for (const std::string key : {"cluster.fabric", "cluster.fabric.base"}) {
-    EXPECT_TRUE(fails([&] { with_fabrics(ring, {{key, "a"}}); }, "lead back to it")) << key;
+    EXPECT_TRUE(fails([&] { with_fabrics(ring, {{key, "a"}}); }, "form a cycle")) << key;
   }
 }
 

@@ -32,7 +32,7 @@ std::vector<NamedText> bad_texts() {
       {"a word", "hello\n"},
       {"a list", "- 1\n- 2\n"},
       {"two documents", "name: a\n---\nname: b\n"},
-      {"comma before it", ", once\nname: a\n"},
+      {"a comma is in front of it", ", once\nname: a\n"},
       {"bracket too many", "name: a\n]\n"},
       {"brace too many", replaced(good, "batch: {global: 64}", "batch: {global: 64}}")},
       {"truncated in a map", good.substr(0, good.find("nodes: 2") + 8)},
@@ -167,20 +167,21 @@ TEST(BadFiles, ShardsOfZero3) {
   EXPECT_EQ(message("zero3", "zero2"),
             "a.yaml:5:44: layout.secondary_ranks is 8, but only layout.sharding: zero3 gathers "
             "weights and scatters gradients");
-  EXPECT_EQ(message("weight_bits: 8", "weight_bits: 7"),
-            "a.yaml:5:60: layout.weight_bits is 7; an element is sent with 4, 6, 8, 16 or 32 bits");
+  EXPECT_EQ(
+      message("weight_bits: 8", "weight_bits: 7"),
+      "a.yaml:5:60: layout.weight_bits is 7; possible numbers of bits are 4, 6, 8, 16 or 32 bits");
   EXPECT_EQ(
       message("secondary_ranks: 8", "secondary_ranks: 5"),
       "a.yaml:5:44: layout.secondary_ranks 5 does not divide the ranks that share a copy, 32");
   EXPECT_EQ(message("secondary_ranks: 8", "secondary_ranks: 16"),
-            "a.yaml:5:44: layout.secondary_ranks 16 x tp 1 = 16 ranks do not lie within nodes of 8 "
-            "GPUs, as a second copy of the weights must");
+            "a.yaml:5:44: layout.secondary_ranks 16 x tp 1 = 16 ranks are not within a node of 8 "
+            "GPUs, but a second copy of the weights must be");
   EXPECT_EQ(message("{sharding", "{pp: 2, sharding"), "no error");
   EXPECT_EQ(parse_message("schedule: pipedream\n" + replaced(text, "{sharding", "{pp: 2, sharding"),
                           "a.yaml"),
             "a.yaml:6:27: layout.sharding: zero3 does not go with schedule 'pipedream', which "
-            "keeps a version of the weights for each micro-batch under way: no rank gathers old "
-            "versions; take zero2, or a schedule that flushes");
+            "keeps a version of the weights for each micro-batch under way; old versions cannot be "
+            "gathered; take zero2, or a schedule that flushes");
 }
 
 TEST(BadFiles, KeysThatDisagree) {

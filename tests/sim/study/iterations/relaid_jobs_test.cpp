@@ -136,7 +136,8 @@ TEST(RelaidJobs, ShardsOverAllReplicasStayWhole) {
 TEST(RelaidJobs, WhatCannotBeSaysWhy) {
   EXPECT_THAT(error_of([] { relaid_jobs(llama("[{dp: 1, tp: 3}]")); }),
               HasSubstr("recovery.relayout.0"));
-  EXPECT_THAT(error_of([] { llama("[{tp: 2}]"); }), HasSubstr("not fewer nodes than the job's 4"));
+  EXPECT_THAT(error_of([] { llama("[{tp: 2}]"); }),
+              HasSubstr("not on fewer nodes than the job's 4"));
 }
 
 // Without spares it goes on in the other layout more slowly where it would have waited.

@@ -22,7 +22,7 @@ TEST(HostBound, SaysHowMuchOfTheStepWaits) {
   EXPECT_EQ(notes[0].text.find("would"), std::string::npos);
   EXPECT_EQ(
       notes[0].figures,
-      "25 % of the step; 1.60 s to 3.00 s a step by the ranges of host.launch and host.kernel");
+      "25 % of the step; 1.60 s to 3.00 s per step over the ranges of host.launch and host.kernel");
 }
 
 TEST(HostBound, SaysThatItMightWait) {

@@ -27,8 +27,8 @@ TEST(LearningNotes, StepsThatMayTeachLess) {
   const Overrides islands = {{"sync", "[{over: node, every: 50 steps, compressor: int4}]"},
                              {"layout.pp", "1"}};
   EXPECT_THAT(learning_notes_of(islands),
-              ElementsAre(noted("sync", "may learn less from a token", "node every 50 steps"),
-                          noted("compressor", "may teach less", "int4")));
+              ElementsAre(noted("sync", "may learn less per token", "node every 50 steps"),
+                          noted("compressor", "may learn less per step", "int4")));
   Overrides counted = islands;
   counted.emplace_back("job.steps", "1000");
   EXPECT_THAT(learning_notes_of(counted), IsEmpty());
@@ -56,8 +56,8 @@ TEST(LateExchanges, ANoteWhereTwoLevelsTogetherHoldUpTheSteps) {
   };
   EXPECT_THAT(notes_of(4, 10), IsEmpty());
   EXPECT_THAT(notes_of(6, 10),
-              ElementsAre(noted("sync", "of all levels go one after the other",
-                                "1.00 s of exchanges beside each step of 1.00 s")));
+              ElementsAre(noted("sync", "of all levels run one after the other",
+                                "1.00 s of exchanges during each step of 1.00 s")));
   EXPECT_THAT(notes_of(12, 10),
               ElementsAre(testing::Field(&Note::text, HasSubstr("exchanges of node no faster"))));
 }

@@ -34,9 +34,9 @@ std::string note_of(const Saved& saved) {
 TEST(SpoiltCopies, SaysHowOftenAndWhatToDo) {
   EXPECT_EQ(note_of(saved(1800, 2)),
             "failures.1.rollback: 'spike' goes back 30.0 min, but no copy is kept longer than 21.0 "
-            "min (storage: 2 every 10.0 min): 100.0 % of these failures spoil all copies, and "
-            "training begins again from nothing; set snapshots.1.kept=4, or save every 29.0 min or "
-            "less often");
+            "min (storage: 2 every 10.0 min): 100.0 % of these failures make all copies unusable, "
+            "and training begins again from nothing; set snapshots.1.kept=4, or save every 29.0 "
+            "min or less often");
   EXPECT_NE(note_of(saved(960, 2)).find("50.0 % of these failures"), std::string::npos);
   EXPECT_EQ(note_of(saved(660, 2)), "");
   // What it says to do is enough, and no less is.

@@ -32,7 +32,7 @@ TEST(UnevenStages, NamesTheRankThatOthersWaitFor) {
   EXPECT_TRUE(notes[0].text.starts_with(
       "pipeline rank 3 computes 2.0 times as long as the others, with the vocabulary, which idle"))
       << notes[0].text;
-  EXPECT_EQ(notes[0].figures, "2.00 s a micro-batch, the others 1.00 s on average");
+  EXPECT_EQ(notes[0].figures, "2.00 s per micro-batch, the others 1.00 s on average");
 }
 
 TEST(UnevenStages, IsSilentWhereStagesAreAlike) {

@@ -18,9 +18,8 @@ TEST(Unfamiliar, SaysWhatWasNotMeasuredAndWhatComesNearest) {
   EXPECT_EQ(notes[0].key, "calibration");
   EXPECT_NE(notes[0].text.find("measured on x, no model with experts"), std::string::npos);
   EXPECT_EQ(notes[0].figures,
-            "the most alike are 12 runs of 4 families, dense models in 8 bits; all, the more "
-            "alike the more, were predicted within "
-            "11 % (one standard deviation)");
+            "the most similar are 12 runs of 4 families, dense models in 8 bits; all runs, "
+            "weighted by similarity, were predicted within 11 % (one standard deviation)");
 }
 
 }  // namespace

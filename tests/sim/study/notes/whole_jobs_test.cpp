@@ -33,14 +33,12 @@ TEST(WholeJobs, WhatCanBeNoSmallerSaysWhy) {
   const std::string dropped = "redundancy: {scheme: drop-slowest, stragglers: 7}\n";
   const std::string median = "communication: {robust: {rule: median, faulty: 3}}\n";
   EXPECT_EQ(note_of("dp: 8", "shrink", dropped),
-            "is shrink, but the job can be no smaller, so it waits for a node: 7 stragglers of 6 "
-            "workers leave none");
-  EXPECT_THAT(note_of("dp: 8", "shrink", median),
-              HasSubstr("faulty replicas of 7 or more, not of 6"));
-  EXPECT_THAT(
-      note_of("dp: 8", "relayout", dropped),
-      HasSubstr("is relayout, but the job can be no smaller, so it waits for a node: tp 1 x "
-                "pp 1 x dp 4 cannot be: 7 stragglers of 4 workers leave none"));
+            "is shrink, but the job cannot be smaller, so it waits for a node: with 7 stragglers "
+            "among 6 workers none is left");
+  EXPECT_THAT(note_of("dp: 8", "shrink", median), HasSubstr("7 replicas or more to tolerate"));
+  EXPECT_THAT(note_of("dp: 8", "relayout", dropped),
+              HasSubstr("is relayout, but the job cannot be smaller, so it waits for a node: tp 1 "
+                        "x pp 1 x dp 4 cannot be: with 7 stragglers among 4 workers none is left"));
   EXPECT_THAT(note_of("tp: 2, pp: 4, dp: 1", "shrink"), HasSubstr("no replica is left"));
 }
 

@@ -163,7 +163,7 @@ TEST(PlanBasis, WhatTheFrameworkLeavesOpenOfExpertsIsTold) {
   const PlanBasis basis = plan_basis(own);
   const auto taken = std::ranges::find(basis.defaults, "dispatch to experts", &TakenDefault::what);
   ASSERT_NE(taken, basis.defaults.end());
-  EXPECT_EQ(taken->source, "assumed: megatron says nothing of it");
+  EXPECT_EQ(taken->source, "assumed: megatron does not state it");
   EXPECT_EQ(taken->change, "--set software.ep_merged=true (DeepEP)");
 }
 

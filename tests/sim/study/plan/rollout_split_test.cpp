@@ -83,7 +83,7 @@ TEST(RolloutSplit, NeedsEngines) {
   ScenarioText scenario = scenario_of("nodes: 4");
   scenario.text.resize(scenario.text.find("rollout:"));
   EXPECT_THAT(error_of([&] { search_splits(scenario, {}); }),
-              HasSubstr("has no engines beside the job: add 'rollout: {...}'"));
+              HasSubstr("has no engines: add 'rollout: {...}'"));
 }
 
 }  // namespace

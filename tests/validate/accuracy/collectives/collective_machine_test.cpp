@@ -206,7 +206,7 @@ TEST(CollectiveMachine, SaysWhatIsMissing) {
   EXPECT_EQ(refusal(row_of("M", "H100", 16, 2, "")),
             "'' does not say which network joins the nodes");
   EXPECT_EQ(refusal(row_of("M", "H100", 16, 3, "RoCE 8x400Gb/s")),
-            "16 ranks do not spread evenly over 3 nodes");
+            "16 ranks cannot be spread evenly over 3 nodes");
 }
 
 TEST(CollectiveMachine, ForcedChoice) {
@@ -235,7 +235,8 @@ TEST(CollectiveMachine, ForcedAndNotThere) {
     EXPECT_EQ(running(algorithm).fell_back, "");
   }
   EXPECT_EQ(running(nvls_tree).choice, CollectiveChoice(ring));
-  EXPECT_EQ(running(nvls_tree).fell_back, "nvls-tree asked for, which this machine cannot: ring");
+  EXPECT_EQ(running(nvls_tree).fell_back,
+            "nvls-tree was requested, which this machine does not support: ring");
   for (const CollectiveAlgorithm algorithm : {nvls, collnet_direct, collnet_chain, pat}) {
     EXPECT_EQ(running(algorithm).choice, CollectiveChoice());
     EXPECT_FALSE(running(algorithm).fell_back.empty());

@@ -143,10 +143,10 @@ std::string refusal(const std::string& model, double parameters, int gpus) {
 
 TEST(Compression, RefusesWhatItDoesNotKnow) {
   EXPECT_EQ(refusal("Inception-v4", 0, 4), "the library has no model 'Inception-v4'");
-  EXPECT_EQ(refusal("ResNet-50", 25.6e6, 6), "6 GPUs do not fill nodes of 4");
+  EXPECT_EQ(refusal("ResNet-50", 25.6e6, 6), "6 GPUs do not fill whole nodes of 4");
   EXPECT_EQ(refusal("ResNet-50", 25.6e6, 1 << 26),
             "64 samples on each of 67108864 GPUs are too many for a step");
-  EXPECT_NE(refusal("ResNet-50", 60e6, 4).find("has 6e+07 parameters, the library's"),
+  EXPECT_NE(refusal("ResNet-50", 60e6, 4).find("has 6e+07 parameters, but the library's"),
             std::string::npos);
 }
 
@@ -159,8 +159,9 @@ std::string quantised_refusal(const std::string& first, const std::string& secon
 
 TEST(Compression, AQuantisedAllReduceIsOfOneNode) {
   EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,4"), "no error");
-  EXPECT_EQ(quantised_refusal("MI300X,4", "MI300X,8"),
-            "q.csv:3:1: another machine than 4 MI300X of the first row; one table each");
+  EXPECT_EQ(
+      quantised_refusal("MI300X,4", "MI300X,8"),
+      "q.csv:3:1: it is another machine than 4 MI300X of the first row; use one table for each");
   EXPECT_EQ(quantised_refusal("MI300X,1", "MI300X,1"),
             "q.csv:2:2: column 'gpus': 1 GPUs in one node; expected 2 to 1024");
   EXPECT_TRUE(quantised_refusal("MI9,4", "MI9,4").starts_with("q.csv:2:1: unknown node 'mi9'"));
@@ -238,8 +239,8 @@ TEST(Compression, AChoiceThatLeavesNothingToFitOnIsRefusedWithTheWayOn) {
   EXPECT_EQ(error_of([&] {
               validate_compression({{runs}, {}}, {.fit_where = RowFilter::parse("gpus>1000")});
             }),
-            "no row of HKBU ddl-benchmarks is left to fit on, of methods without servers and "
-            "hooks; choose others by --fit-where, or files by --calibrate-on");
+            "no row of HKBU ddl-benchmarks with a method without servers and hooks is left for the "
+            "fit; choose others with --fit-where, or files with --calibrate-on");
 }
 
 // Nothing to solve for is a reason, whichever rows are missing.
@@ -254,7 +255,7 @@ TEST(Compression, SparseExchangeWithoutDenseRowsIsSkippedWithTheReason) {
     EXPECT_TRUE(report.rows.empty()) << missing;
     EXPECT_EQ(report.skipped.size(), runs.runs.size()) << missing;
     EXPECT_TRUE(
-        report.skipped.front().reason.starts_with("the rows that its law is solved from lack"))
+        report.skipped.front().reason.starts_with("the rows from which its law is solved lack"))
         << report.skipped.front().reason;
   }
 }

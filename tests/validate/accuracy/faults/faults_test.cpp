@@ -159,14 +159,13 @@ TEST(Faults, RowsThatStateTooLittleSayWhat) {
   ASSERT_EQ(validation.report.skipped.size(), 7u);
   const std::vector<std::string> reasons = {
       "a: the number of nodes is not published",
-      "b: how often it fails is not published",
+      "b: the failure rate is not published",
       "c: the interval is stated in iterations, whose time is not published",
-      "d: restart time 'soon' is no number",
-      "e: the published rate of failures is none",
+      "d: restart time 'soon' is not a number",
+      "e: the published failure rate is zero",
       "f: storage bandwidth not published",
-      "g: no model of the metric 'colour', and as a share of useful time: the number of nodes is "
-      "not "
-      "published"};
+      "g: there is no model of the metric 'colour', and as a share of useful time it cannot be "
+      "predicted: the number of nodes is not published"};
   for (size_t i = 0; i < reasons.size(); ++i) {
     EXPECT_EQ(validation.report.skipped[i].reason, reasons[i]);
   }
@@ -187,7 +186,7 @@ TEST(Faults, RowsAreJudgedByWhatTheyStateWhateverIsBesideThem) {
   ASSERT_EQ(validation.predictions.size(), 2u);
   EXPECT_EQ(validation.predictions[0].name, "A");
   EXPECT_EQ(validation.predictions[0].predicted, validation.predictions[1].predicted);
-  EXPECT_NE(validation.predictions[0].note.find("'availability' is taken for the share"),
+  EXPECT_NE(validation.predictions[0].note.find("'availability' is assumed to be the share"),
             std::string::npos);
   ASSERT_EQ(validation.report.skipped.size(), 2u);
   EXPECT_EQ(validation.report.skipped[0].id, "points.csv:3:4");

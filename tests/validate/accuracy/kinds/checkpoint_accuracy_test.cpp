@@ -91,7 +91,7 @@ TEST(CheckpointAccuracy, SkipsWithTheReason) {
   EXPECT_TRUE(report.rows.empty());
   ASSERT_EQ(report.skipped.size(), 5u);
   const char* const reasons[] = {"'stall' is none", "bandwidth of 'FSx for Lustre' is not stated",
-                                 "no software of the library", "Q9000", "aws-p99x"};
+                                 "the library has no such software", "Q9000", "aws-p99x"};
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_NE(report.skipped[i].reason.find(reasons[i]), std::string::npos)
         << report.skipped[i].reason;

@@ -198,7 +198,7 @@ TEST(PublishedRows, StepsOfStatedLayoutsBeatFixedRates) {
   for (const ValidationFamily& family : published_loops().families) {
     if (!family.name.starts_with("NeMo RL") || family.rows == 0) continue;
     ++families;
-    EXPECT_LT(family.mape, family.baselines.at("tokens at fixed rates")) << family.name;
+    EXPECT_LT(family.mape, family.baselines.at("tokens at constant rates")) << family.name;
     EXPECT_LT(family.median_ape, 0.2) << family.name;
     EXPECT_TRUE(family.coverage90) << family.name;
   }
@@ -334,7 +334,7 @@ TEST(RolloutRows, SkipWithTheReason) {
                    loop_row("1-step Off,12,H100,4,8", "2000,64,64,1,1,1,Megatron,60,,,,,,1,1"));
   EXPECT_TRUE(report.rows.empty());
   const auto reasons = std::to_array<const char*>(
-      {"a transfer of weights alone, whose two layouts are not stated",
+      {"only a transfer of weights, between layouts that are not stated",
        "the time of a step is not stated",
        "GPUs, samples, batch or the longest sample are not stated",
        "the learner's layout is not stated", "the GPUs do not divide among the nodes",

@@ -81,7 +81,7 @@ TEST(RowFilter, ErrorsPointAtThePlace) {
             "           ^");
   EXPECT_EQ(error_in("source==BLOOM"),
             "expression:1:9: unknown column 'BLOOM'; known: source, gpus, tp, pp, note, mem_gib; "
-            "a text stands in quotes\n  source==BLOOM\n          ^");
+            "text must be in quotes\n  source==BLOOM\n          ^");
   EXPECT_EQ(error_in("tp=8"), "expression:1:3: a single '='; did you mean '=='?\n  tp=8\n    ^");
   const auto begins = [](const std::string& expression, const std::string& start) {
     EXPECT_EQ(error_in(expression).substr(0, start.size()), start);
@@ -95,7 +95,8 @@ TEST(RowFilter, ErrorsPointAtThePlace) {
   begins("tp==8)", "expression:1:6: expected '&&', '||' or the end, not ')'\n");
   begins("tp==8 pp==1", "expression:1:7: expected '&&', '||' or the end, not 'p'\n");
   begins("source~\"x", "expression:1:8: this quote is not closed\n");
-  begins("tp<\"wide\"", "expression:1:4: 'wide' is not a number, and '<' and '>' order numbers\n");
+  begins("tp<\"wide\"",
+         "expression:1:4: 'wide' is not a number, but '<' and '>' compare numbers\n");
   begins("tp==8x", "expression:1:5: '8x' is not a number\n");
   begins("tp==$", "expression:1:5: expected a column, a number or a text, not '$'\n");
   begins(std::string(100000, '('), "expression:1:102: nested too deep\n");

@@ -38,7 +38,7 @@ TEST(ProfiledRuns, TellsSchedulesApart) {
   const ValidationFamily& four = family(report, of_four);
   EXPECT_EQ(four.rows, 36);
   EXPECT_LT(four.mape, 0.02);
-  EXPECT_LT(four.mape, four.baselines.at("published bubble rates alone") / 2);
+  EXPECT_LT(four.mape, four.baselines.at("only published bubble rates") / 2);
   EXPECT_THAT(four.note, ::testing::HasSubstr("told in 31 of 31 pairs"));
   EXPECT_THAT(four.note, ::testing::HasSubstr("alone: 28 of 31"));
   const ValidationFamily& twelve =

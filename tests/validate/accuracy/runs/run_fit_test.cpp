@@ -143,14 +143,14 @@ TEST(RunFit, UnusableRowsAreListedWithTheReason) {
   rows[5].job.model.hidden = -1;
   FitOptions options = toy_options();
   options.predict_s = [](const Job& job) {
-    if (job.model.hidden < 0) throw Error("no such model");
+    if (job.model.hidden < 0) throw Error("which is not in the library");
     return toy_step_s(job);
   };
   const RunFit fit = fit_runs(rows, prior_calibration(), options);
   EXPECT_EQ(fit.rows, 14);
   ASSERT_EQ(fit.unusable.size(), 2u);
   EXPECT_EQ(fit.unusable[0].reason, "measured step time 0 s");
-  EXPECT_EQ(fit.unusable[1].reason, "no such model");
+  EXPECT_EQ(fit.unusable[1].reason, "which is not in the library");
   EXPECT_THROW(fit_runs({rows[3]}, prior_calibration(), options), Error);
   EXPECT_THROW(fit_runs({}, prior_calibration(), options), Error);
 }

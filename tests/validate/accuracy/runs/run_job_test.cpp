@@ -26,11 +26,11 @@ TEST(RunJob, WhatRowsDoNotDescribeIsNotPredicted) {
     return error_of([&] { job_of(run_of(model, "")); });
   };
   EXPECT_EQ(reason("gpt_grpo_tp4_pp1_dp2_8b_throughput"),
-            "a step of GRPO writes samples first, and the row does not describe them");
+            "a step of GRPO first generates samples, which the row does not describe");
   EXPECT_EQ(reason("multimodal_llava_mcore_te_tp1_pp1"),
-            "the row states a language model and not the encoder of images beside it");
+            "the row states the language model, but not its image encoder");
   EXPECT_EQ(error_of([&] { job_of(run_of("Llama 3.2 3B", "baseline, unpacked samples")); }),
-            "its samples are not packed, and the row does not say how long they are");
+            "its samples are not packed, but the row does not state their lengths");
 }
 
 // "GPT 18B" of BLOOM's authors is none of Megatron-LM's paper, whose 48 heads it does not have.
@@ -219,7 +219,7 @@ TEST(RunJob, AShareOfActivationsIsInTheHostsMemory) {
   EXPECT_EQ(offloading.job.offload->activations, MemoryTier::host);
   EXPECT_EQ(offloading.job.offload->activation_share, 0.5);
   run.note = "offload_share=half";
-  EXPECT_EQ(error_of([&] { job_of(run); }), "offload_share is 'half'; it is a share, from 0 to 1");
+  EXPECT_EQ(error_of([&] { job_of(run); }), "offload_share is 'half'; it must be from 0 to 1");
 }
 
 // NeMo's tables interleave by single layers where they print it.

@@ -63,7 +63,7 @@ std::string refused(const std::string& entry) {
 TEST(RunSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
   EXPECT_EQ(refused("common: [zero1]"), "no error");
   EXPECT_EQ(refused("when: [[pp, above, 1]]").substr(0, 48),
-            "t.yaml:5:49: 'pp' is a quantity of a job, and he");
+            "t.yaml:5:49: 'pp' is a quantity of a job, but he");
   EXPECT_EQ(refused("when: [[row.sorce, contains, x]]"),
             "t.yaml:5:49: unknown quantity 'row.sorce'; did you mean 'row.source'?");
   EXPECT_EQ(refused("implies: [{when: [[ppp, above, 1]], set: {recompute: full}}]").substr(0, 37),

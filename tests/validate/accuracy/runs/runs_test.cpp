@@ -110,7 +110,7 @@ TEST(ValidateRuns, EveryRowIsJudgedOrSkippedWithTheReason) {
   EXPECT_EQ(skipped,
             (std::vector<std::string>{
                 "runs.csv:6:7: column 'gpus': 9 GPUs are no multiple of tp 2 x pp 2 x cp 1",
-                "runs.csv:7: the row has 2 cells, the header 13",
+                "runs.csv:7: the row has 2 cells, but the header has 13",
                 "runs.csv:3: states neither a time nor memory nor whether it fitted",
                 "runs.csv:4: unknown model 'odd'"}));
 }

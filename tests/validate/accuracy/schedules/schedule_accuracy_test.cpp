@@ -36,7 +36,7 @@ TEST(ValidateSchedules, PublishedRatesAgreeToFourDecimals) {
     EXPECT_LE(rates.worst_difference, 0.5e-4 + 1e-9) << schedule << " " << rates.worst.id;
     EXPECT_GT(rates.kendall_tau.value(), 0.99) << schedule;
     // Leaving the messages out is visibly wrong: the check can fail.
-    EXPECT_GT(rates.baselines.at("closed formula, no messages"), 0.02) << schedule;
+    EXPECT_GT(rates.baselines.at("closed formula without messages"), 0.02) << schedule;
   }
 }
 
@@ -48,7 +48,7 @@ TEST(ValidateSchedules, InterleavedRatesDifferByOneRingOfMessages) {
   EXPECT_GT(rates.worst_difference, 1e-3);
   for (const ValidationRow& row : report.rows) {
     if (row.family != "interleaved-1f1b") continue;
-    EXPECT_NEAR(row.baselines.at("replay less p message times"), row.measured, 0.5e-4 + 1e-9)
+    EXPECT_NEAR(row.baselines.at("replay, minus p message times"), row.measured, 0.5e-4 + 1e-9)
         << row.id;
     EXPECT_GT(row.predicted, row.measured) << row.id;
   }
@@ -63,7 +63,8 @@ TEST(ValidateSchedules, RatesOfOtherSchedulesAreSkippedWithTheReason) {
   ASSERT_EQ(report.skipped.size(), 2U);
   EXPECT_EQ(report.skipped[0].id, path + ":2");
   EXPECT_EQ(report.skipped[0].reason, "bubble_SWARM: schedule 'SWARM' is not in this build");
-  EXPECT_EQ(report.skipped[1].reason, "bubble_1F1B_I: chunks per rank of model 'x' are not known");
+  EXPECT_EQ(report.skipped[1].reason,
+            "bubble_1F1B_I: the chunks per rank of model 'x' are unknown");
   EXPECT_EQ(report.rows.size(), 1U);
 }
 
@@ -118,7 +119,7 @@ TEST(ValidateSchedules, RatesWithoutRanksAreSkipped) {
                                      "1.5B,8,8,1,1,1,0,0.5\n")});
   ASSERT_EQ(report.skipped.size(), 1U);
   EXPECT_EQ(report.skipped[0].reason,
-            "bubble_1F1B_I: chunks per rank of model '1.5B' are not known");
+            "bubble_1F1B_I: the chunks per rank of model '1.5B' are unknown");
   EXPECT_EQ(report.rows.size(), 1U);
 }
 

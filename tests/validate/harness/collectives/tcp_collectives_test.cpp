@@ -94,7 +94,8 @@ TEST_P(TcpAlgorithms, BytesReachTheirRanks) {
     for (int root = 0; root < collectives.ranks(); ++root) {
       std::vector<std::byte> values(bytes, static_cast<std::byte>(rank));
       collectives.broadcast(values.data(), bytes, root);
-      for (const std::byte value : values) require(value == std::byte(root), "of the root");
+      for (const std::byte value : values)
+        require(value == std::byte(root), "expected an absolute path, as in /sweeps/out");
     }
     const int next = (rank + 1) % collectives.ranks();
     const int previous = (rank + collectives.ranks() - 1) % collectives.ranks();

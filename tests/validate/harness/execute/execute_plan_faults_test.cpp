@@ -104,7 +104,7 @@ void expect_named_and_nothing_left(bool testbed, const Fault& fault) {
 }
 
 const std::vector<Fault> kFaults = {{SIGKILL, false, "ended by signal 9"},
-                                    {SIGSTOP, false, "has stopped: no sign of it for 3.5 s"},
+                                    {SIGSTOP, false, "has stopped: it gave no sign for 3.5 s"},
                                     {SIGSTOP, true, ""}};
 
 TEST(ExecutePlanFaults, TheRankIsNamedAndNothingIsLeft) {

@@ -187,7 +187,7 @@ TEST(ExecutePlan, NamesTheTaskAtWhichAllStandStill) {
   impatient.standstill_s = 2;
   const std::string fault =
       error_of([&] { execute_plan(plan, small_cluster(1, 2), impatient); }, ExitCode::failed);
-  EXPECT_TRUE(fault.starts_with("nothing has got on for 2.0 s: rank ")) << fault;
+  EXPECT_TRUE(fault.starts_with("no rank has made progress for 2.0 s: rank ")) << fault;
   EXPECT_TRUE(fault.ends_with(" is in recv 'r'")) << fault;
 }
 
@@ -195,7 +195,7 @@ TEST(ExecutePlan, RefusesMoreRanksThanItCanExecute) {
   Plan plan;
   plan.ranks = 65;
   EXPECT_EQ(error_of([&] { execute_plan(plan, small_cluster(65, 1), options()); }),
-            "65 ranks; 64 at most are executed, a process each");
+            "there are 65 ranks, but at most 64 can be executed, one process each");
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST(ForkedRun, NamesTheProcessThatStops) {
                   live_on(process);
                 },
                 {.silence_s = 2}),
-            "rank 2 has stopped: no sign of it for 2.0 s");
+            "rank 2 has stopped: it gave no sign for 2.0 s");
 }
 
 TEST(ForkedRun, NamesTheProcessThatDoesNotCome) {
@@ -106,7 +106,7 @@ TEST(ForkedRun, NamesTheProcessThatSetsUpForTooLong) {
                   process.wait_for_start();
                 },
                 {.silence_s = 30, .setup_s = 1}),
-            "rank 1 did not come: it still sets up after 1 s");
+            "rank 1 is not ready: it is still setting up after 1 s");
 }
 
 // The time in which the watcher itself does not run is nobody's silence.
@@ -144,7 +144,7 @@ TEST(ForkedRun, TellsAStandstill) {
                                      }});
       },
       ExitCode::failed);
-  EXPECT_EQ(fault, "nothing has got on for 0.5 s: rank 0 is in 'F0'");
+  EXPECT_EQ(fault, "no rank has made progress for 0.5 s: rank 0 is in 'F0'");
   EXPECT_GT(RunClock::monotonic_ns() - begin, 1'100'000'000);
   expect_nothing_left();
 }

@@ -115,7 +115,7 @@ TEST(RankPlace, SaysWhatIsWrong) {
   expect_refusal({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "--coordinator HOST:PORT");
   expect_refusal({}, "no launcher started this process", "node1:29500");
   for (const char* text : {"node1:", "node1:0", "node1:70000", ":29500", "node1:port"}) {
-    expect_refusal(kSlurmStep, "is no address", text);
+    expect_refusal(kSlurmStep, "is not an address", text);
   }
 }
 

@@ -126,16 +126,17 @@ TEST(TcpGroup, MissingRanksAreNamed) {
 
 TEST(TcpGroup, NobodyListens) {
   const auto said = told({place(1, 2, free_port())}, 0.3, greet_all);
-  expect_says(said[0], "rank 1: rank 0 does not answer at 127.0.0.1");
+  expect_says(said[0], "rank 1: rank 0 did not answer at 127.0.0.1");
   RankPlace nowhere = place(1, 2, 29500);
   nowhere.host = "no-such-host.invalid";
-  expect_says(told({nowhere}, 0.3, greet_all)[0], "'no-such-host.invalid' of rank 0 is not known");
+  expect_says(told({nowhere}, 0.3, greet_all)[0], "'no-such-host.invalid' of rank 0 is unknown");
 }
 
 TEST(TcpGroup, RanksThatDisagreeAboutTheSize) {
   const int port = free_port();
   const auto said = told({place(0, 2, port), place(1, 3, port)}, 10, greet_all);
-  for (const std::string& each : said) expect_says(each, "was told of 3 ranks, rank 0 of 2");
+  for (const std::string& each : said)
+    expect_says(each, "was started with 3 ranks, but rank 0 with 2");
 }
 
 TEST(TcpGroup, TwoJobsAtOnePort) {
@@ -153,7 +154,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   // Its rank 1 is sent away, and the first job goes on.
   const auto said = told({place(0, 2, port, "first"), place(1, 2, port, "second")}, 1, greet_all);
   expect_says(said[0], "rank 1 of 2 did not connect");
-  expect_says(said[1], "listens rank 0 of another job");
+  expect_says(said[1], "rank 0 of another job listens");
   const auto all =
       told({place(1, 2, port, "second"), place(0, 2, port, "first"), place(1, 2, port, "first")},
            10, greet_all);
@@ -161,7 +162,7 @@ TEST(TcpGroup, TwoJobsAtOnePort) {
   EXPECT_EQ(all[2], "");
   // Jobs without names are told apart by ranks that come twice.
   const auto twice = told({place(0, 3, port), place(1, 3, port), place(1, 3, port)}, 10, greet_all);
-  expect_says(twice[0], "rank 1 came twice");
+  expect_says(twice[0], "rank 1 connected twice");
 }
 
 // A stranger that says something else, or nothing, holds up nobody.

@@ -129,9 +129,9 @@ TEST(KernelRunner, CollectivesNeedTheirRanks) {
     const auto refused = [&](const char* text, const std::string& due) {
       if (reason(text, &two) != due) throw Error(reason(text, &two));
     };
-    refused("all-reduce-ring bytes=8 ranks=3", "all-reduce-ring of 3 ranks, where 2 run");
+    refused("all-reduce-ring bytes=8 ranks=3", "all-reduce-ring is for 3 ranks, but 2 are running");
     refused("all-gather-ring bytes=8 ranks=2 & send bytes=8",
-            "collectives do not run beside each other: their order would be open");
+            "collectives cannot run at the same time, because their order would be undefined");
   });
 }
 

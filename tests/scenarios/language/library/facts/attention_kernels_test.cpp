@@ -92,11 +92,11 @@ TEST(AttentionKernels, AScenarioNamesOne) {
 
 TEST(AttentionKernels, WhatAGpuOrAModelHasNotIsRefused) {
   EXPECT_EQ(error_of([] { named("dgx-a100", "attention: fa3\n"); }),
-            "a.yaml:5:12: attention: fa3 is not known on gpu 'a100-80'; fa2, cudnn9, triton are: "
-            "take one of them, or take auto or eager");
+            "a.yaml:5:12: attention: fa3 is not known on gpu 'a100-80'; known there are fa2, "
+            "cudnn9, triton: take one of them, or take auto or eager");
   EXPECT_EQ(error_of([] { named("tpu-v4", "attention: fa2\n"); }),
-            "a.yaml:5:12: attention: fa2 is not known on gpu 'tpu-v4'; no kernel by name is: take "
-            "auto or eager");
+            "a.yaml:5:12: attention: fa2 is not known on gpu 'tpu-v4'; no named kernel is known "
+            "there: take auto or eager");
   EXPECT_EQ(error_of([] { named("dgx-h100", "attention: fa9\n"); }),
             "a.yaml:5:12: unknown attention 'fa9'; did you mean 'fa2'?");
   EXPECT_NE(error_of([] {

@@ -58,7 +58,8 @@ TEST(JobConditions, OfARowAloneNoJobIsAsked) {
     });
   };
   EXPECT_EQ(reason("[[row.note, contains, x], [pp, above, 1]]"),
-            "t.yaml:1:28: 'pp' is a quantity of a job, and here there is only its row: row.note");
+            "t.yaml:1:28: 'pp' is a quantity of a job, but here only quantities of a row are "
+            "known: row.note");
   EXPECT_EQ(reason("[[row.nota, contains, x]]"),
             "t.yaml:1:3: unknown quantity 'row.nota'; did you mean 'row.note'?");
   EXPECT_EQ(reason("[[row.note, contains, x]]"), "no error");

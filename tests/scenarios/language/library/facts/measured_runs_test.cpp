@@ -187,11 +187,12 @@ TEST(MeasuredRuns, ErrorsAreThoseOfTheRows) {
   };
   EXPECT_EQ(read(2, "0.1, 0.1").at(0).errors.size(), 2);
   EXPECT_TRUE(read(0, "").at(0).errors.empty());
-  EXPECT_TRUE(fails([&] { read(2, ""); }, "0 errors of 2 rows; 2 belong here"));
-  EXPECT_TRUE(fails([&] { read(30, "0.1, 0.2"); }, "2 errors of 30 rows; 20 belong here"));
-  EXPECT_TRUE(fails([&] { read(0, "0.1"); }, "1 errors of 0 rows; 0 belong here"));
-  EXPECT_TRUE(fails([&] { read(2, "0.2, 0.1"); }, "errors do not ascend"));
-  EXPECT_TRUE(fails([&] { read(2, "-0.1, 0.1"); }, "an error is negative"));
+  EXPECT_TRUE(fails([&] { read(2, ""); }, "there are 0 errors for 2 rows; there must be 2"));
+  EXPECT_TRUE(
+      fails([&] { read(30, "0.1, 0.2"); }, "there are 2 errors for 30 rows; there must be 20"));
+  EXPECT_TRUE(fails([&] { read(0, "0.1"); }, "there are 1 errors for 0 rows; there must be 0"));
+  EXPECT_TRUE(fails([&] { read(2, "0.2, 0.1"); }, "errors must be in ascending order"));
+  EXPECT_TRUE(fails([&] { read(2, "-0.1, 0.1"); }, "an error must not be negative"));
 }
 
 }  // namespace

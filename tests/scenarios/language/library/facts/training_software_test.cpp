@@ -147,8 +147,9 @@ TEST(TrainingSoftware, TorchSplitsNoBackwardPassOfCompiledLayers) {
 // Its gradients are whole until the last micro-batch: backward_maybe_with_nosync.
 TEST(TrainingSoftware, TorchsPipelinesScatterGradientsOnce) {
   EXPECT_TRUE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero2}", 64),
-                    "does not shard as zero2"));
-  EXPECT_FALSE(noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero1}", 64), "shard as"));
+                    "does not support sharding zero2"));
+  EXPECT_FALSE(
+      noted(job_of("torchtitan", "{tp: 1, pp: 4, sharding: zero1}", 64), "support sharding"));
 }
 
 TEST(TrainingSoftware, ExpertsWithTpAskForSequenceParallelismWhateverEpIs) {
@@ -357,7 +358,7 @@ TEST(TrainingSoftware, AFitNamesItsSource) {
     return error_of([&] { read_choices(parse_document("- {" + item + "}", "t.yaml"), "e", "s"); });
   };
   const std::string fitted = "set: {software.host_step: 5 ms}, fitted_on: {where: gpus==8}";
-  EXPECT_EQ(read(fitted), "t.yaml:1:48: fitted_on: needs the source of the number beside it");
+  EXPECT_EQ(read(fitted), "t.yaml:1:48: fitted_on: the number also needs a source");
   EXPECT_EQ(read(fitted + ", source: rows"), "no error");
 }
 
@@ -427,7 +428,7 @@ TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
         parse_document("[{when: [[pp, equals, 1]], set: {software.host_step: 5 ms}}]", "t.yaml"),
         "e", "s", {.of_job = false});
   };
-  EXPECT_THAT(error_of(read), testing::EndsWith("here there is only its row"));
+  EXPECT_THAT(error_of(read), testing::EndsWith("here only quantities of a row are known"));
 }
 
 // What compresses gradients is a choice; what compresses another axis has keys of its own.
@@ -441,7 +442,7 @@ TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
   EXPECT_EQ(job.communication.compressors.dp.rank, 2);
   const DocumentNode other = parse_document("{compress: [{axis: ep, name: fp8}]}", "t.yaml");
   EXPECT_THAT(error_of([&] { read_choice(other, "e", "s"); }),
-              testing::EndsWith("is no choice that a software makes"));
+              testing::EndsWith("is not a key that a training software can set"));
 }
 
 // Each entry goes with a plain job, whatever it sets.
