@@ -232,7 +232,7 @@ std::span<const CompressorNumber> compressor_numbers() {
   static constexpr std::array<CompressorNumber, 7> table = {{
       {"rank", &CompressorChoice::rank, 1, 1e9, "rank of the low-rank factors"},
       {"density", &CompressorChoice::density, 0, 1, "share of the elements that is kept"},
-      {"bits", &CompressorChoice::bits, 1, 32, "of a quantised element"},
+      {"bits", &CompressorChoice::bits, 1, 32, "bits of a quantised element"},
       {"block", &CompressorChoice::block, 1, 1e9,
        "elements that share one scale, or side of a chunk"},
       {"warmup", &CompressorChoice::warmup, 0, 1,

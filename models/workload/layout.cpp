@@ -235,7 +235,7 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
 // `master`: weights are gathered from the fp32 copy if nothing reduces their bits first.
 void check_bits(const char* key, int bits, bool master) {
   if (bits == 4 || bits == 6 || bits == 8 || bits == 16 || (master && bits == 32)) return;
-  throw Error::of_key(key, "is {}; possible numbers of bits are 4, 6, 8{}", bits,
+  throw Error::of_key(key, "is {}; an element can be sent with 4, 6, 8{}", bits,
                       master ? ", 16 or 32 bits" : " or 16 bits");
 }
 
@@ -280,8 +280,8 @@ void check_shards(const Layout& layout, int gpus_per_node) {
   if (layout.secondary_ranks == 0) return;
   if (gpus_per_node % (layout.tp * layout.secondary_ranks) != 0) {
     throw Error::of_key("layout.secondary_ranks",
-                        "{} x tp {} = {} ranks are not within a node of {} GPUs, but a second copy "
-                        "of the weights must be",
+                        "{} x tp {} = {} ranks do not divide the {} GPUs of a node, within which a "
+                        "second copy of the weights must be",
                         layout.secondary_ranks, layout.tp, layout.secondary_ranks * layout.tp,
                         gpus_per_node);
   }

@@ -39,7 +39,7 @@ constexpr Conflict kExchangeRows[] = {
      "gradient",
      "take layout.cp: 1"},
     {kMoments, kNotAdam,
-     ": {compressor} compresses Adam's moments, and the optimizer in software.optimizer keeps none",
+     ": {compressor} compresses both of Adam's moments, which only software.optimizer: adam keeps",
      "set software.optimizer: adam, or take onebit-sgd"},
     {kWholeMomentum, kScatteredMicrobatches,
      ": {compressor} adds the gradients of a whole step to a momentum, but layout.sharding: "

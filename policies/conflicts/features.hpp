@@ -91,7 +91,8 @@ inline constexpr Feature kProjectedKeys = {
     "projected keys", "model.projected_keys",
     [](const Asked& of) { return !of.job.network && of.job.model.projected_keys > 0; }};
 inline constexpr Feature kSpecialAttention = {
-    "attention with windows, frames, latents or gates", "model.attention", [](const Asked& of) {
+    "linear attention, or windows, frames, latents or gates", "model.attention",
+    [](const Asked& of) {
       const TransformerSpec& model = of.job.model;
       return model.latent.kv_rank > 0 || model.window > 0 || model.frames > 0 ||
              model.attention_gate || model.attention == AttentionKernel::linear;
@@ -260,7 +261,7 @@ inline constexpr Feature kMixesOfPools = {
       return false;
     }};
 
-inline constexpr Feature kPools = {"unlike nodes", "cluster.pools",
+inline constexpr Feature kPools = {"nodes of different kinds", "cluster.pools",
                                    [](const Asked& of) { return !of.job.cluster.pools.empty(); }};
 inline constexpr Feature kAlike = {"nodes of one kind", "cluster.node",
                                    [](const Asked& of) { return !kPools.in(of); }};
@@ -455,7 +456,7 @@ inline constexpr Feature kWholeTensors = {
 inline constexpr Feature kSeveralCollectives = {
     "a compressor of several collectives", kCompressor,
     [](const Asked& of) { return kCompressed.in(of) && !kind_of(of).fusible; }, "compress"};
-inline constexpr Feature kAcross = {"compression between sites only", kCompressor,
+inline constexpr Feature kAcross = {"compression only across nodes, sites or copies", kCompressor,
                                     [](const Asked& of) { return compresses_across(of.job); },
                                     "compress"};
 inline constexpr Feature kHops = {

@@ -11,8 +11,8 @@ constexpr std::string_view kDataParallelOnly =
 constexpr std::string_view kForeignAttention =
     "{context} does not support the attention of model '{model}'";
 constexpr std::string_view kStepsMeet =
-    ": the programs of a step are dispatched after the step before has ended, but here consecutive "
-    "steps overlap";
+    ": programs are dispatched step by step, one step after the other, but here consecutive steps "
+    "overlap";
 
 constexpr Conflict kLayoutRows[] = {
     {kTensorRanks, kLayerTable, kDataParallelOnly, "set it to 1"},

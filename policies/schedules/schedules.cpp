@@ -170,7 +170,7 @@ const std::vector<ScheduleKind>& schedule_kinds() {
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_last_no_recompute_1f1b},
       {"shifted-critical-path",
-       "the same; the second to last stage also runs its third forward before its first backward",
+       "the same, and the second to last stage runs its third forward before its first backward",
        "Lai et al. (Merak), TPDS 2023, arXiv 2206.04959; github.com/HPDL-Group/Merak 216a041e", 1,
        generate_shifted_critical_path},
       {"seq1f1b", "1f1b over slices of the sequence with equal work; interleaved with v > 1",

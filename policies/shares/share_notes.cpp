@@ -32,7 +32,7 @@ Note share_note(const Job& job, std::span<const ReplicaKind> kinds) {
   const bool stated = job.batch.shares == BatchShares::stated;
   return {"batch.shares",
           stated ? "the sequences of an iteration are divided by batch.shares, as closely as whole "
-                   "micro-batches allow"
+                   "micro-batches (with zero2 or zero3 whole sequences) allow"
                  : "the sequences of an iteration are divided so that replicas of different speed "
                    "end together",
           shares};

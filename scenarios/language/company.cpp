@@ -225,8 +225,9 @@ void check_every_step(const Case& job) {
     if (!stated) return;
     throw Error(
         job.places.where(key),
-        fmt::format("{}: in a scenario of several jobs {} cannot be simulated; leave it out", key,
-                    without));
+        fmt::format(
+            "{}: a scenario of several jobs is simulated for one step, without {}; leave it out",
+            key, without));
   };
   refuse("redundancy", job.job.redundancy != nullptr, "stragglers");
   refuse("sync", !job.job.sync.empty(), "exchanges between islands");

@@ -180,7 +180,7 @@ void check_engines(const Job& learner, const RolloutSpec& rollout) {
   throw Error::of_key(
       "rollout.engine.tp",
       "is {}, but engines must fill their nodes of {} GPUs ({} nodes): take a divisor of the GPUs "
-      "of a node, or whole nodes that divide the number of nodes",
+      "of one node, or a multiple of them that divides the GPUs of all these nodes",
       tp, gpus, nodes);
 }
 
@@ -209,12 +209,11 @@ void add_engine_pool(const RolloutSpec& rollout, RolloutMachine& machine) {
   if (like == both.pools.end()) {
     std::string names;
     for (const Pool& pool : both.pools) names += (names.empty() ? "" : ", ") + pool.name;
-    throw Error::about({"rollout.pool", "rollout"},
-                       "rollout.pool: {} is unknown; the nodes of engines must be those of one of "
-                       "cluster.pools: {}",
-                       rollout.pool.empty() ? "must name the pool whose nodes run the engines"
-                                            : fmt::format("there is no '{}'", rollout.pool),
-                       names);
+    throw Error::about(
+        {"rollout.pool", "rollout"},
+        "rollout.pool: {}; the nodes of engines must be of the same kind as those "
+        "of one of cluster.pools: {}",
+        rollout.pool.empty() ? "is missing" : fmt::format("there is no '{}'", rollout.pool), names);
   }
   const int of_engines = static_cast<int>(like - both.pools.begin());
   int first = 0;

@@ -291,8 +291,8 @@ void check_expert_routing(const Job& job) {
   }
   if (moe.shortcut && !job.model.pattern.empty()) {
     throw Error::of_key("model.moe.shortcut",
-                        ": experts run in parallel with the attention of their layer, but layers "
-                        "of a pattern have no attention; leave it out");
+                        ": experts run in parallel with the attention of their layer, which is not "
+                        "modelled for layers of a pattern; leave it out");
   }
   if (moe.shortcut && job.software.ep_overlap) {
     throw Error::of_key("model.moe.shortcut",

@@ -110,7 +110,7 @@ void add_experts(const TransformerSpec& model, double layers, std::vector<Tensor
   if (moe.latent_width > 0) {
     const double width = moe.latent_width;
     rules.push_back({"experts.narrow", layers, hidden, width, kWhole, "before all experts"});
-    rules.push_back({"experts.widen", layers, width, hidden, kWhole, "behind all experts"});
+    rules.push_back({"experts.widen", layers, width, hidden, kWhole, "after all experts"});
   }
   add_mlp(model, "experts", layers * moe.experts, moe.ffn_hidden, true, rules);
   add_mlp(model, "shared_experts", layers, moe.shared_ffn, false, rules);

@@ -11,7 +11,7 @@ namespace {
 const Parameter& node_noise(bool small) {
   constexpr const char* kSource =
       "covers nine tenths of the measured points inside a node over NVLink, predicted from "
-      "specification; see " How sure they are " in docs/physics/collectives.md";
+      "specification; see \"How sure they are\" in docs/physics/collectives.md";
   static const Parameter of_large = {0.18, 0.09, 0.36, Origin::published, kSource};
   static const Parameter of_small = {0.27, 0.135, 0.54, Origin::published, kSource};
   return small ? of_small : of_large;

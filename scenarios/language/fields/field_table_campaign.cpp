@@ -24,8 +24,8 @@ Rows failure_rows() {
       name_row("failures.*.kind", sets<&FailureClass::kind>, optional, example("node"),
                "process: the trainer dies, its node is healthy; node: the node is lost until it is "
                "repaired; planned: the job stops after a last snapshot; network: the network "
-               "breaks, nodes are healthy; hang: nothing runs until somebody notices; slow-node: a "
-               "node is slower until somebody notices; corrupt-snapshot: the newest copy of a tier "
+               "breaks, nodes are healthy; hang: nothing runs until it is noticed; slow-node: a "
+               "node is slower until it is noticed; corrupt-snapshot: the newest copy of a tier "
                "is bad; loss-spike: training diverges and goes back to an older copy"),
       fact_row("failures.*.rate", sets<&FailureClass::rate_per_node_s>, Dimension::per_node_s,
                range(0, kMostFailures_per_node_s), optional, example("3.24 per 1000 node-days"),

@@ -114,7 +114,7 @@ Rows choice_rows(const PathsBelow& path, bool named) {
 Rows communication_rows() {
   const Rows own = {
       map_row("communication", example("{overlap: bucketed, bucket: 25 MB}"),
-              "how gradients travel"),
+              "how gradients are exchanged"),
       name_row("communication.overlap", sets<&Communication::overlap>, example("bucketed"),
                "reduce gradients after the backward pass, or during it: tensor by tensor (wfbp), "
                "in buckets (DDP), in buckets while nothing is computed (blocking: cores that "

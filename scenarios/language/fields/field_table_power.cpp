@@ -67,8 +67,8 @@ Rows power_rows() {
                   example("4"), "consecutive nodes of one rack"),
         fact_row("cluster.power.more_nodes", sets<&PowerSpec::more_nodes>, range(0, 10), optional,
                  example("0.3"),
-                 "share of nodes in a row beyond those for which its supply was planned, each at "
-                 "its limit"),
+                 "additional nodes in a row, each at its limit, as a share of the nodes for which "
+                 "its supply was planned"),
         flag_row("cluster.power.row_apart", sets<&PowerSpec::row_apart>, optional, example("true"),
                  "with more_nodes: the nodes of the row are in independent phases, as with servers "
                  "or jobs of one node; false: in step, as in one job")},

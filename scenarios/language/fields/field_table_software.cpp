@@ -48,7 +48,7 @@ Rows kernel_rows() {
                 "recomputes each part (TiledMLP of DeepSpeed's ALST, Unsloth)"),
       name_row("software.optimizer", sets<&Software::optimizer>, example("momentum"),
                "the optimizer, which keeps two moments per parameter in fp32 (adam), one "
-               "(momentum, muon) or none (sgd)"),
+               "(momentum; muon, whose embedding, head and vectors use Adam) or none (sgd)"),
       flag_row("software.fused_loss", sets<&Software::fused_loss>, example("true"),
                "cross entropy in one kernel, without fp32 copies of the logits"),
       name_row("software.gradients", sets<&Software::gradient_bytes>, names(names_of<double>()),
@@ -148,8 +148,8 @@ Rows host_rows() {
                "quantisation of its output; otherwise each expert has its own product"),
       flag_row("software.tensor_gathers", sets<&Software::tensor_gathers>, example("true"),
                "layout.sharding: zero3: each tensor of a layer is gathered and reduced separately, "
-               "through a list with one slice per rank that the host copies, without overlap, as "
-               "in DeepSpeed before 0.6"),
+               "through a list with one slice per rank that the host copies, as in DeepSpeed "
+               "before 0.6 (which also ran without overlap: communication.overlap: none)"),
       fact_row("software.host_share", sets<&Software::host_share>, range(0, 100), example("0.7"),
                "CPU time of an operation, relative to Transformer Engine's modules; 0.7: "
                "Megatron-Core's own modules, 0.2: Hugging Face's transformers"),

@@ -46,8 +46,8 @@ Rows sync_rows() {
                "gossip: the neighbours of an island: the next two of a ring, those at distance 1, "
                "2, 4, ..., or random ones each time"),
       whole_row("sync.*.peers", sets<&SyncLevel::peers>, range(0, 1e6), example("1"),
-                "gossip: number of neighbours that get an island's weights in one exchange, in "
-                "turn; 0: all; in a random graph one"),
+                "gossip: number of neighbours that get an island's weights in one exchange, all "
+                "of them in turn; 0: all at once; in a random graph one"),
       name_row("sync.*.events", sets<&SyncLevel::events>, example("poisson"),
                "gossip: all islands exchange in the same step, or each at random times in the "
                "background, so that no island waits; `every` is then the mean"),
@@ -81,11 +81,12 @@ Rows redundancy_rows() {
               example("{scheme: gradient-coding, stragglers: 4}"),
               "how a step tolerates stragglers (cluster.jitter, cluster.slow_nodes): by redundant "
               "work on all replicas, or by leaving some out"),
-      name_row("redundancy.scheme", sets<&Redundancy::scheme>, required, example("gradient-coding"),
-               "codes over workers (gradient-coding), or also over steps (sr-sgc, m-sgc); the same "
-               "work several times (replicated); without the slowest, whose gradients are dropped "
-               "(drop-slowest), or while the others compute the whole batch (backup-workers), or "
-               "as many as is best (dynamic-backup, DBW)"),
+      name_row(
+          "redundancy.scheme", sets<&Redundancy::scheme>, required, example("gradient-coding"),
+          "codes over workers (gradient-coding), or also over steps (sr-sgc, m-sgc); the same "
+          "work several times (replicated); or the slowest are left out: their gradients "
+          "are dropped (drop-slowest), the others compute the whole batch (backup-workers), or "
+          "as many are left out as is best (dynamic-backup, DBW)"),
       whole_row("redundancy.stragglers", sets<&Redundancy::stragglers>, range(0, 1e6), optional,
                 example("4"),
                 "gradient-coding, drop-slowest, backup-workers: number of replicas for which a "

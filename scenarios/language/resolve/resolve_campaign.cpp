@@ -121,7 +121,7 @@ void resolve_mtbf(const Values& values, const std::string& path, const NodeSpec&
   failure.rate_per_node_s = parts / values.number(key);
   const double most = find_field("failures.*.rate")->high;
   if (failure.rate_per_node_s <= most) return;
-  values.fail(key, fmt::format("a node would fail {:.3g} times a day; it must be at least {}",
+  values.fail(key, fmt::format("a node would fail {:.3g} times a day; state an mtbf of {} or more",
                                failure.rate_per_node_s * kDay_s,
                                format_quantity(parts / most, Dimension::seconds)));
 }

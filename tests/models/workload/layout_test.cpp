@@ -191,12 +191,12 @@ TEST(Layout, OnlyZero3HasLevelsAndFewerBits) {
             "layout.weight_bits is 8, but only layout.sharding: zero3 gathers weights and scatters "
             "gradients");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_bits = 5}),
-            "layout.gradient_bits is 5; possible numbers of bits are 4, 6, 8 or 16 bits");
+            "layout.gradient_bits is 5; an element can be sent with 4, 6, 8 or 16 bits");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .gradient_ranks = 3}),
             "layout.gradient_ranks 3 does not divide the ranks that share a copy, 32");
   EXPECT_EQ(error_with({.tp = 2, .sharding = Sharding::zero3, .secondary_ranks = 8}),
-            "layout.secondary_ranks 8 x tp 2 = 16 ranks are not within a node of 8 GPUs, but a "
-            "second copy of the weights must be");
+            "layout.secondary_ranks 8 x tp 2 = 16 ranks do not divide the 8 GPUs of a node, "
+            "within which a second copy of the weights must be");
   EXPECT_EQ(error_with({.sharding = Sharding::zero3, .shard_ranks = 8, .secondary_ranks = 8}),
             "layout.secondary_ranks is 8, but 8 ranks share the first copy; the second copy must "
             "be shared by fewer, within a node");

@@ -169,13 +169,13 @@ TEST(BadFiles, ShardsOfZero3) {
             "weights and scatters gradients");
   EXPECT_EQ(
       message("weight_bits: 8", "weight_bits: 7"),
-      "a.yaml:5:60: layout.weight_bits is 7; possible numbers of bits are 4, 6, 8, 16 or 32 bits");
+      "a.yaml:5:60: layout.weight_bits is 7; an element can be sent with 4, 6, 8, 16 or 32 bits");
   EXPECT_EQ(
       message("secondary_ranks: 8", "secondary_ranks: 5"),
       "a.yaml:5:44: layout.secondary_ranks 5 does not divide the ranks that share a copy, 32");
   EXPECT_EQ(message("secondary_ranks: 8", "secondary_ranks: 16"),
-            "a.yaml:5:44: layout.secondary_ranks 16 x tp 1 = 16 ranks are not within a node of 8 "
-            "GPUs, but a second copy of the weights must be");
+            "a.yaml:5:44: layout.secondary_ranks 16 x tp 1 = 16 ranks do not divide the 8 GPUs "
+            "of a node, within which a second copy of the weights must be");
   EXPECT_EQ(message("{sharding", "{pp: 2, sharding"), "no error");
   EXPECT_EQ(parse_message("schedule: pipedream\n" + replaced(text, "{sharding", "{pp: 2, sharding"),
                           "a.yaml"),
