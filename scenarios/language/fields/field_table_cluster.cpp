@@ -153,8 +153,8 @@ Rows node_rows(const PathsBelow& path, bool of_pool) {
                     example("18.75 GB/s"),
                     "of a GPU whose root port passes less than its PCIe link, as one that GPUs "
                     "share: both directions together"),
-      fact_row(path(".power_limit"), sets<&NodeSpec::power_limit_W>, range(1, 1e5), optional,
-               example("500"),
+      fact_row(path(".power_limit"), sets<&NodeSpec::power_limit_W>, in_entry, range(1, 1e5),
+               optional, example("500"),
                "watts that each GPU is limited to (nvidia-smi -pl), below its data sheet's: clocks "
                "fall as under cluster.power.cap_watts"),
   };

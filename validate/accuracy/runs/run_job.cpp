@@ -237,7 +237,7 @@ class Mapper {
     job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     set_stated_network(run_.interconnect, job_.cluster);
-    job_.cluster.node.power_limit_W = run_.power_limit_W.value_or(0);
+    if (run_.power_limit_W) job_.cluster.node.power_limit_W = *run_.power_limit_W;
     // Part of a node is modelled as a smaller node; an NVLink domain is limited to a number of GPUs
     // that divides the job.
     NodeSpec& node = job_.cluster.node;
