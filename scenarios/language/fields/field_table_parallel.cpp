@@ -18,7 +18,9 @@ Rows context_rows() {
       name_row(
           "layout.ep_tokens", sets<&Layout::ep_tokens>, example("dropped"),
           "what tensor-parallel ranks send to experts: parts of the sequence (divided), all tokens "
-          "of each (all), or parts of what all hold, gathered behind (dropped, DeepSpeed-TED)"),
+          "of each (all), parts of what all hold, gathered behind (dropped, DeepSpeed-TED), or "
+          "parts "
+          "of the sequence, gathered where tp slices each expert (gathered, Megatron-Core to 0.9)"),
   };
 }
 
