@@ -185,7 +185,7 @@ struct Layout {
   // Ranks of cp that exchange by all-to-all: heads for tokens, or a whole dimension (dsp).
   int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
   int ring_ranks() const { return cp / exchange_ranks(); }
-  // Distance between the ranks of an expert-parallel group.
+  // The ranks of an expert-parallel group are this far apart.
   int expert_stride() const { return ep_tokens == ExpertTokens::gathered ? tp * cp : 1; }
   int mesh_side() const;  // q of the q x q = tp mesh; 1: no mesh
   bool operator==(const Layout&) const = default;
