@@ -217,7 +217,12 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
                 layout.tp * layout.island_replicas());
   check_divides({"layout.ep", "model.moe.experts"}, layout.ep, "moe.experts", model.moe.experts);
   // Without it all ranks of a tp group hold the same tokens, and each would send them.
-  const bool divided = layout.ep_tokens == ExpertTokens::divided;
+  const bool gathered = layout.ep_tokens == ExpertTokens::gathered;
+  const bool divided = gathered || layout.ep_tokens == ExpertTokens::divided;
+  if (gathered) {
+    check_divides({"layout.ep", "layout.dp", "layout.ep_tokens"}, layout.ep,
+                  layout.islands() > 1 ? "replicas of an island =" : "dp =", layout.island_dp());
+  }
   if (!divided && layout.sequence_parallel) {
     throw Error::of_key("layout.ep_tokens",
                         ": with layout.sequence_parallel each tensor-parallel rank has its own "

@@ -92,6 +92,10 @@ enum class ExpertTokens {
   // its part; tp gathers what arrives: DeepSpeed-TED drops duplicates (Singh et al. 2023, arXiv
   // 2303.06318).
   dropped,
+  // its part of the sequence; tp, which also slices each expert, gathers what arrives and scatters
+  // the sums (Megatron-Core to 0.9, whose expert groups lie tp x cp ranks apart:
+  // megatron/core/parallel_state.py, token_dispatcher.py)
+  gathered,
 };
 
 // Axes in Layout::order. pp_pairs: the pairs of pipeline ranks d and pp - 1 - d, which hold the
@@ -112,7 +116,7 @@ struct Layout {
   int vpp = 1;  // model chunks per pipeline rank
   int dp = 1;
   // Expert parallelism: the number of ranks that divide a layer's experts, whole ones each (expert
-  // tensor parallelism 1). They are consecutive among the tp x cp x dp ranks of a stage.
+  // tensor parallelism 1). They are expert_stride() apart among the tp x cp x dp ranks of a stage.
   int ep = 1;
   Sharding sharding = Sharding::none;
   // Ranks that share one sharded copy (FSDP's HYBRID_SHARD); 0: all dp x cp.
@@ -181,6 +185,8 @@ struct Layout {
   // Ranks of cp that exchange by all-to-all: heads for tokens, or a whole dimension (dsp).
   int exchange_ranks() const { return context == ContextForm::dsp ? cp : ulysses_ranks(); }
   int ring_ranks() const { return cp / exchange_ranks(); }
+  // The ranks of an expert-parallel group are this far apart.
+  int expert_stride() const { return ep_tokens == ExpertTokens::gathered ? tp * cp : 1; }
   int mesh_side() const;  // q of the q x q = tp mesh; 1: no mesh
   bool operator==(const Layout&) const = default;
 };

@@ -40,7 +40,7 @@ StridedGroups inner_groups(const Job& job, InnerGroup group, int members) {
     case InnerGroup::context_ring:
       return strided(layout.ring_ranks(), layout.tp * layout.exchange_ranks());
     case InnerGroup::expert:
-      return strided(layout.ep, 1);
+      return strided(layout.ep, layout.expert_stride());
   }
   return {};
 }
@@ -54,7 +54,7 @@ int ranks_of_one_pace(const Layout& layout, const InnerTasks& inner) {
   } else if (inner.tp) {
     ranks = 1;
   }
-  return inner.ep ? ranks : std::lcm(ranks, layout.ep);
+  return inner.ep ? ranks : std::lcm(ranks, layout.ep * layout.expert_stride());
 }
 
 // Contexts of the replicas of each kind; if nodes are alike, of all replicas.

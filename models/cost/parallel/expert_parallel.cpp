@@ -116,13 +116,19 @@ Exchange both_ways(const BlockSetting& setting, const GroupShape& shape, const G
   both.sent.collectives = {exchange(setting, shape, load, {bytes, distinct, ExchangeWay::there}),
                            exchange(setting, shape, load, {bytes, 1, ExchangeWay::back})};
   both.sent.origin = both.gathered.origin = both.sent.collectives.front().origin;
-  if (job.layout.ep_tokens == ExpertTokens::dropped && job.layout.tp > 1) {
-    for (const double gathered : {width, static_cast<double>(job.model.expert_width())}) {
-      std::ranges::move(
-          setting.exchanged(InnerGroup::tensor, CollectiveKind::all_gather, tp_shape,
-                            setting.activation_bytes(gathered), bytes_of(job.precision)),
-          std::back_inserter(both.gathered.collectives));
-    }
+  if (job.layout.tp == 1) return both;
+  const auto over_tp = [&](CollectiveKind kind, double per_token) {
+    std::ranges::move(
+        setting.exchanged(InnerGroup::tensor, kind, tp_shape, setting.activation_bytes(per_token),
+                          bytes_of(job.precision)),
+        std::back_inserter(both.gathered.collectives));
+  };
+  if (job.layout.ep_tokens == ExpertTokens::dropped) {
+    over_tp(CollectiveKind::all_gather, width);
+    over_tp(CollectiveKind::all_gather, job.model.expert_width());
+  } else if (job.layout.ep_tokens == ExpertTokens::gathered) {
+    over_tp(CollectiveKind::all_gather, width);
+    over_tp(CollectiveKind::reduce_scatter, width);
   }
   return both;
 }

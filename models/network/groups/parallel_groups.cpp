@@ -105,6 +105,8 @@ MeshShapes tensor_mesh_shapes(const Layout& layout, const Cluster& cluster) {
 }
 
 GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster) {
+  const int stride = layout.expert_stride();
+  if (stride > 1 && layout.ep > 1) return worst_strided_shape(layout.ep, stride, layout, cluster);
   return consecutive_shape(layout.ep, layout.ranks(), cluster);
 }
 

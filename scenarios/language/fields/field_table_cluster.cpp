@@ -157,8 +157,8 @@ Rows node_rows(const PathsBelow& path, bool of_pool) {
                     example("18.75 GB/s"),
                     "bandwidth of a GPU's root port if it is less than its PCIe link, as when GPUs "
                     "share it: both directions together"),
-      fact_row(path(".power_limit"), sets<&NodeSpec::power_limit_W>, range(1, 1e5), optional,
-               example("500"),
+      fact_row(path(".power_limit"), sets<&NodeSpec::power_limit_W>, in_entry, range(1, 1e5),
+               optional, example("500"),
                "power limit of each GPU (nvidia-smi -pl), below that of its data sheet: clocks "
                "fall as under cluster.power.cap_watts"),
   };

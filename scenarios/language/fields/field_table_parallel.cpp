@@ -17,8 +17,9 @@ Rows context_rows() {
                 "usp: number of neighbouring cp ranks that divide the heads"),
       name_row("layout.ep_tokens", sets<&Layout::ep_tokens>, example("dropped"),
                "what tensor-parallel ranks send to experts: each a part of the sequence (divided), "
-               "each all tokens (all), or each a part of the tokens, which are gathered afterwards "
-               "(dropped, DeepSpeed-TED)"),
+               "each all tokens (all), each a part of the tokens, which are gathered afterwards "
+               "(dropped, DeepSpeed-TED), or each a part of the sequence, gathered where tp slices "
+               "every expert (gathered, Megatron-Core to 0.9)"),
   };
 }
 

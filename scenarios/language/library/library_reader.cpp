@@ -362,6 +362,9 @@ InterconnectLaw read_whole_law(const DocumentNode& node, const std::string& key)
   return law;
 }
 
+namespace {
+
+// The numbers of the map at `parameters`, in the order of calibration_fields().
 std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_numbers(
     const DocumentNode& parameters) {
   require_map(parameters, "parameters");
@@ -379,8 +382,6 @@ std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_num
   }
   return numbers;
 }
-
-namespace {
 
 // The calibration that another one extends: one of the library that has no base itself.
 Calibration base_calibration(const DocumentNode& base) {

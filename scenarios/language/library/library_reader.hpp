@@ -28,9 +28,6 @@ std::vector<NodeSpec> read_nodes(const DocumentNode& document, const std::vector
 std::vector<TransformerSpec> read_models(const DocumentNode& document);
 std::vector<NamedFabric> read_fabrics(const DocumentNode& document);
 Calibration read_calibration(const DocumentNode& document);
-// The numbers of the map at `parameters`, in the order of calibration_fields().
-std::vector<std::pair<Parameter Calibration::*, Parameter>> read_calibration_numbers(
-    const DocumentNode& parameters);
 // Changes in `law` only the numbers that the layer states.
 void read_law_layer(const DocumentNode& layer, InterconnectLaw& law);
 

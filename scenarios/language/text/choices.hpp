@@ -175,7 +175,8 @@ template <>
 inline constexpr Choice<ExpertTokens> kChoices<ExpertTokens>[] = {
     {"divided", ExpertTokens::divided},
     {"all", ExpertTokens::all},
-    {"dropped", ExpertTokens::dropped}};
+    {"dropped", ExpertTokens::dropped},
+    {"gathered", ExpertTokens::gathered}};
 template <>
 inline constexpr Choice<EmbeddingExchange> kChoices<EmbeddingExchange>[] = {
     {"dense", EmbeddingExchange::dense},

@@ -153,6 +153,8 @@ TEST(Layout, ExpertsAreDividedAmongRanksOfAStage) {
   EXPECT_EQ(error_with({.pp = 2, .dp = 4, .ep = 8}),
             "layout.ep 8 does not divide tp x cp x dp = 4");
   EXPECT_EQ(error_with({.dp = 8, .ep = 8}), "layout.ep 8 does not divide moe.experts 12");
+  EXPECT_EQ(error_with({.tp = 2, .dp = 2, .ep = 4, .ep_tokens = ExpertTokens::gathered}),
+            "layout.ep 4 does not divide dp = 2");
   model.ffn_hidden = 1;  // no layer has a dense MLP
   EXPECT_EQ(error_with({.tp = 2, .dp = 4, .ep = 4, .sequence_parallel = true}), "no error");
   model.moe.dense_layers = 1;

@@ -49,11 +49,8 @@ class Mapper {
     if (!source_.assumed.empty()) assumed_.push_back(source_.assumed);
     train_adapters(run_, source_.adapter, job_, assumed_);
     assume_that_it_fitted();
-    if (!source_.calibration.empty() && source_.gpu == job_.cluster.node.gpu.name) {
-      job_.calibration = find_calibration(source_.calibration);
-    }
+    if (source_.gpu == job_.cluster.node.gpu.name) set_calibration(choices);
     state_network_law(job_.cluster.node, job_.cluster.fabric.transport, job_.calibration);
-    for (const SoftwareChoice* choice : choices) take_numbers(*choice, job_.calibration);
     limit_clocks(job_.cluster.node, job_.calibration);
     return {std::move(job_), std::move(assumed_), std::move(choices)};
   }
@@ -73,12 +70,13 @@ class Mapper {
     }
   }
 
-  // Numbers of a choice get a name of their own, because a fit on other rows does not apply to
-  // them.
-  static void take_numbers(const SoftwareChoice& choice, Calibration& calibration) {
-    if (choice.numbers.empty()) return;
-    calibration.name += " " + choice.calibration;
-    for (const auto& [member, number] : choice.numbers) calibration.*member = number;
+  // The source's calibration, or that of the last choice that names one.
+  void set_calibration(const std::vector<const SoftwareChoice*>& choices) {
+    std::string name = source_.calibration;
+    for (const SoftwareChoice* choice : choices) {
+      if (!choice->calibration.empty()) name = choice->calibration;
+    }
+    if (!name.empty()) job_.calibration = find_calibration(name);
   }
 
   int assume(const std::optional<int>& stated, const char* name, int otherwise) {
@@ -236,7 +234,7 @@ class Mapper {
     job_.calibration = find_calibration(gpu.calibration);
     job_.cluster.fabric = find_fabric("full-bisection").fabric;
     set_stated_network(run_.interconnect, job_.cluster);
-    job_.cluster.node.power_limit_W = run_.power_limit_W.value_or(0);
+    if (run_.power_limit_W) job_.cluster.node.power_limit_W = *run_.power_limit_W;
     // Part of a node is modelled as a smaller node; an NVLink domain is limited to a number of GPUs
     // that divides the job.
     NodeSpec& node = job_.cluster.node;

@@ -11,6 +11,7 @@
 #include "models/base/find_named.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/workload/training.hpp"
+#include "scenarios/language/library/library.hpp"
 #include "scenarios/language/library/library_reader.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/document.hpp"
@@ -324,9 +325,9 @@ std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::st
       choice.any = read_conditions(*any, names);
     }
     if (const DocumentNode* calibration = item.value_of("calibration")) {
-      check_keys(*calibration, {"name", "parameters"});
-      choice.calibration = require_text(*calibration, "name");
-      choice.numbers = read_calibration_numbers(require(*calibration, "parameters"));
+      choice.calibration = find_named(library_calibrations(), "calibration",
+                                      require_text(item, "calibration"), calibration->where)
+                               .name;
     }
     choices.push_back(std::move(choice));
   }

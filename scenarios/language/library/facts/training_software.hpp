@@ -37,10 +37,7 @@ struct SoftwareChoice {
   std::string entry;                // of software.yaml or sources.yaml that makes the choice
   std::string source;               // public place that documents it
   std::vector<FittedOn> fitted_on;  // rows that one of its numbers was fitted on
-  // Only a row's source has these: numbers that replace those of the calibration, and a suffix for
-  // the calibration's name.
-  std::string calibration;
-  std::vector<std::pair<Parameter Calibration::*, Parameter>> numbers;
+  std::string calibration;  // of the library, only of a row's source; empty: the source's own
 
   bool conditional() const { return !when.empty() || !any.empty(); }
 };
@@ -77,7 +74,7 @@ SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
 // Reads the list at a key. A choice without a source takes its entry's. Throws Error with location:
 // keys that a software cannot choose, values that a scenario would not take, rows of a fit without
 // a source, and what read_conditions() throws. If conditions may name columns (names.columns), a
-// choice may also replace numbers of the calibration.
+// choice may also name another calibration.
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
                                          const std::string& source,
                                          const ConditionNames& names = {});

@@ -301,6 +301,32 @@ TEST(ExpertParallel, DroppedDuplicatesDivideTheExchange) {
   EXPECT_LT(expert_step_s(job), step_all_s / 1.26);
 }
 
+// Experts that tp slices: groups of eight in four nodes instead of in one, and a gather and a
+// scatter over tp beside each pair of all-to-alls.
+TEST(ExpertParallel, SlicedExpertsSendBetweenNodesAndGatherOverTp) {
+  const auto seconds = [](ExpertTokens tokens, double nic_Bps, double nvlink_Bps) {
+    Job job = expert_job(nic_Bps);
+    job.cluster = test_cluster(16);
+    job.cluster.node.nic_Bps = parameter(nic_Bps);
+    job.cluster.node.nvlink_Bps = parameter(nvlink_Bps);
+    job.layout = {.tp = 4, .pp = 4, .dp = 8, .ep = 8, .sequence_parallel = true};
+    job.layout.ep_tokens = tokens;
+    return ep_s(job);
+  };
+  using enum ExpertTokens;
+  EXPECT_DOUBLE_EQ(seconds(divided, 25e9, 400e9), seconds(divided, 50e9, 400e9));
+  // A quarter of 8,192 tokens with two copies of 8 KiB, six of eight to other nodes, four times.
+  const double crossing_bytes = 4 * 2048 * 2 * 8192 * 0.75;
+  const double halved_s = seconds(gathered, 25e9, 400e9) - seconds(gathered, 50e9, 400e9);
+  EXPECT_GT(halved_s, crossing_bytes / 50e9);
+  EXPECT_LT(halved_s, 1.4 * crossing_bytes / 50e9);
+  // Over tp three quarters of all copies are received and sent, forward and backward.
+  const double tp_bytes = 4 * 8192 * 2 * 8192 * 0.75;
+  const double slow_s = seconds(gathered, 50e9, 200e9) - seconds(gathered, 50e9, 400e9);
+  EXPECT_GT(slow_s, tp_bytes / 400e9);
+  EXPECT_LT(slow_s, 1.6 * tp_bytes / 400e9);
+}
+
 // Hecate, published: up to 3.54 times as fast. The gain cannot exceed the unevenness that it ends.
 TEST(ExpertParallel, HotExpertsEndTheWaitForTheFullestRank) {
   Job job = expert_job();

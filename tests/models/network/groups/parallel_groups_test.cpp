@@ -68,6 +68,20 @@ TEST(ParallelGroups, ExpertsInsideARackStayOnNvlink) {
   EXPECT_EQ(expert_group_shape({.dp = 256, .ep = 64}, cluster).nodes, 8);
 }
 
+// Experts that tp slices: the members of a group are tp x cp ranks apart.
+TEST(ParallelGroups, GroupsOfSlicedExpertsReachOverNodes) {
+  const Cluster cluster = test_cluster(8);
+  Layout layout{.tp = 4, .dp = 16, .ep = 8};
+  EXPECT_EQ(expert_group_shape(layout, cluster).nodes, 1);
+  layout.ep_tokens = ExpertTokens::gathered;
+  EXPECT_EQ(expert_group_shape(layout, cluster).nodes, 4);
+  EXPECT_EQ(expert_group_shape(layout, cluster).members_per_node, 2);
+  layout.cp = 2;
+  layout.dp = 8;
+  EXPECT_EQ(expert_group_shape(layout, cluster).nodes, 8);
+  EXPECT_EQ(expert_group_shape(layout, cluster).members_per_node, 1);
+}
+
 TEST(ParallelGroups, TensorGroupsMaySpanNodes) {
   const Cluster cluster = test_cluster(4);
   EXPECT_EQ(tensor_group_shape({.tp = 4, .dp = 8}, cluster).nodes, 1);

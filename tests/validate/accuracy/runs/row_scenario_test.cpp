@@ -141,7 +141,7 @@ TEST(RowScenario, ACalibrationOfNoLibraryHasNoWord) {
   run.id = "runs.csv:2";
   RunJob row;
   row.job.cluster.node = find_node("dgx-h100");
-  row.job.calibration.name = "h100-sweep before its fix";
+  row.job.calibration.name = "h100-sweep, as fitted elsewhere";
   EXPECT_THROW(row_scenario(run, row), Error);
 }
 

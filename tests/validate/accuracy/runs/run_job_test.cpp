@@ -105,7 +105,7 @@ TEST(RunJob, NanotronBeforeItsFix) {
   const double before_s = predict(job_of(run).job).step_s;
   EXPECT_NEAR(before_s - after_s, 64 * 0.5, 0.05 * 32);
   const Calibration before = job_of(run).job.calibration;
-  EXPECT_EQ(before.name, "h100-sweep before its fix");
+  EXPECT_EQ(before.name, "h100-sweep-before-fix");
   EXPECT_EQ(before.p2p_launch_s.origin, Origin::published);
   ASSERT_EQ(before.p2p_launch_s.fitted_on.size(), 1u);
   EXPECT_NE(before.p2p_launch_s.fitted_on[0].where.find("after_pp_fix=False"), std::string::npos);
