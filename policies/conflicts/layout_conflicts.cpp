@@ -68,6 +68,11 @@ constexpr Conflict kLayoutRows[] = {
      "{size}: ranks would divide the source and what the decoder of model '{model}' writes, each "
      "by itself, which is not modelled",
      "set it to 1"},
+    {kContextRanks, kTower,
+     "{size}: ranks would divide images and the decoder's sequence, each by itself, which is not "
+     "modelled",
+     "set it to 1"},
+    {kMesh, kTower, "2d is not modelled with layers before the decoder (model.tower)", "take 1d"},
     {kPipeline, kTwoStacks,
      "{size}: stages of the decoder would send on what the encoder of model '{model}' made, beside "
      "their own rows, which is not modelled",

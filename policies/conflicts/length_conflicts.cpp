@@ -15,6 +15,9 @@ constexpr Conflict kLengthRows[] = {
      ": packs are costed by layers that are alike, and model.mtp_layers are further ones with "
      "losses of their own",
      ""},
+    {kLengths, kTower,
+     ": packs are costed by layers that are alike, and model.tower has others in front of them",
+     "set model.tower.sources to 0"},
     {kLengths, kChosenKeys,
      ": sequences stand behind each other in a pack, and model.sparse chooses keys of one sequence",
      ""},

@@ -40,6 +40,10 @@ constexpr Conflict kOffloadRows[] = {
      ": a step without a backward pass (train.method: zeroth-order) has only weights to move, "
      "which is not modelled",
      ""},
+    {kActivationsMove, kTower,
+     ": what the layers of model.tower keep would stay, which is not modelled", "leave it out"},
+    {kWeightsAway, kTower, ": weights of model.tower are not moved, which is not modelled",
+     "leave it out"},
     {kWeightsAway, kFrozenParts, ": weights that are partly frozen (train) come layer by layer",
      "take layout.sharding: zero3, or leave offload.weights out"},
     {kPassesAway, kOptimizerStays,

@@ -11,6 +11,10 @@ constexpr Conflict kTrainingRows[] = {
     {kAdapter, kTwoStacks,
      ": which of the matrices between encoder and decoder have adapters is not modelled", ""},
     {kContrastive, kTwoStacks, ": a contrastive loss is of one stack's sequences", ""},
+    {kContrastive, kTower,
+     ": a contrastive loss compares sequences of one model, and model.tower makes places of a "
+     "decoder's",
+     "set model.tower.sources to 0"},
     {kTraining, kLengths, ": is not modelled together with batch.lengths", "leave one of them out"},
     {kContrastive, kRollout,
      ": a contrastive loss learns from pairs that are there, and engines write samples", ""},

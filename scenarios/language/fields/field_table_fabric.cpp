@@ -85,6 +85,10 @@ Rows direct_rows() {
                "of a torus: a cable of each dimension, per direction, in place of `link`"),
       bandwidth_row("cluster.fabric.dimension_links.*", example("50 GB/s"),
                     "of the cables of one dimension"),
+      whole_row("cluster.fabric.slices", of({Topology::torus}), range(1, 1000), example("2"),
+                "number of equal tori that a data-centre network joins: a further dimension, whose "
+                "cables are `wan`; between them the gradients of a layer take rounds of "
+                "`wan_latency`, which nothing hides; default: 1"),
       whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
                 of({Topology::dragonfly}), range(1, 1000), example("4"), "of a dragonfly"),
       whole_row("cluster.fabric.routers_per_group", sets<&FabricSpec::routers_per_group>, in_entry,
@@ -113,10 +117,12 @@ Rows site_rows() {
       name_row("cluster.fabric.sites.*.transport", sets<&SiteSpec::transport>, optional,
                example("roce"), "inside the site; left out: as the fabric"),
       bandwidth_row("cluster.fabric.wan", sets<&FabricSpec::wan_Bps>, in_entry,
-                    of({Topology::sites}), example("400 Gb/s"),
-                    "access of a site to the others, per direction"),
+                    of({Topology::sites, Topology::torus}), example("400 Gb/s"),
+                    "access of a site to the others, or of a node to other slices of a torus, per "
+                    "direction"),
       duration_row("cluster.fabric.wan_latency", sets<&FabricSpec::wan_latency_s>, in_entry,
-                   of({Topology::sites}), example("10 ms"), "between two sites, one way"),
+                   of({Topology::sites, Topology::torus}), example("10 ms"),
+                   "between two sites, one way; of a torus: of a round between slices"),
   };
 }
 

@@ -13,9 +13,10 @@ Rows part_rows() {
       name_row("train.method", sets<&Training::method>, optional, example("zeroth-order"),
                "zeroth-order: two forward passes with perturbed weights, and a number that "
                "replicas exchange (MeZO, Just One Byte); default: backward"),
-      list_row(
-          "train.frozen", example("[embedding, \"layers 0-11\"]"),
-          "parts that stay as they are: embedding, head, layers, \"layers 3\", \"layers 0-11\""),
+      list_row("train.frozen", example("[embedding, \"layers 0-11\"]"),
+               "parts that stay as they are: embedding, head, layers, \"layers 3\", \"layers "
+               "0-11\"; of a "
+               "tower before the decoder, its layers (tower) and what maps them to it (projector)"),
       text_row("train.frozen.*", example("\"layers 0-11\""), "one part"),
   };
 }

@@ -185,6 +185,7 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
                             "the model's text (model.text_tokens)",
                             batch.sequence, model.text_tokens));
   }
+  check_tower_room(values, model, batch.sequence);
   if (batch.sequence <= model.source_tokens) {
     throw Error(values.fault_at("batch.sequence"),
                 fmt::format("batch.sequence: {} tokens have no room for the decoder's beside the "
