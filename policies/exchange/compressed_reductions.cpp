@@ -380,7 +380,7 @@ void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
   const FabricSpec& fabric = job_.cluster.fabric;
   const double seconds = static_cast<double>(layers.size()) * slice_rounds_s(fabric, slices_);
   if (seconds == 0) return;
-  row.back().kernels.push_back({Category::dp, fabric.wan_latency_s.origin, seconds});
+  row.front().kernels.push_back({Category::dp, fabric.wan_latency_s.origin, seconds});
 }
 
 void GradientExchange::append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
