@@ -80,7 +80,7 @@ class StageWeights {
     layer_ = -1;
   }
 
-  // A matrix in no layer, whole on each rank.
+  // Adds a matrix that is in no layer and whole on each rank.
   void matrix(double rows, double columns, const PartTraining& part) {
     part_ = part;
     linear(rows, columns, Split::none, false, rows * columns);

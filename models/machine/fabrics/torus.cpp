@@ -283,7 +283,8 @@ int slice_of(const FabricSpec& fabric, int place) {
 }
 
 double slice_rounds_s(const FabricSpec& fabric, int slices) {
-  // Fitted with FabricSpec::wan_latency_s, on the same rows: the library's fabrics.yaml.
+  // It was fitted with FabricSpec::wan_latency_s, on the rows that fabrics.yaml of the library
+  // names.
   constexpr int kRoundsOfTheFirst = 9;
   if (slices < 2) return 0;
   return fabric.wan_latency_s.value * (kRoundsOfTheFirst + slices - 1);

@@ -1,4 +1,4 @@
-// Rows of the field table below "model.tower".
+// This file has the rows of the field table below "model.tower".
 #include "models/workload/tower.hpp"
 #include "scenarios/language/fields/field_rows.hpp"
 

@@ -37,7 +37,7 @@ TEST(Tower, HasTheOperationsOfPublishedOnes) {
   }
 }
 
-// 24 n h^2 + 4 n^2 h of a layer (Narayanan et al., SC'21, appendix), with an MLP of 4 h.
+// A layer with an MLP of 4 h takes 24 n h^2 + 4 n^2 h (Narayanan et al., SC'21, appendix).
 TEST(Tower, HasTheOperationsOfItsFormula) {
   const Tower tower = small_tower();
   const double n = tower.patches();
@@ -51,7 +51,7 @@ TEST(Tower, HasTheOperationsOfItsFormula) {
 TEST(Tower, HasTheParametersOfItsParts) {
   const Tower tower = small_tower();
   const double h = tower.layers.hidden;
-  // 12 h^2 of matrices, 9 h of their biases, two norms of 2 h.
+  // A layer has matrices of 12 h^2, biases of 9 h and two norms of 2 h.
   EXPECT_DOUBLE_EQ(tower.stack_parameters(), 2 * (12 * h * h + 13 * h) + (48 + 64) * h);
   EXPECT_DOUBLE_EQ(tower.projector_parameters(), 256.0 * 512 + 512 * 1024);
   TransformerSpec model = small_model();

@@ -101,7 +101,7 @@ TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   constexpr const char* kText = "{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 0}";
   for (const auto& [rest, reason] :
        {std::pair("layout: {cp: 2}", "ranks would divide images"),
-        std::pair("layout: {pp: 2}\nschedule: {name: 1f1b, slices: 2}", "some of them only"),
+        std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}", "some of them only"),
         std::pair("train: {loss: contrastive}", "model.tower makes places"),
         std::pair("offload: {activations: host}", "layers of model.tower keep")}) {
     EXPECT_THAT(fault(kTower, rest), HasSubstr(reason)) << rest;
