@@ -43,7 +43,7 @@ Rows tower_rows() {
                "widths from the tower to the decoder, with a matrix between each two; default: "
                "one matrix"),
       whole_row("model.tower.projector.*", range(1, 1e7), example("4096"), "one width"),
-      whole_row("model.tower.projectors", sets<&Tower::projectors>, optional, range(1, 100),
+      whole_row("model.tower.projector_copies", sets<&Tower::projectors>, optional, range(1, 100),
                 example("4"),
                 "equal projectors, of which all but one read a layer in the middle; default: 1"),
   };

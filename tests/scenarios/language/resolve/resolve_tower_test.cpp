@@ -41,7 +41,7 @@ TEST(ResolveTower, CompletesWhatIsLeftOut) {
   const Tower all = *towered(
                          "{layers: 2, hidden: 256, heads: 4, ffn: 640, patches: 64, tokens: 16, "
                          "sources: 3, activation: swiglu, patch_values: 588, positions: 65, "
-                         "projector: [1024, 256, 512], projectors: 4}")
+                         "projector: [1024, 256, 512], projector_copies: 4}")
                          .job.model.tower;
   EXPECT_EQ(all.sources, 3);
   EXPECT_EQ(all.tokens, 16);
