@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/workload/adapter.hpp"
+#include "models/workload/tower.hpp"
 
 namespace windtunnel {
 namespace {
@@ -61,6 +62,12 @@ double expert_shards(const Layout& layout, int dense, Sharding from) {
   return std::max(1.0, static_cast<double>(dense) * layout.tp / layout.ep);
 }
 
+double tower_parameters_per_gpu(const Tower& tower, const Layout& layout) {
+  const Layout own = tower_layout(tower, layout);
+  return tower.embedding_parameters() +
+         tower.layers.layers * layer_parameters_per_gpu(tower.layers, own, Block::layer).dense;
+}
+
 std::vector<double> stage_parameters(const TransformerSpec& model, const Layout& layout) {
   const std::vector<int> layers = layers_per_stage(model, layout);
   std::vector<double> parameters(layers.size());
@@ -76,6 +83,10 @@ std::vector<double> stage_parameters(const TransformerSpec& model, const Layout&
                                ? static_cast<double>(model.sequence) * model.hidden
                                : 0;
   parameters.front() += matrix + positions + model.segment_parameters() + conditioning(model);
+  if (model.tower) {
+    parameters.front() +=
+        tower_parameters_per_gpu(*model.tower, layout) + model.tower->projector_parameters();
+  }
   parameters.back() += model.final_norm_parameters() + model.encoder_parameters();
   parameters.back() += model.mtp_layers *
                        (2.0 * model.hidden * model.hidden / layout.tp + 3 * norm_parameters(model));
@@ -182,6 +193,10 @@ std::vector<TrainedParameters> trained_parameters(const TransformerSpec& model,
   parts.add_end(kEmbeddingPart,
                 matrix + positions + model.segment_parameters() + conditioning(model),
                 stages.front());
+  if (model.tower) {
+    parts.add_end(kTowerPart, tower_parameters_per_gpu(*model.tower, layout), stages.front());
+    parts.add_end(kProjectorPart, model.tower->projector_parameters(), stages.front());
+  }
   const bool own_matrix = !model.tied_embeddings || layout.pp > 1;
   parts.add_end(head_part(model.layers),
                 model.final_norm_parameters() + model.encoder_parameters() +
@@ -204,10 +219,13 @@ ParameterCounts parameter_counts(const TransformerSpec& model, const Training* t
     counts.all += adapter.trained + adapter.frozen;
     counts.trained += adapter.trained;
   }
-  if (part_training(training, kEmbeddingPart, model.layers).weights) {
+  const auto trains = [&](int part) { return part_training(training, part, model.layers).weights; };
+  if (model.tower && trains(kTowerPart)) counts.trained += model.tower->stack_parameters();
+  if (model.tower && trains(kProjectorPart)) counts.trained += model.tower->projector_parameters();
+  if (trains(kEmbeddingPart)) {
     counts.trained += model.embedding_parameters() + conditioning(model);
   }
-  if (part_training(training, head_part(model.layers), model.layers).weights) {
+  if (trains(head_part(model.layers))) {
     counts.trained += model.head_parameters() + embedder_parameters(model, *training);
   }
   return counts;

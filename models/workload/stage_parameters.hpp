@@ -28,6 +28,10 @@ double expert_shards(const Layout& layout, int dense, Sharding from);
 // Parameters of the embedding, and of the head if it is not tied; the vocabulary is padded.
 double vocabulary_parameters(const TransformerSpec& model, int tp);
 
+// A tower's parameters without its projector, on each GPU of the first stage. tp divides its layers
+// as a decoder's; the embedding of patches and the projector are whole on each rank.
+double tower_parameters_per_gpu(const Tower& tower, const Layout& layout);
+
 // The same, divided into trained and frozen ones, including adapters. `weight_bytes`: bytes of a
 // parameter in the job's precision.
 struct TrainedParameters {

@@ -5,8 +5,11 @@ namespace {
 
 // How a part is trained, except whether gradients pass through it.
 PartTraining trained_at(const Training& training, int part, int layers) {
-  const bool layer = part != kEmbeddingPart && part != head_part(layers);
-  bool frozen = part == kEmbeddingPart ? training.frozen_embedding : training.frozen_head;
+  const bool layer = part >= 0 && part != head_part(layers);
+  bool frozen = training.frozen_head;
+  if (part == kTowerPart) frozen = training.frozen_tower;
+  if (part == kProjectorPart) frozen = training.frozen_projector;
+  if (part == kEmbeddingPart) frozen = training.frozen_embedding;
   if (layer) {
     frozen = part < static_cast<int>(training.frozen_layers.size()) && training.frozen_layers[part];
   }
@@ -39,7 +42,7 @@ bool Adapter::joins(LinearSite site) const {
 
 int first_trained_part(const Training* training, int layers) {
   if (training == nullptr) return kEmbeddingPart;
-  int part = kEmbeddingPart;
+  int part = kTowerPart;
   for (; part <= head_part(layers); ++part) {
     const PartTraining at = trained_at(*training, part, layers);
     if (at.weights || at.adapter) break;

@@ -95,6 +95,9 @@ struct PartTraining {
 
 struct Training {
   TrainingMethod method = TrainingMethod::backward;
+  // The layers of a tower (tower.hpp), and its projector; also where a model has no tower.
+  bool frozen_tower = true;
+  bool frozen_projector = true;
   bool frozen_embedding = false;
   bool frozen_head = false;
   std::vector<bool> frozen_layers = {};  // empty: none
@@ -105,6 +108,8 @@ struct Training {
 };
 
 // Numbers of a model's parts in the order of the forward pass.
+inline constexpr int kTowerPart = -3;
+inline constexpr int kProjectorPart = -2;
 inline constexpr int kEmbeddingPart = -1;
 inline int head_part(int layers) {
   return layers;

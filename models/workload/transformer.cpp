@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/base/error.hpp"
+#include "models/workload/tower.hpp"
 
 namespace windtunnel {
 namespace {
@@ -213,6 +214,7 @@ double TransformerSpec::parameters() const {
   for (const Block block : kLayerBlocks) {
     if (const int count = layers_of(block); count > 0) sum += count * layer_parameters(block);
   }
+  if (tower) sum += tower->parameters();
   return sum;
 }
 

@@ -2,6 +2,7 @@
 // or an encoder and a decoder that attends to the encoder's output.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +11,8 @@
 #include "models/workload/scan_form.hpp"
 
 namespace windtunnel {
+
+struct Tower;
 
 enum class Activation { gelu, swiglu };
 enum class Normalisation { layer_norm, rms_norm };
@@ -151,6 +154,9 @@ struct TransformerSpec {
   // Rows of the additional matrices with `hidden` columns that embed a condition (time, class,
   // text) and modulate the head. Their products are not counted.
   int conditioning = 0;
+  // A stack of layers before this decoder that turns images or sounds into places of its sequence.
+  // Null: there is none.
+  std::shared_ptr<const Tower> tower;
 
   bool masked() const { return frames == 0 && !bidirectional; }
   bool windowed(int length) const {

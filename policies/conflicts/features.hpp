@@ -9,6 +9,7 @@
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/plan/state_shares.hpp"
 #include "models/plan/step_workers.hpp"
+#include "models/workload/tower.hpp"
 #include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
@@ -90,6 +91,10 @@ inline constexpr Feature kTwoStacks = {
 inline constexpr Feature kProjectedKeys = {
     "projected keys", "model.projected_keys",
     [](const Asked& of) { return !of.job.network && of.job.model.projected_keys > 0; }};
+inline constexpr Feature kTower = {
+    "a tower before the decoder", "model.tower", [](const Asked& of) {
+      return !of.job.network && of.job.model.tower && of.job.model.tower->sources > 0;
+    }};
 inline constexpr Feature kSpecialAttention = {
     "linear attention, or windows, frames, latents or gates", "model.attention",
     [](const Asked& of) {

@@ -75,6 +75,11 @@ constexpr Conflict kLayoutRows[] = {
      "{size}: dividing the sequences of both encoder and decoder of model '{model}' among ranks is "
      "not modelled",
      "set it to 1"},
+    {kContextRanks, kTower,
+     "{size}: ranks would divide images and the decoder's sequence, each by itself, which is not "
+     "modelled",
+     "set it to 1"},
+    {kMesh, kTower, "2d is not modelled with layers before the decoder (model.tower)", "take 1d"},
     {kPipeline, kTwoStacks,
      "{size}: a pipeline whose decoder stages pass on the output of the encoder of model '{model}' "
      "is not modelled",

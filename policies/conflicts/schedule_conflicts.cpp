@@ -44,6 +44,10 @@ constexpr Conflict kScheduleRows[] = {
      ": schedule '{schedule}' cuts sequences into {slices} slices, but each slice of the decoder "
      "reads the whole source",
      ""},
+    {kCutSequences, kTower,
+     ": schedule '{schedule}' cuts sequences into {slices} slices, and the images of model.tower "
+     "stand in some of them only",
+     "set model.tower.sources to 0"},
     {kCompressedMessages, kNeighboursTogether,
      ": axis pp: schedule '{schedule}' has stages {stage_before} and {stage} on one pipeline "
      "rank, where nothing is sent",

@@ -15,6 +15,10 @@ constexpr Conflict kTrainingRows[] = {
      ": a contrastive loss compares outputs of a single stack of layers, and this model has an "
      "encoder and a decoder",
      ""},
+    {kContrastive, kTower,
+     ": a contrastive loss compares outputs of a single stack of layers, and model.tower is "
+     "another",
+     "set model.tower.sources to 0"},
     {kTraining, kLengths, ": is not modelled together with batch.lengths", "leave one of them out"},
     {kContrastive, kRollout,
      ": a contrastive loss learns from given pairs, but with rollout engines generate the samples",

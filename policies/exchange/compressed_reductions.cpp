@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -11,6 +12,7 @@
 #include "models/cost/chunk/embedding_exchange.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/machine/fabrics/torus.hpp"
 #include "models/plan/job_collective.hpp"
 
 namespace windtunnel {
@@ -48,6 +50,21 @@ struct GradientExchange::Axes {
   }
 };
 
+namespace {
+
+// Slices of a torus that the ranks with the same gradients lie in.
+int slices_met(const Job& job) {
+  if (slices_of(job.cluster.fabric) == 1) return 1;
+  const StridedGroups replicas = replica_groups(job.layout, ReplicaAxis::dense_replicas);
+  std::set<int> met;
+  for (const std::int32_t rank : replicas.members(0, 0)) {
+    met.insert(slice_of(job.cluster.fabric, job.cluster.place_of(job.cluster.node_of(rank))));
+  }
+  return static_cast<int>(met.size());
+}
+
+}  // namespace
+
 GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network)
     : job_(job),
       network_(network),
@@ -58,7 +75,8 @@ GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network
       copies_(job.software.bucket_copies &&
               job.communication.overlap == GradientOverlap::bucketed &&
               job.layout.sharding == Sharding::none),
-      element_bytes_(reduce_bytes_per_parameter(job)) {}
+      element_bytes_(reduce_bytes_per_parameter(job)),
+      slices_(slices_met(job)) {}
 
 GradientExchange::Axes GradientExchange::axes(int pp, bool expert, bool whole) const {
   Axes axes{expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard,
@@ -336,6 +354,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     append_reductions(costs_, network_, pp, amount, row, action);
   }
   if (!row.empty() && copies_) add_copies(parameters, row);
+  if (!row.empty() && slices_ > 1 && share == 1) add_slice_rounds(tensors, bucket, row);
   if (!row.empty()) row.front().starts_row = true;
   if (tables.empty()) return row;
   const Axes axes = this->axes(pp, bucket.expert, true);
@@ -348,6 +367,20 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     row.insert(row.end(), own.begin(), own.end());
   }
   return row;
+}
+
+// XLA sums each layer between slices by itself, and computes nothing meanwhile.
+void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
+                                        const GradientBucket& bucket,
+                                        std::vector<Transfer>& row) const {
+  std::set<int> layers;
+  for (const int tensor : bucket.tensors) {
+    if (tensors[tensor].layer >= 0) layers.insert(tensors[tensor].layer);
+  }
+  const FabricSpec& fabric = job_.cluster.fabric;
+  const double seconds = static_cast<double>(layers.size()) * slice_rounds_s(fabric, slices_);
+  if (seconds == 0) return;
+  row.front().kernels.push_back({Category::dp, fabric.wan_latency_s.origin, seconds});
 }
 
 void GradientExchange::append(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,

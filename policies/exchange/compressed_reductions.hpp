@@ -78,6 +78,8 @@ class GradientExchange {
   std::vector<Transfer> row(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
                             int pp, double share,
                             StageAction action = StageAction::last_backward) const;
+  void add_slice_rounds(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
+                        std::vector<Transfer>& row) const;
   Recipe recipe_of(const std::vector<TensorShape>& shapes, const ReducingGroup& group) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp, bool expert,
                                    StageAction action) const;
@@ -109,6 +111,7 @@ class GradientExchange {
   const bool whole_;   // compressed data is not scattered
   const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
+  const int slices_;  // of a torus, between which gradients are summed
 };
 
 }  // namespace windtunnel

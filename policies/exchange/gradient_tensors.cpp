@@ -8,8 +8,10 @@
 #include "models/base/error.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/chunk/step_work.hpp"
+#include "models/cost/op/op_tower.hpp"
 #include "models/workload/adapter.hpp"
 #include "models/workload/layer_table.hpp"
+#include "models/workload/tower.hpp"
 
 namespace windtunnel {
 namespace {
@@ -22,8 +24,13 @@ enum class Split { none, rows, columns };
 // a linear layer: its pass completes all their gradients, and needs all of them.
 class StageWeights {
  public:
-  StageWeights(const Job& job, std::vector<StageTensor>& tensors)
-      : model_(job.model), layout_(job.layout), training_(job.training.get()), tensors_(tensors) {}
+  // `work_share`: rows of the model for each token of a sequence.
+  StageWeights(const Job& job, std::vector<StageTensor>& tensors, double work_share = 1)
+      : model_(job.model),
+        layout_(job.layout),
+        training_(job.training.get()),
+        tensors_(tensors),
+        work_share_(work_share) {}
 
   // Adds the final norm and the layers that follow it.
   void head(bool shared) {
@@ -58,8 +65,9 @@ class StageWeights {
     if (model_.source_tokens > 0) norm();
   }
 
-  void layer(int layer) {
-    layer_ = layer;
+  // `number`: StageTensor::layer, if that is another one.
+  void layer(int layer, int number = -1) {
+    layer_ = number < 0 ? layer : number;
     part_ = part_training(training_, layer, model_.layers);
     const Block block = model_.block_of(layer);
     const int streams = has_two_streams(block) ? 2 : 1;
@@ -70,6 +78,12 @@ class StageWeights {
     }
     if (part_.adapter) adapters();
     layer_ = -1;
+  }
+
+  // Adds a matrix that is in no layer and whole on each rank.
+  void matrix(double rows, double columns, const PartTraining& part) {
+    part_ = part;
+    linear(rows, columns, Split::none, false, rows * columns);
   }
 
   void embedding(double filled) {
@@ -87,12 +101,12 @@ class StageWeights {
  private:
   void append(const TensorShape& shape, double work, bool expert = false) {
     if (!part_.weights) return leave_out(shape, work, expert);
-    work += std::exchange(pending_work_, 0);
+    work = work * work_share_ + std::exchange(pending_work_, 0);
     tensors_.push_back({shape.elements(), work, layer_, expert, shape, work});
   }
 
   void leave_out(const TensorShape& shape, double work, bool expert) {
-    if (!part_.backward) work = 0;
+    work = part_.backward ? work * work_share_ : 0;
     if (layout_.sharding != Sharding::zero3) {
       pending_work_ += work / 2;
       return;
@@ -249,6 +263,7 @@ class StageWeights {
   std::vector<StageTensor>& tensors_;
   PartTraining part_;
   int layer_ = -1;
+  double work_share_;
   double pending_work_ = 0;  // of a matrix that another stage's tensor stands for
 };
 
@@ -310,6 +325,26 @@ std::vector<StageTensor> network_tensors(const Job& job) {
   return tensors;
 }
 
+// The tower's layers are numbered after those of the decoder.
+void append_tower(const Job& job, std::vector<StageTensor>& tensors) {
+  const Tower& tower = *job.model.tower;
+  const auto part_of = [&](int part) {
+    return part_training(job.training.get(), part, job.model.layers);
+  };
+  const double sources = double(tower.sources) / job.batch.sequence;
+  StageWeights projector(job, tensors, sources * tower.tokens);
+  for (int copy = 0; copy < tower.projectors; ++copy) {
+    for (std::size_t i = tower.projector.size(); i-- > 1;) {
+      projector.matrix(tower.projector[i], tower.projector[i - 1], part_of(kProjectorPart));
+    }
+  }
+  const Job own = tower_job(job, kTowerPart);
+  StageWeights stack(own, tensors, sources * tower.patches());
+  const int layers = tower.layers.layers;
+  for (int layer = layers; layer-- > 0;) stack.layer(layer, job.model.all_layers() + layer);
+  stack.matrix(tower.layers.hidden, tower.patch_values + tower.positions, part_of(kTowerPart));
+}
+
 std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int first_layer, int layers,
                                              bool embedding_here) {
   std::vector<StageTensor> tensors;
@@ -322,6 +357,7 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   }
   for (int layer = first_layer + layers; layer-- > first_layer;) weights.layer(layer);
   if (stage == 0) weights.embedding(filled_rows(job));
+  if (stage == 0 && job.model.tower) append_tower(job, tensors);
   return tensors;
 }
 

@@ -14,7 +14,7 @@ namespace windtunnel {
 struct StageTensor {
   double parameters = 0;
   double work = 0;  // share of the stage's backward
-  int layer = -1;   // of the model; -1: embedding or loss head
+  int layer = -1;   // of the model, then of its tower; -1: embedding, loss head, tower's ends
   bool expert = false;
   TensorShape shape = {};   // for `parameters` elements
   double forward_work = 0;  // share of the stage's forward

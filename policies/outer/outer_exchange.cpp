@@ -21,10 +21,12 @@ int blocks_of(const Layout& layout) {
   return layout.path_modules.empty() ? 1 : static_cast<int>(layout.path_modules.size());
 }
 
-// The block of a tensor; the embedding goes with the first one, the loss head with the last.
+// The block of a tensor; the embedding and a tower go with the first one, the loss head with the
+// last.
 int block_of(const Job& job, const StageTensor& tensor, int stage) {
   const int blocks = blocks_of(job.layout);
-  if (tensor.layer < 0) return stage == 0 ? 0 : blocks - 1;
+  const bool end = tensor.layer < 0 || tensor.layer >= job.model.all_layers();
+  if (end) return stage == 0 ? 0 : blocks - 1;
   return tensor.layer * blocks / job.model.all_layers();
 }
 

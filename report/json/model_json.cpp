@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "models/workload/layer_table.hpp"
+#include "models/workload/tower.hpp"
 #include "scenarios/language/text/choices.hpp"
 #include "scenarios/language/text/values.hpp"
 
@@ -55,6 +56,17 @@ Json model_json(const TransformerSpec& model) {
   json["mamba"] = sizes_of(model.mamba.state > 0, "model.mamba", model.mamba);
   if (model.mamba.state > 0) json["mamba"]["kind"] = name_of(model.mamba.kind);
   json["sparse"] = sizes_of(model.sparse.heads > 0, "model.sparse", model.sparse);
+  if (model.tower) {
+    const Tower& tower = *model.tower;
+    Json& own = json["tower"];
+    for (const BoundRow& row : bound_rows<Tower>("model.tower")) {
+      const Value value = *value_in(tower, *row.field);
+      own[std::string(row.key)] =
+          row.field->scalar == ScalarType::name ? Json(value.text) : plain_json(value);
+    }
+    own["projector"] = tower.projector;
+    own["parameters"] = tower.parameters();
+  }
   if (!model.left_out.empty()) json["left_out"] = model.left_out;
   json["source"] = model.source;
   return json;

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "models/base/units.hpp"
+#include "models/cost/chunk/step_work.hpp"
 #include "models/workload/layer_table.hpp"
+#include "models/workload/tower.hpp"
 #include "report/figures/figures.hpp"
 #include "report/summary/summary.hpp"
 #include "scenarios/language/text/choices.hpp"
@@ -129,6 +131,21 @@ std::string forms_text(const TransformerSpec& model) {
                      model.biases ? "yes" : "no", model.tied_embeddings ? "yes" : "no");
 }
 
+// A tower before the decoder, and its share of the operations of a step.
+std::string tower_text(const Job& job) {
+  const Tower& tower = *job.model.tower;
+  const std::string source = tower.source.empty() ? "" : fmt::format(", {}", tower.source);
+  const TransformerSpec& layers = tower.layers;
+  return fmt::format(
+      "{}, hidden {}, {}, feed-forward {}, {}; {} a sequence{}, each {} patches and {} tokens of "
+      "the sequence; {} parameters, {:.2g} % of the step's FLOPs",
+      layers_text(layers), with_separators(layers.hidden), heads_text(layers),
+      with_separators(layers.ffn_hidden), name_of(layers.activation),
+      tower.sources == 1 ? "one source" : fmt::format("{} sources", tower.sources), source,
+      with_separators(tower.patches()), with_separators(tower.tokens),
+      format_count(tower.parameters()), 100 * tower_step_flops(job) / flops_per_step(job));
+}
+
 }  // namespace
 
 SummarySection model_section(const Job& job) {
@@ -146,6 +163,7 @@ SummarySection model_section(const Job& job) {
   }
   section.rows = {
       {"shape", shape_text(job)}, {"forms", forms_text(model)}, {"parameters", parameters}};
+  if (model.tower) section.rows.push_back({"tower", tower_text(job)});
   for (const std::string& left_out : model.left_out) section.rows.push_back({"left out", left_out});
   return section;
 }

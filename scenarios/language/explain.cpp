@@ -11,6 +11,7 @@
 #include "models/compression/compressors.hpp"
 #include "models/power/power_spec.hpp"
 #include "models/workload/axes.hpp"
+#include "models/workload/tower.hpp"
 #include "policies/schedules/schedules.hpp"
 #include "scenarios/language/explained_parts.hpp"
 #include "scenarios/language/library/library.hpp"
@@ -154,6 +155,7 @@ class Explanation {
     }
     if (model.sparse.heads > 0) add_members_of("model.sparse", model.sparse, takes_all, evidence);
     if (model.mamba.state > 0) add_members_of("model.mamba", model.mamba, takes_all, evidence);
+    if (model.tower) add_members_of("model.tower", *model.tower, takes_all, evidence);
   }
 
   void add_power(const PowerSpec& power) {

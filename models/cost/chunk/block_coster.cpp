@@ -8,6 +8,7 @@
 #include "models/cost/chunk/contrastive_exchange.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/cost/op/op_parts.hpp"
+#include "models/cost/op/op_tower.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
 #include "models/cost/parallel/tensor_mesh.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
@@ -135,6 +136,15 @@ BlockCost BlockCoster::joining() const {
     cost.of_forward().add(round(CollectiveKind::all_gather));
     cost.of_backward_input().add(round(CollectiveKind::reduce_scatter));
   }
+  add_host(ops, {}, 0, cost);
+  return cost;
+}
+
+BlockCost BlockCoster::tower_end(int part) const {
+  const auto of = [&](Pass pass) { return tower_end_ops(job_, part, pass); };
+  const PassOps ops{of(Pass::forward), of(Pass::backward_input), of(Pass::backward_weight)};
+  BlockCost cost = compute(Block::head, ops);
+  if (!part_training(job_.training.get(), part, job_.model.layers).backward) forget_backward(cost);
   add_host(ops, {}, 0, cost);
   return cost;
 }

@@ -26,6 +26,8 @@ class BlockCoster {
   BlockCost end(Block block) const;
   // Cost of a multi-token prediction module before its layer.
   BlockCost joining() const;
+  // An end of the job's tower (op_tower.hpp).
+  BlockCost tower_end(int part) const;
   // Gathers a stage's input, and backward the gradient of its output, if they arrive in parts.
   BlockCost gathered(const BoundaryRecipe& cut, bool input, bool gradient) const;
 

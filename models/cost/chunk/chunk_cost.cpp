@@ -12,9 +12,11 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
+#include "models/cost/op/op_tower.hpp"
 #include "models/cost/parallel/expert_parallel.hpp"
 #include "models/cost/parallel/orthogonal_update.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "models/workload/tower.hpp"
 #include "models/workload/training.hpp"
 
 namespace windtunnel {
@@ -329,6 +331,33 @@ void add_second_pass(const Job& job, const std::vector<SharedKind>& kinds, Chunk
   }
 }
 
+void add_stack(const Job& job, const std::vector<SharedKind>& kinds, const StageLayers& of,
+               const ChunkUnit& unit, std::size_t stage, ChunkCost& chunk) {
+  for (const SharedKind& kind : kinds) {
+    const LayerCounts count = layer_counts(job, kind, of, recompute_share_of(unit, stage));
+    add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
+    add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
+  }
+}
+
+// Whether a tower computes something. Its weights are held in any case.
+bool runs_tower(const Job& job) {
+  return job.model.tower != nullptr && job.model.tower->sources > 0;
+}
+
+// The layers of a tower, which the first stage runs before its own, and its two ends.
+void add_tower(const Job& job, const ChunkUnit& unit, const BlockCoster& coster, ChunkCost& chunk) {
+  const Job own = tower_job(job, kTowerPart);
+  const std::vector<SharedKind> kinds = shared_kinds(own, unit);
+  add_stack(own, kinds, {.all = own.model.layers}, unit, 0, chunk);
+  const BlockCost& layer = kinds.front().keeping.cost;
+  add_ends(chunk, layer, layer);
+  for (const int part : {kTowerPart, kProjectorPart}) add_block(chunk, coster.tower_end(part), 1);
+  const double bytes = tower_end_bytes(job);
+  chunk.activation_bytes += bytes;
+  chunk.weight_activation_bytes += bytes;
+}
+
 // Runs the pass twice: with the weights moved along a random direction, and in the opposite one.
 void run_twice(ChunkCost& chunk) {
   for (CostPart& part : chunk.forward) part.seconds *= 2;
@@ -355,12 +384,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
     const int moe = layers[stage].moe;
-    for (const SharedKind& kind : kinds) {
-      const LayerCounts count =
-          layer_counts(job, kind, layers[stage], recompute_share_of(unit, stage));
-      add_layers(chunk, kind.recomputing, count.recomputing, unit.recomputes_ahead);
-      add_layers(chunk, kind.keeping, count.keeping, unit.recomputes_ahead);
-    }
+    add_stack(job, kinds, layers[stage], unit, stage, chunk);
     if (offload_of(job).activations != MemoryTier::gpu) {
       const double share = recompute_share_of(unit, stage);
       offload_activations(offload_of(job), kept_by_layer(job, kinds, layers[stage], share), chunk);
@@ -378,6 +402,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
     if (moe > 0) chunk.transient_bytes += hot_expert_bytes(job);
   }
   add_block(chunks.front(), end_cost(job, unit, coster, Block::embedding), 1);
+  if (runs_tower(job)) add_tower(job, unit, coster, chunks.front());
   if (embeds_twice(job)) add_second_pass(job, kinds, chunks.front());
   const int modules = job.model.mtp_layers;
   add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1 + modules);
@@ -413,6 +438,18 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   const auto add = [&](ChunkRounds& chunk, int count, const PassRounds& rounds) {
     if (count > 0) chunk.push_back({passes * count, rounds});
   };
+  const auto add_stack = [&](ChunkRounds& chunk, const Job& of, const std::vector<SharedKind>& all,
+                             const StageLayers& stack, std::size_t stage) {
+    for (const SharedKind& kind : all) {
+      const LayerCounts count = layer_counts(of, kind, stack, recompute_share_of(unit, stage));
+      add(chunk, count.recomputing, kind.recomputing.cost.rounds);
+      add(chunk, count.keeping, kind.keeping.cost.rounds);
+    }
+  };
+  if (runs_tower(job)) {
+    const Job own = tower_job(job, kTowerPart);
+    add_stack(chunks.front(), own, shared_kinds(own, unit), {.all = own.model.layers}, 0);
+  }
   add(chunks.front(), 1, end_cost(job, unit, coster, Block::embedding).rounds);
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
@@ -420,12 +457,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
     // Gathering of forward input precedes all layers, of backward input follows them.
     const Crossings at = crossings(job, layers, stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, at.receives, false).rounds);
-    for (const SharedKind& kind : kinds) {
-      const LayerCounts count =
-          layer_counts(job, kind, layers[stage], recompute_share_of(unit, stage));
-      add(chunks[stage], count.recomputing, kind.recomputing.cost.rounds);
-      add(chunks[stage], count.keeping, kind.keeping.cost.rounds);
-    }
+    add_stack(chunks[stage], job, kinds, layers[stage], stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, false, at.receives_gradient).rounds);
   }
   const int modules = job.model.mtp_layers;

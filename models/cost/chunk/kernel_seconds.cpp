@@ -1,8 +1,10 @@
 #include "models/cost/chunk/kernel_seconds.hpp"
 
 #include "models/cost/op/op_cost.hpp"
+#include "models/cost/op/op_tower.hpp"
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/stage_parameters.hpp"
+#include "models/workload/tower.hpp"
 
 namespace windtunnel {
 namespace {
@@ -39,6 +41,19 @@ KernelSeconds kernels_of_block(const Job& job, Block block) {
   return sum;
 }
 
+KernelSeconds kernels_of_tower(const Job& job) {
+  const Tower* tower = job.model.tower.get();
+  if (tower == nullptr || tower->sources == 0) return {};
+  KernelSeconds sum = kernels_of_block(tower_job(job, kTowerPart), Block::layer);
+  sum = sum * tower->layers.layers;
+  for (const int part : {kTowerPart, kProjectorPart}) {
+    for (const Pass pass : {Pass::forward, Pass::backward_input, Pass::backward_weight}) {
+      add_kernels(job, tower_end_ops(job, part, pass), sum);
+    }
+  }
+  return sum;
+}
+
 }  // namespace
 
 KernelSeconds operator*(const KernelSeconds& kernels, double times) {
@@ -61,7 +76,7 @@ std::vector<KernelSeconds> kernel_seconds(const Job& job) {
     for (const int end = next + layers[stage]; next < end; ++next) {
       sum = sum + kernels_of_block(job, job.model.block_of(next));
     }
-    if (stage == 0) sum = sum + kernels_of_block(job, Block::embedding);
+    if (stage == 0) sum = sum + kernels_of_block(job, Block::embedding) + kernels_of_tower(job);
     if (stage + 1 == layers.size()) sum = sum + kernels_of_block(job, Block::head);
     stages.push_back(sum);
   }

@@ -6,6 +6,7 @@
 #include "models/cost/chunk/layer_table_cost.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/workload/layer_table.hpp"
+#include "models/workload/tower.hpp"
 #include "models/workload/training.hpp"
 
 namespace windtunnel {
@@ -23,15 +24,16 @@ double tokens_per_step(const Job& job) {
 
 namespace {
 
+int products_of(const PartTraining& part) {
+  return 1 + (part.backward ? 1 : 0) + (part.backward && part.weights ? 1 : 0);
+}
+
 // Forward products, plus input gradients where gradients pass, plus weight gradients of trained
 // weights; adapters are not counted.
 double trained_flops(const Job& job, AttentionCount count) {
   const TransformerSpec& model = job.model;
   const Training* training = job.training.get();
   const double tokens = double(job.batch.global) * job.batch.sequence;
-  const auto products_of = [](const PartTraining& part) {
-    return 1 + (part.backward ? 1 : 0) + (part.backward && part.weights ? 1 : 0);
-  };
   double flops = 0;
   for (int layer = 0; layer < model.layers; ++layer) {
     const LayerFlops forward = layer_flops(model, job.batch.sequence, model.block_of(layer), count);
@@ -52,11 +54,29 @@ double trained_flops(const Job& job, AttentionCount count) {
 
 }  // namespace
 
+double tower_step_flops(const Job& job) {
+  if (job.network || job.model.tower == nullptr) return 0;
+  const Tower& tower = *job.model.tower;
+  const auto part_of = [&](int part) {
+    return part_training(job.training.get(), part, job.model.layers);
+  };
+  const TowerFlops forward = tower_flops(tower);
+  const PartTraining stack = part_of(kTowerPart);
+  const double flops = products_of(stack) * (forward.stack - forward.attention) +
+                       (stack.backward ? 3 : 1) * forward.attention +
+                       products_of(part_of(kProjectorPart)) * forward.projector;
+  const int passes = is_zeroth_order(job.training.get()) ? 2 : 1;
+  return passes * flops * tower.sources * job.batch.global;
+}
+
 double flops_per_step(const Job& job, AttentionCount count) {
   const int passes = is_zeroth_order(job.training.get()) ? 2 : 1;
   if (job.network) return passes * step_flops(job, job.batch.global);
-  if (job.training) return passes * trained_flops(job, count);
-  if (!job.lengths) return model_flops(job.model, job.batch.global, job.batch.sequence, count);
+  const double tower = tower_step_flops(job);
+  if (job.training) return tower + passes * trained_flops(job, count);
+  if (!job.lengths) {
+    return tower + model_flops(job.model, job.batch.global, job.batch.sequence, count);
+  }
   double flops = 0;
   for (const int length : step_lengths(job)) flops += model_flops(job.model, 1, length, count);
   return flops;

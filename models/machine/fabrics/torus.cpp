@@ -273,6 +273,25 @@ double cable_Bps(const Cluster& cluster, int dimension) {
   return fabric.link_Bps.value > 0 ? fabric.link_Bps.value : cluster.node.nic_Bps.value;
 }
 
+int slices_of(const FabricSpec& fabric) {
+  const bool joined = fabric.topology == Topology::torus && fabric.wan_Bps.value > 0;
+  return joined ? fabric.dimensions.back() : 1;
+}
+
+int slice_of(const FabricSpec& fabric, int place) {
+  int nodes = 1;
+  for (std::size_t i = 0; i + 1 < fabric.dimensions.size(); ++i) nodes *= fabric.dimensions[i];
+  return place / nodes;
+}
+
+double slice_rounds_s(const FabricSpec& fabric, int slices) {
+  // It was fitted with FabricSpec::wan_latency_s, on the rows that fabrics.yaml of the library
+  // names.
+  constexpr int kRoundsOfTheFirst = 9;
+  if (slices < 2) return 0;
+  return fabric.wan_latency_s.value * (kRoundsOfTheFirst + slices - 1);
+}
+
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster) {
   return std::make_unique<TorusLinks>(cluster);
 }

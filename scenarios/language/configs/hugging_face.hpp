@@ -1,13 +1,14 @@
 // A transformer from a config.json of Hugging Face's transformers. A multimodal model is
-// represented by its language model ("text_config"). Field names and the defaults of omitted fields
-// are those of the library's XConfig classes (github.com/huggingface/transformers,
-// src/transformers/models/X/configuration_X.py).
+// represented by its language model ("text_config") and a tower in front of it. Field names and the
+// defaults of omitted fields are those of the library's XConfig classes
+// (github.com/huggingface/transformers, src/transformers/models/X/configuration_X.py).
 //
 // TransformerSpec cannot express, and this reader ignores: norms of queries and keys, norms after
 // the halves of a layer (Gemma 2, 3), biases of queries, keys and values alone (Qwen 2).
-// TransformerSpec::left_out names what else the file has that is not counted: towers before the
-// decoder, modules for multi-token prediction, unknown keys. The number of positions does not tell
-// the sequence length of training, so `sequence` is 0 unless positions are learned.
+// TransformerSpec::left_out names what else the file has that is not counted: modules for
+// multi-token prediction, unknown keys, a tower that no place of the sequence comes from. The
+// number of positions does not tell the sequence length of training, so `sequence` is 0 unless
+// positions are learned.
 #pragma once
 
 #include <string>

@@ -388,7 +388,7 @@ void name_left_out(const DocumentNode& document, const MixedConfig& config,
                    TransformerSpec& model) {
   if (is_countable(model)) {
     name_predictors(config, model);
-    name_towers(document, model);
+    read_towers(document, model);
   }
   std::vector<std::string> unknown, training;
   for (const std::string& key : config.unread()) {

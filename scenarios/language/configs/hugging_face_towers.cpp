@@ -33,121 +33,122 @@ double squared(double x) {
   return x * x;
 }
 
-// Parameters around the layers. A patch meets those that embed it, a token those of the projector.
-struct Around {
-  double patch = 0, positions = 0, projector = 0;
-  double sum() const { return patch + positions + projector; }
-};
-
-// What the readers of a family's parts are given; they set patches and tokens of a source.
+// What the readers of a family's parts are given. They set what stands before and after the layers.
 struct TowerParts {
-  const TowerConfig& tower;
+  const TowerConfig& config;
   const TowerConfig& document;
   double text;  // width of the decoder
   HuggingFaceTower& made;
 
-  double width() const { return made.layers.hidden; }
-  // Sets the patches of a square image and its tokens, of which one stands for a square of patches.
-  // Returns the parameters that embed a patch.
-  double square_patches(int usual_side, int merged = 1, int frames = 1) const {
-    const int patch = std::max(1, tower.whole_or("patch_size", 14));
-    const int stated = first_of(tower, {"image_size"});
+  Tower& tower() const { return made.tower; }
+  double width() const { return made.tower.layers.hidden; }
+  int patches() const { return made.tower.patches(); }
+  // Sets the patches of a square image, and its tokens, one of which stands for a square of
+  // patches.
+  void set_square_patches(int usual_side, int merged = 1, int frames = 1) const {
+    const int patch = std::max(1, config.whole_or("patch_size", 14));
+    const int stated = first_of(config, {"image_size"});
     made.side = stated > 0 ? stated : usual_side;
     made.side_is_stated = stated > 0;
     const int across = std::min(made.side / patch, 1000);
-    made.patches = across * across;
-    made.tokens = made.patches / (merged * merged);
-    return 3.0 * frames * squared(patch) * width();
+    tower().layers.sequence = across * across;
+    tower().tokens = patches() / (merged * merged);
+    tower().patch_values = 3.0 * frames * squared(patch);
   }
 };
 
 // An image of this side is counted where the file leaves it free.
 constexpr int kFreeSide = 448;
 
-Around llava_parts(const TowerParts& of) {
-  const double patches = of.square_patches(336);
-  return {patches, (of.made.patches + 1) * of.width(), of.width() * of.text + squared(of.text)};
+void read_llava(const TowerParts& of) {
+  of.set_square_patches(336);
+  of.tower().positions = of.patches() + 1;
+  of.tower().projector = {of.width(), of.text, of.text};
 }
 
-Around gemma3_parts(const TowerParts& of) {
-  const double patches = of.square_patches(896);
-  of.made.tokens = of.document.whole_or("mm_tokens_per_image", 256);
-  return {patches, of.made.patches * of.width(), of.width() * of.text};
+void read_gemma3(const TowerParts& of) {
+  of.set_square_patches(896);
+  of.tower().tokens = of.document.whole_or("mm_tokens_per_image", 256);
+  of.tower().positions = of.patches();
+  of.tower().projector = {of.width(), of.text};
 }
 
 // Two by two patches become a token in an MLP of two matrices; Qwen3-VL has such an MLP behind
 // layers in the middle, too, and learned positions.
-Around qwen_parts(const TowerParts& of) {
-  const int merged = std::clamp(of.tower.whole_or("spatial_merge_size", 2), 1, 16);
-  const int frames = std::clamp(of.tower.whole_or("temporal_patch_size", 2), 1, 16);
-  const double patches = of.square_patches(kFreeSide, merged, frames);
+void read_qwen(const TowerParts& of) {
+  const int merged = std::clamp(of.config.whole_or("spatial_merge_size", 2), 1, 16);
+  const int frames = std::clamp(of.config.whole_or("temporal_patch_size", 2), 1, 16);
+  of.set_square_patches(kFreeSide, merged, frames);
   const double inside = of.width() * merged * merged;
-  const DocumentNode* deep = of.tower.find("deepstack_visual_indexes");
-  const double mergers = deep == nullptr ? 1 : 1 + double(deep->items.size());
-  const double positions = of.tower.whole_or("num_position_embeddings", 0) * of.width();
-  return {patches, positions, mergers * inside * (inside + of.text)};
+  const DocumentNode* deep = of.config.find("deepstack_visual_indexes");
+  of.tower().projector = {inside, inside, of.text};
+  of.tower().projectors = deep == nullptr ? 1 : 1 + static_cast<int>(deep->items.size());
+  of.tower().positions = of.config.whole_or("num_position_embeddings", 0);
 }
 
 // Shuffled pixels pass through two matrices and then the projector. Widths that a file leaves out
-// are those of the class, as in mllama_parts().
-Around llama4_parts(const TowerParts& of) {
-  const double ratio = of.tower.number_or("pixel_shuffle_ratio", 0.5);
+// are those of the class, as in read_mllama().
+void read_llama4(const TowerParts& of) {
+  const double ratio = of.config.number_or("pixel_shuffle_ratio", 0.5);
   const int side = std::clamp(static_cast<int>(std::lround(1 / std::max(ratio, 0.1))), 1, 10);
-  const double patches = of.square_patches(448, side);
-  const double in = of.tower.whole_or("projector_input_dim", 4096);
-  const double out = of.tower.whole_or("projector_output_dim", 4096);
-  return {patches, (of.made.patches + 1) * of.width(),
-          in * (of.made.layers.ffn_hidden + out) +
-              of.tower.whole_or("vision_output_dim", 7680) * of.text};
+  of.set_square_patches(448, side);
+  const double in = of.config.whole_or("projector_input_dim", 4096);
+  const double out = of.config.whole_or("projector_output_dim", 4096);
+  of.tower().positions = of.patches() + 1;
+  of.tower().projector = {double(of.tower().layers.ffn_hidden), in, out, of.text};
 }
 
 // An image is up to max_num_tiles tiles, which have tables of positions for each form of an image.
-Around mllama_parts(const TowerParts& of) {
-  const double patches = of.square_patches(448);
-  const int tiles = std::clamp(of.tower.whole_or("max_num_tiles", 4), 1, 64);
-  const DocumentNode* forms = of.tower.find("supported_aspect_ratios");
+void read_mllama(const TowerParts& of) {
+  of.set_square_patches(448);
+  const int tiles = std::clamp(of.config.whole_or("max_num_tiles", 4), 1, 64);
+  const DocumentNode* forms = of.config.find("supported_aspect_ratios");
   const double tables = forms == nullptr ? 9 : 1 + double(forms->items.size());
-  const double tile = (of.made.patches + 1) * of.width();
-  of.made.patches *= tiles;
+  const double tile = of.patches() + 1;
+  of.tower().positions = tile + tables * tiles * (tile + 2);
+  of.tower().layers.sequence *= tiles;
+  of.tower().tokens = of.patches();
+  of.made.in_sequence = false;
   of.made.side = static_cast<int>(of.made.side * std::sqrt(tiles));  // tiles in a square
-  of.made.tokens = 0;  // layers of the decoder read them beside its sequence
-  return {patches, tile + tables * tiles * (tile + 2 * of.width()),
-          of.tower.whole_or("vision_output_dim", 7680) * of.text};
+  of.tower().projector = {double(of.config.whole_or("vision_output_dim", 7680)), of.text};
 }
 
-Around mistral3_parts(const TowerParts& of) {
+void read_mistral3(const TowerParts& of) {
   const int merged = std::clamp(of.document.whole_or("spatial_merge_size", 2), 1, 16);
-  const double patches = of.square_patches(1540, merged);
-  return {patches, 0,
-          squared(merged) * squared(of.width()) + of.width() * of.text + squared(of.text)};
+  of.set_square_patches(1540, merged);
+  of.tower().projector = {squared(merged) * of.width(), of.width(), of.text, of.text};
 }
 
-// Two convolutions over a spectrum of 30 s, the second of which halves its frames.
-Around whisper_parts(const TowerParts& of) {
-  const double bins = of.tower.whole_or("num_mel_bins", 128);
-  of.made.patches = std::clamp(of.tower.whole_or("max_source_positions", 1500), 0, 1'000'000);
-  of.made.tokens = of.made.patches / 2;
-  return {3 * of.width() * (bins + of.width()), of.made.patches * of.width(), of.width() * of.text};
+// Two convolutions over a spectrum of 30 s, the second of which halves its frames. They count as
+// one matrix over the frames that are left.
+void read_whisper(const TowerParts& of) {
+  const double bins = of.config.whole_or("num_mel_bins", 128);
+  of.tower().layers.sequence =
+      std::clamp(of.config.whole_or("max_source_positions", 1500), 0, 1'000'000);
+  of.tower().tokens = of.patches() / 2;
+  of.tower().patch_values = 3 * (bins + of.width());
+  of.tower().positions = of.patches();
+  of.tower().projector = {of.width(), of.text};
 }
 
 struct TowerFamily {
   std::string_view model_type;  // of the whole file
-  Around (*parts)(const TowerParts&);
+  void (*read)(const TowerParts&);
   bool gated = false;  // its MLPs have three matrices
 };
 constexpr std::array kTowerFamilies = std::to_array<TowerFamily>({
-    {"gemma3", gemma3_parts},
-    {"llama4", llama4_parts},
-    {"llava", llava_parts},
-    {"mistral3", mistral3_parts, true},
-    {"mllama", mllama_parts},
-    {"qwen2_5_vl", qwen_parts, true},
-    {"qwen2_audio", whisper_parts},
-    {"qwen2_vl", qwen_parts},
-    {"qwen3_5", qwen_parts},
-    {"qwen3_5_moe", qwen_parts},
-    {"qwen3_vl", qwen_parts},
-    {"qwen3_vl_moe", qwen_parts},
+    {"gemma3", read_gemma3},
+    {"llama4", read_llama4},
+    {"llava", read_llava},
+    {"mistral3", read_mistral3, true},
+    {"mllama", read_mllama},
+    {"qwen2_5_vl", read_qwen, true},
+    {"qwen2_audio", read_whisper},
+    {"qwen2_vl", read_qwen},
+    {"qwen3_5", read_qwen},
+    {"qwen3_5_moe", read_qwen},
+    {"qwen3_vl", read_qwen},
+    {"qwen3_vl_moe", read_qwen},
 });
 
 // The layers of a tower, under the various names that files use.
@@ -177,26 +178,43 @@ TransformerSpec tower_layers(const TowerConfig& tower) {
   return layers;
 }
 
-std::string share_text(const HuggingFaceTower& tower, const TransformerSpec& model) {
+// What stands for a source: "an image of 448 x 448 pixels".
+std::string source_text(const HuggingFaceTower& of) {
+  if (of.side == 0) return "30 s of sound";
+  return fmt::format("an image of {} x {} pixels{}", of.side, of.side,
+                     of.side_is_stated ? "" : " (the file states no size)");
+}
+
+std::string share_text(const HuggingFaceTower& of, const TransformerSpec& model) {
   constexpr int kLength = 4096;
   const double sequence = model_flops(model, 1, kLength);
-  if (tower.patches == 0) {
-    const double token = 100 * tower.layers.parameters() / model.active_parameters();
+  if (of.tower.patches() == 0) {
+    const double token = 100 * of.tower.layers.parameters() / model.active_parameters();
     return fmt::format("a patch costs its layers {:.2g} % of what a token costs the decoder",
                        token);
   }
-  const std::string source =
-      tower.side == 0 ? std::string("30 s of sound")
-                      : fmt::format("an image of {} x {} pixels{}", tower.side, tower.side,
-                                    tower.side_is_stated ? "" : " (the file states no size)");
   const std::string read =
-      tower.tokens > 0 ? fmt::format(" and {} tokens of the sequence", tower.tokens) : "";
+      of.in_sequence ? fmt::format(" and {} tokens of the sequence", of.tower.tokens) : "";
   return fmt::format(
-      "{} is {} patches{}, and adds {:.2g} % to the operations of a sequence of {} tokens", source,
-      tower.patches, read, 100 * tower.flops / sequence, kLength);
+      "{} is {} patches{}, and adds {:.2g} % to the operations of a sequence of {} tokens",
+      source_text(of), of.tower.patches(), read, 100 * of.flops() / sequence, kLength);
+}
+
+// Whether a job can run it. Sizes beyond these bounds are those of damaged files, or of files that
+// do not state the heads, which then count as one.
+bool is_simulated(const HuggingFaceTower& of) {
+  const TransformerSpec& layers = of.tower.layers;
+  return of.in_sequence && of.tower.patches() > 0 && of.tower.tokens > 0 &&
+         layers.layers <= 10'000 && layers.hidden <= 1'000'000 && layers.head_dim() <= 256 &&
+         layers.ffn_hidden > 0 && layers.hidden % layers.heads == 0;
 }
 
 }  // namespace
+
+double HuggingFaceTower::flops() const {
+  const TowerFlops forward = tower_flops(tower);
+  return 3 * (forward.stack + forward.projector);
+}
 
 std::vector<HuggingFaceTower> towers_of(const DocumentNode& document,
                                         const TransformerSpec& model) {
@@ -207,33 +225,35 @@ std::vector<HuggingFaceTower> towers_of(const DocumentNode& document,
     const DocumentNode* node = document.value_of(key);
     if (node == nullptr || node->kind != DocumentNode::Kind::map) continue;
     const TowerConfig config(*node);
-    HuggingFaceTower tower{.key = key, .layers = tower_layers(config)};
+    HuggingFaceTower made{.key = key, .tower = {}};
+    TransformerSpec& layers = made.tower.layers;
+    layers = tower_layers(config);
     const auto* family =
         type == nullptr ? kTowerFamilies.end()
                         : std::ranges::find(kTowerFamilies, type->text, &TowerFamily::model_type);
     const bool known = family != kTowerFamilies.end();
-    tower.layers.activation = known && family->gated ? Activation::swiglu : Activation::gelu;
-    tower.parameters = tower.layers.parameters();
-    if (known && tower.parameters > 0) {
-      const Around around = family->parts({config, whole, double(model.hidden), tower});
-      tower.parameters += around.sum();
-      const double projected = tower.tokens > 0 ? tower.tokens : tower.patches;
-      tower.flops = model_flops(tower.layers, 1, std::max(tower.patches, 1)) +
-                    6 * (tower.patches * around.patch + projected * around.projector);
+    layers.name = key;
+    layers.activation = known && family->gated ? Activation::swiglu : Activation::gelu;
+    if (known && layers.parameters() > 0) {
+      family->read({config, whole, double(model.hidden), made});
+      made.tower.source = source_text(made);
     }
-    towers.push_back(std::move(tower));
+    towers.push_back(std::move(made));
   }
   return towers;
 }
 
-void name_towers(const DocumentNode& document, TransformerSpec& model) {
-  for (const HuggingFaceTower& tower : towers_of(document, model)) {
-    if (tower.layers.layers <= 0 || tower.layers.hidden <= 0) {
-      model.left_out.push_back(fmt::format("{}: its size is not stated", tower.key));
-      continue;
+void read_towers(const DocumentNode& document, TransformerSpec& model) {
+  for (const HuggingFaceTower& made : towers_of(document, model)) {
+    if (made.tower.layers.layers <= 0 || made.tower.layers.hidden <= 0) {
+      model.left_out.push_back(fmt::format("{}: its size is not stated", made.key));
+    } else if (!model.tower && is_simulated(made)) {
+      model.tower = std::make_shared<const Tower>(made.tower);
+    } else {
+      model.left_out.push_back(fmt::format("{}: {} parameters; {}", made.key,
+                                           format_count(made.tower.parameters()),
+                                           share_text(made, model)));
     }
-    model.left_out.push_back(fmt::format("{}: {} parameters; {}", tower.key,
-                                         format_count(tower.parameters), share_text(tower, model)));
   }
 }
 

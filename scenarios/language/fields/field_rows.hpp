@@ -47,6 +47,7 @@ Rows sync_rows();
 Rows rollout_rows();
 Rows volunteer_rows();
 Rows redundancy_rows();
+Rows tower_rows();     // "model.tower"
 Rows training_rows();  // "train"
 Rows power_rows();     // "cluster.power"
 Rows offload_rows();   // "offload"

@@ -393,12 +393,12 @@ const std::vector<Field>& field_table() {
   static const std::vector<Field> table = [] {
     Rows all;
     for (const Rows& rows :
-         {general_rows(),   model_rows(),      model_part_rows(), routing_rows(),
-          cluster_rows(),   power_rows(),      training_rows(),   layout_rows(),
-          length_rows(),    context_rows(),    software_rows(),   communication_rows(),
-          sync_rows(),      redundancy_rows(), offload_rows(),    filling_rows(),
-          input_rows(),     rollout_rows(),    campaign_rows(),   campaign_pause_rows(),
-          volunteer_rows(), more_rows()}) {
+         {general_rows(),        model_rows(),     model_part_rows(), tower_rows(),
+          routing_rows(),        cluster_rows(),   power_rows(),      training_rows(),
+          layout_rows(),         length_rows(),    context_rows(),    software_rows(),
+          communication_rows(),  sync_rows(),      redundancy_rows(), offload_rows(),
+          filling_rows(),        input_rows(),     rollout_rows(),    campaign_rows(),
+          campaign_pause_rows(), volunteer_rows(), more_rows()}) {
       all.insert(all.end(), rows.begin(), rows.end());
     }
     check_rows(all);

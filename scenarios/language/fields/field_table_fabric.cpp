@@ -87,6 +87,10 @@ Rows direct_rows() {
           "of a torus: bandwidth of a cable of each dimension, per direction, instead of `link`"),
       bandwidth_row("cluster.fabric.dimension_links.*", example("50 GB/s"),
                     "of the cables of one dimension"),
+      whole_row("cluster.fabric.slices", of({Topology::torus}), range(1, 1000), example("2"),
+                "number of equal tori that a data-centre network joins: a further dimension, whose "
+                "cables are `wan`; between them the gradients of a layer take rounds of "
+                "`wan_latency`, which nothing hides; default: 1"),
       whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
                 of({Topology::dragonfly}), range(1, 1000), example("4"),
                 "of a dragonfly: nodes of a router"),
@@ -118,11 +122,14 @@ Rows site_rows() {
                     "bandwidth per NIC and direction; default: that of the node"),
       name_row("cluster.fabric.sites.*.transport", sets<&SiteSpec::transport>, optional,
                example("roce"), "transport inside the site; default: that of the fabric"),
-      bandwidth_row("cluster.fabric.wan", sets<&FabricSpec::wan_Bps>, in_entry,
-                    of({Topology::sites}), example("400 Gb/s"),
-                    "bandwidth between a site and the wide-area network, per direction"),
+      bandwidth_row(
+          "cluster.fabric.wan", sets<&FabricSpec::wan_Bps>, in_entry,
+          of({Topology::sites, Topology::torus}), example("400 Gb/s"),
+          "bandwidth, per direction, between a site and the wide-area network, or between "
+          "a node of a torus and other slices"),
       duration_row("cluster.fabric.wan_latency", sets<&FabricSpec::wan_latency_s>, in_entry,
-                   of({Topology::sites}), example("10 ms"), "latency between two sites, one way"),
+                   of({Topology::sites, Topology::torus}), example("10 ms"),
+                   "latency between two sites, one way; of a torus: of a round between slices"),
   };
 }
 

@@ -15,7 +15,9 @@ Rows part_rows() {
                "exchange one number (MeZO, Just One Byte); default: backward"),
       list_row(
           "train.frozen", example("[embedding, \"layers 0-11\"]"),
-          "parts that are not trained: embedding, head, layers, \"layers 3\", \"layers 0-11\""),
+          "parts that are not trained: embedding, head, layers, \"layers 3\", \"layers "
+          "0-11\"; of a tower before the decoder: its layers (tower), and what maps its output "
+          "to the decoder's width (projector)"),
       text_row("train.frozen.*", example("\"layers 0-11\""), "one part"),
   };
 }

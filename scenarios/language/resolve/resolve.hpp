@@ -127,6 +127,9 @@ bool takes_key(RedundancyScheme scheme, std::string_view key);
 // Job::training; the other parts of the job except the campaign must be resolved. A training method
 // decides what is exchanged, and the compressor one-byte decides the method.
 void resolve_training(const Values& values, Job& job);
+void resolve_tower(const Values& values, TransformerSpec& model);
+// Throws Error unless the sequence has room for what the tower makes of its images or sounds.
+void check_tower_room(const Values& values, const TransformerSpec& model, int sequence);
 // An adapter on the matrices of these names (as in "train.adapter.on"), with its kind not yet set.
 Adapter adapter_on(const std::vector<std::string>& matrices);
 // Whether the training uses the key, which is below "train".
@@ -166,7 +169,7 @@ void limit_clocks(const NodeSpec& node, Calibration& calibration);
 std::vector<std::string> adapter_matrices(const Adapter& adapter);
 
 // The parts that are not trained, as "train.frozen" lists them.
-std::vector<std::string> frozen_parts(const Training& training);
+std::vector<std::string> frozen_parts(const Training& training, bool has_tower);
 
 // Notes on keys that a scenario states and that do not affect its result.
 

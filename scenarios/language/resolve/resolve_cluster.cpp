@@ -290,6 +290,7 @@ TransformerSpec resolve_transformer(const Values& values, NamedFiles& files) {
   check_part(values, "model.moe", "experts", model.moe.experts);
   check_part(values, "model.latent", "kv_rank", model.latent.kv_rank);
   check_part(values, "model.sparse", "heads", model.sparse.heads);
+  resolve_tower(values, model);
   return model;
 }
 

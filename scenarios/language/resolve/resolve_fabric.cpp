@@ -81,6 +81,33 @@ std::vector<double> resolve_dimension_links(const Values& values) {
   return values.numbers(list);
 }
 
+// Slices are a further dimension; without them a torus has no data-centre network.
+void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric) {
+  if (fabric.topology != Topology::torus) return;
+  const std::string key = fabric_key("slices");
+  if (!values.has(key)) {
+    for (const char* unused : {"wan", "wan_latency"}) {
+      if (values.has(fabric_key(unused))) {
+        values.fail(fabric_key(unused), "of a torus joins slices; state how many by 'slices'");
+      }
+    }
+    fabric.wan_Bps = {};
+    return;
+  }
+  for (const auto& [name, stated] : {std::pair{"wan", fabric.wan_Bps.value},
+                                     std::pair{"wan_latency", fabric.wan_latency_s.value}}) {
+    if (stated > 0) continue;
+    values.fail(key, fmt::format("needs '{}' of the network between slices; state {}", name,
+                                 fabric_key(name)));
+  }
+  if (fabric.dimension_Bps.empty()) {
+    const double link = fabric.link_Bps.value > 0 ? fabric.link_Bps.value : node.nic_Bps.value;
+    fabric.dimension_Bps.assign(fabric.dimensions.size(), link);
+  }
+  fabric.dimensions.push_back(values.integer(key));
+  fabric.dimension_Bps.push_back(fabric.wan_Bps.value);
+}
+
 std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {
   const std::string list = fabric_key("sites");
   std::vector<SiteSpec> sites;
@@ -249,6 +276,7 @@ void resolve_fabric(const Values& values, const EvidenceList& evidence, NamedFil
   fabric.measured = resolve_measured_bus(values, evidence);
   fabric.dimensions = resolve_dimensions(values, fabric.dimensions);
   fabric.dimension_Bps = resolve_dimension_links(values);
+  join_slices(values, cluster.node, fabric);
   fabric.sites = resolve_sites(values, fabric.transport);
   fabric.edges = resolve_edges(values, files, cluster);
   values.fill(fabric_key("variation"), fabric.variation);

@@ -188,6 +188,7 @@ Batch resolve_batch(const Values& values, const TransformerSpec& model) {
                             "text (model.text_tokens)",
                             batch.sequence, model.text_tokens));
   }
+  check_tower_room(values, model, batch.sequence);
   if (batch.sequence <= model.source_tokens) {
     throw Error(values.fault_at("batch.sequence"),
                 fmt::format("batch.sequence: {} tokens leave none for the decoder after the {} "

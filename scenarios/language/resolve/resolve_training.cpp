@@ -48,6 +48,13 @@ void resolve_frozen(const Values& values, const Job& job, Training& training) {
   const int layers = job.model.layers;
   for (const std::string& key : values.items("train.frozen")) {
     const std::string& part = values.text(key);
+    if (part == "tower" || part == "projector") {
+      if (!job.model.tower) {
+        values.fail(key, fmt::format("model '{}' has no tower", job.model.name));
+      }
+      (part == "tower" ? training.frozen_tower : training.frozen_projector) = true;
+      continue;
+    }
     if (part == "embedding" || part == "head") {
       if (job.network) values.fail(key, "a table of layers has neither embedding nor head");
       (part == "head" ? training.frozen_head : training.frozen_embedding) = true;
@@ -55,9 +62,10 @@ void resolve_frozen(const Values& values, const Job& job, Training& training) {
     }
     const std::optional<LayerRange> range = layer_range(part, layers);
     if (!range) {
-      values.fail(key, fmt::format("'{}' is not a part of a model; take embedding, head, layers, "
-                                   "'layers 3' or 'layers 0-11'",
-                                   part));
+      values.fail(key,
+                  fmt::format("'{}' is not a part of a model; take tower, projector, embedding, "
+                              "head, layers, 'layers 3' or 'layers 0-11'",
+                              part));
     }
     if (range->first > range->last || range->last >= layers) {
       values.fail(key, fmt::format("model '{}' has layers 0 to {}", job.model.name, layers - 1));
@@ -218,8 +226,10 @@ std::vector<std::string> adapter_matrices(const Adapter& adapter) {
   return names;
 }
 
-std::vector<std::string> frozen_parts(const Training& training) {
+std::vector<std::string> frozen_parts(const Training& training, bool has_tower) {
   std::vector<std::string> parts;
+  if (has_tower && training.frozen_tower) parts.emplace_back("tower");
+  if (has_tower && training.frozen_projector) parts.emplace_back("projector");
   if (training.frozen_embedding) parts.emplace_back("embedding");
   if (training.frozen_head) parts.emplace_back("head");
   for (std::size_t layer = 0; layer < training.frozen_layers.size(); ++layer) {
@@ -240,14 +250,16 @@ bool takes_key(const Training& training, std::string_view key) {
 void resolve_training(const Values& values, Job& job) {
   const bool one_byte = job.communication.compressors.dp.name == kOneByte;
   if (!values.stated("train") && !one_byte) return;
-  Training training;
+  Training whole;
+  whole.frozen_tower = whole.frozen_projector = job.model.tower == nullptr;
+  Training training = whole;
   values.fill("train", training);
   resolve_frozen(values, job, training);
   resolve_adapter(values, job, training.adapter);
   resolve_method(values, job, training);
   check_trained(values, job, training);
   check_loss(values, job, training);
-  if (training == Training{}) return;
+  if (training == whole) return;
   job.training = std::make_shared<const Training>(std::move(training));
 }
 

@@ -17,6 +17,7 @@
 #include "tests/support/error_of.hpp"
 #include "tests/support/pool_job.hpp"
 #include "tests/support/small_job.hpp"
+#include "tests/support/towers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -239,7 +240,17 @@ std::function<void(Job& job)> on_projected_keys(const std::function<void(Job& jo
 }
 
 std::vector<RowCase> stack_cases() {
-  return {{"a model with a source sequence needs flash",
+  return {{"ranks would divide images",
+           [](Job& job) {
+             job = job_with_tower(std::move(job));
+             job.layout.cp = 2;
+           }},
+          {"layers before the decoder",
+           [](Job& job) {
+             job = job_with_tower(std::move(job));
+             make_mesh(job);
+           }},
+          {"a model with a source sequence needs flash",
            on_stacks([](Job& job) { job.model.attention_gate = true; })},
           {"the encoder has no mask", on_stacks([](Job& job) { job.model.bidirectional = true; })},
           {"model.mtp_layers follow a single stack of",

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "models/workload/layer_table.hpp"
+#include "models/workload/training.hpp"
 #include "scenarios/language/case.hpp"
 #include "tests/support/small_job.hpp"
+#include "tests/support/towers.hpp"
 
 namespace windtunnel {
 namespace {
@@ -55,6 +59,35 @@ TEST(StageTensors, OfANetworkHaveItsShapesFromTheLastLayerOn) {
   EXPECT_EQ(tensors.back().shape.rows, 64);
   EXPECT_EQ(tensors.back().shape.columns, 3 * 49);
   EXPECT_DOUBLE_EQ(sum(tensors, &StageTensor::parameters), 25557032);
+}
+
+// A tower's gradients are complete after the embedding's: its projector, its layers, which are
+// numbered after the decoder's eight, and the embedding of patches. Its matrices work on 64 patches
+// for 1024 tokens of a sequence.
+TEST(StageTensors, OfATowerFollowTheEmbedding) {
+  const Job job = job_with_tower(small_job(1, 1, 1));
+  const std::vector<StageTensor> tensors = tensors_of(job);
+  EXPECT_NEAR(sum(tensors, &StageTensor::parameters), job.model.parameters(), 1);
+  const auto first_of = [&](int layer) {
+    return std::ranges::find(tensors, layer, &StageTensor::layer);
+  };
+  const auto embedding = std::ranges::find(tensors, 32768, [](const StageTensor& tensor) {
+    return static_cast<int>(tensor.shape.rows);
+  });
+  ASSERT_NE(embedding, tensors.end());
+  EXPECT_EQ((embedding + 1)->shape.rows, 1024);  // the projector's last matrix
+  EXPECT_EQ((embedding + 1)->shape.columns, 512);
+  EXPECT_LT(embedding, first_of(9));
+  EXPECT_LT(first_of(9), first_of(8));
+  EXPECT_EQ(tensors.back().shape.rows, 256);
+  EXPECT_EQ(tensors.back().shape.columns, 48 + 64);
+  // The bias of the second matrix of the MLP is first, and has the time of both.
+  EXPECT_NEAR(first_of(9)->work / first_of(7)->work, 64.0 / 1024 / 16, 1e-9);
+  Training training;
+  training.frozen_projector = false;
+  Job frozen = job;
+  frozen.training = std::make_shared<const Training>(training);
+  EXPECT_EQ(tensors_of(frozen).size(), tensors.size() - 2 * 12 - 1);
 }
 
 TEST(StageTensors, CarryAllWorkAndTheirShapesAllParameters) {

@@ -147,7 +147,7 @@ class RowScenario {
     if (job_.training == nullptr) return;
     const Training usual;
     state_members(*job_.training, &usual);
-    state_list("train.frozen", frozen_parts(*job_.training));
+    state_list("train.frozen", frozen_parts(*job_.training, job_.model.tower != nullptr));
     const Adapter& adapter = job_.training->adapter;
     if (adapter.kind != AdapterKind::none)
       state_list("train.adapter.on", adapter_matrices(adapter));

@@ -35,6 +35,22 @@ Cluster torus_as_graph(const std::vector<int>& dimensions) {
   return cluster;
 }
 
+// The last dimension, if a data-centre network is stated.
+TEST(Torus, SlicesAreItsLastDimension) {
+  FabricSpec fabric = torus({4, 3, 2}).fabric;
+  EXPECT_EQ(slices_of(fabric), 1);
+  fabric.wan_Bps.value = 3e9;
+  fabric.wan_latency_s.value = 1e-3;
+  EXPECT_EQ(slices_of(fabric), 2);
+  EXPECT_EQ(slice_of(fabric, 11), 0);
+  EXPECT_EQ(slice_of(fabric, 12), 1);
+  EXPECT_EQ(slice_rounds_s(fabric, 1), 0);
+  EXPECT_DOUBLE_EQ(slice_rounds_s(fabric, 2), 10e-3);
+  EXPECT_DOUBLE_EQ(slice_rounds_s(fabric, 5) - slice_rounds_s(fabric, 4), 1e-3);
+  fabric.topology = Topology::sites;
+  EXPECT_EQ(slices_of(fabric), 1);
+}
+
 TEST(Torus, RoutesByHand) {
   const auto links = make_torus_links(torus({4, 3}));
   EXPECT_EQ(links->count(), 12 * 4);

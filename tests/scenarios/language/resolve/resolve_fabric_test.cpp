@@ -52,6 +52,8 @@ const std::vector<std::string>& good_fabrics() {
       "{a: node 3, b: leaf, bandwidth: 400 Gb/s}, {a: node 4, b: leaf, bandwidth: 400 Gb/s}, "
       "{a: node 5, b: leaf, bandwidth: 400 Gb/s}, {a: node 6, b: leaf, bandwidth: 400 Gb/s}, "
       "{a: node 7, b: leaf, bandwidth: 400 Gb/s}]}",
+      "{topology: torus, dimensions: [2, 2], link: 25 GB/s, slices: 2, wan: 3 GB/s, wan_latency: 1 "
+      "ms}",
       "{topology: torus, transport: ici, dimensions: [4, 2], dimension_links: [50 GB/s, 3 GB/s]}"};
   return fabrics;
 }
@@ -147,6 +149,25 @@ TEST(Fabrics, ValuesArriveInTheSpec) {
   ASSERT_EQ(graph.edges.size(), 8U);
   EXPECT_EQ(graph.edges[7].a, "node 7");
   EXPECT_EQ(graph.edges[7].bandwidth_Bps, 50e9);
+}
+
+// A further dimension, whose cables are those of the data-centre network.
+TEST(Fabrics, SlicesOfATorusAreJoined) {
+  const FabricSpec joined = fabric_of(good_fabrics()[8]);
+  EXPECT_EQ(joined.dimensions, (std::vector<int>{2, 2, 2}));
+  EXPECT_EQ(joined.dimension_Bps, (std::vector<double>{25e9, 25e9, 3e9}));
+  const FabricSpec library = fabric_of("{base: torus-tpuv5e, dimensions: [4, 1], slices: 2}");
+  EXPECT_EQ(library.dimension_Bps, (std::vector<double>{50e9, 50e9, 3.125e9}));
+  EXPECT_GT(library.wan_latency_s.value, 0);
+  EXPECT_EQ(fabric_of("{base: torus-tpuv5e, dimensions: [4, 2]}").wan_Bps.value, 0);
+  const auto fault = [](const std::string& fabric) {
+    return parse_message(fabric_scenario(fabric), "a.yaml");
+  };
+  EXPECT_THAT(
+      fault("{base: torus-tpuv5p, dimensions: [2, 2], slices: 2}"),
+      testing::HasSubstr("cluster.fabric.slices: needs 'wan' of the network between slices"));
+  EXPECT_THAT(fault("{base: torus-tpuv5e, dimensions: [4, 2], wan: 5 GB/s}"),
+              testing::HasSubstr("cluster.fabric.wan: of a torus joins slices; state how many"));
 }
 
 TEST(Fabrics, OfTheLibrary) {
