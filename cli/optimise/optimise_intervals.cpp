@@ -36,7 +36,7 @@ std::string words_of(const IntervalSearch& found) {
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (!tier.storage_allows_given) {
       words.push_back(fmt::format(
-          "The stated interval, {}, would take {} of the storage's bandwidth, but only {} is "
+          "The stated interval of {} would take {} of the storage's bandwidth, but only {} is "
           "allowed (cluster.storage.share); the best is chosen among intervals within that limit.",
           tier.key, value_text(Unit::share, found.storage_share * tier.storage_s / tier.given_s),
           value_text(Unit::share, found.storage_share)));

@@ -42,7 +42,7 @@ struct EnvironmentVariable {
 
 inline constexpr EnvironmentVariable kEnvironment[] = {
     {kFileLimitVariable,
-     "maximum size of a file that is read (default: scenarios 16MiB, tables 1GiB)"},
+     "how much of a file is held in memory at most (default: scenarios 16MiB, tables 1GiB)"},
     {"NO_COLOR", "if set, no text is bold"},
     {"COLUMNS", "width of tables, instead of the terminal's"},
 };

@@ -186,9 +186,7 @@ void check_set(const Overrides& set) {
     const std::string_view part = std::string_view(key).substr(0, key.find('.'));
     if (part == "model" || part == "layout" || part == "batch" || part == "precision") {
       throw Error(
-          fmt::format("--set {}: with --cluster only keys of the machine can be set, because the "
-                      "job is that of the traces",
-                      key));
+          fmt::format("--set {}: with --cluster the job is that of the traces; leave it out", key));
     }
   }
 }

@@ -82,7 +82,8 @@ std::string layout_name(const PlanOption& option) {
 
 std::string storage_interval_note() {
   return fmt::format(
-      "The interval on storage, from {} to {}, is the longest that is as good as the best ({}), "
+      "The interval on storage, searched from {} to {}, is the longest that is as good as the best "
+      "({}), "
       "because it loads the storage least.",
       format_quantity(kPlanShortestInterval_s, Dimension::seconds),
       format_quantity(kPlanLongestInterval_s, Dimension::seconds), as_good_loss_text());

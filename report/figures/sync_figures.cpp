@@ -83,7 +83,7 @@ std::vector<Figure> straggler_figures() {
   return {{"iteration.stragglers.step_s", "mean over steps", seconds, lower,
            "mean step time with stragglers; for islands, between their exchanges",
            of_stragglers<&StragglerReport::step_s>},
-          {"iteration.stragglers.waiting_s", "without redundancy", seconds, lower,
+          {"iteration.stragglers.waiting_s", "if all are waited for", seconds, lower,
            "step time without redundant work, which waits for the slowest replica",
            of_stragglers<&StragglerReport::waiting_s>},
           {"iteration.stragglers.load", "load", events, lower,

@@ -149,7 +149,7 @@ std::string sweep_text(const SweepResults& results, const ConsoleStyle& style) {
   if (rows > 0) text += table_text(table_of(results, ranking, rows), style.width);
   if (rows < ranking.size()) {
     const Json& last = ranking.at(ranking.size() - 1);
-    text += fmt::format("shown are the best {} of {}; the last of them, {}, has {}\n", rows,
+    text += fmt::format("shown are the best {} of {}; the last in the ranking, {}, has {}\n", rows,
                         ranking.size() + left_out(results.document, "ran"),
                         set_text(last.at("set")), text_at(last, "campaign.goodput"));
   }

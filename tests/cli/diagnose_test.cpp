@@ -99,7 +99,7 @@ TEST(DiagnoseCommand, ALogOfNcclTestsIsOfOneCollective) {
       nccl_log(folder, "second.log", "# Collective test starting: all_gather_perf\n", 0.9375);
   std::ofstream(folder + "/both.log") << read_text(first) << read_text(second);
   expect_refusal(folder + "/both.log " + kJob,
-                 {"both.log: holds times of all-", "and of all-", "all-reduce", "all-gather",
+                 {"both.log: contains times of all-", "and of all-", "all-reduce", "all-gather",
                   "--cluster MACHINE --log " + folder + "/both.log reads those of one"});
   const std::string none =
       nccl_log(folder, "none.log", "# Collective test starting: scatter_perf\n");

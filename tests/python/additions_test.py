@@ -268,7 +268,7 @@ class SavingRules(unittest.TestCase):
     def test_names_are_checked(self):
         with self.assertRaisesRegex(wt.Error, "cannot be called .1 h."):
             wt.load(SMALL).with_saving_rule("1 h", lambda moment: 3600)
-        with self.assertRaisesRegex(wt.Error, "rule of one's own: mine"):
+        with self.assertRaisesRegex(wt.Error, "saving rule of your program: mine"):
             self.run_with(lambda moment: 1800, **{"snapshots.0.every": "mien"})
 
 

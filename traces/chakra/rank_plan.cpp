@@ -333,16 +333,17 @@ void check_groups(const Plan& plan) {
     const std::set<RankId> members(listed.begin(), listed.end());
     if (members.size() != listed.size() || *members.begin() < 0 ||
         *members.rbegin() >= plan.ranks) {
-      throw Error(fmt::format("process group {} lists a rank twice, or a rank above {}", g + 1,
-                              plan.ranks));
+      throw Error(fmt::format("process group {} lists a rank twice, or a rank outside of 0 to {}",
+                              g + 1, plan.ranks - 1));
     }
     if (users[g].empty() || users[g] == members) continue;
     std::vector<RankId> differ;
     std::set_symmetric_difference(members.begin(), members.end(), users[g].begin(), users[g].end(),
                                   std::back_inserter(differ));
     throw Error(fmt::format("rank {} {} process group {} of {} ranks", differ.front(),
-                            members.contains(differ.front()) ? "never communicates in its"
-                                                             : "communicates in that of others",
+                            members.contains(differ.front())
+                                ? "never communicates in its"
+                                : "communicates, without being a member, in",
                             g + 1, members.size()));
   }
 }

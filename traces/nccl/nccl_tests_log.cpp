@@ -210,7 +210,7 @@ class LogReader {
       if (half.busbw == 0) missing(tokens, "busbw");
     }
     if (columns_.halves.size() > 2) {
-      throw Error(at(1), fmt::format("the table has {} columns 'time'; two are possible",
+      throw Error(at(1), fmt::format("the table has {} columns 'time'; at most two are possible",
                                      columns_.halves.size()));
     }
   }

@@ -78,7 +78,7 @@ std::vector<FaultLog> fault_logs_of(ClusterRecords records, const FaultLog& head
                                   ? fmt::format("those named in {}", records.named_in)
                                   : fmt::format("as many as ran jobs at the same time; {} name {}",
                                                 records.named_in, named);
-    nodes.notes.emplace_back("nodes", which + "; --nodes says more");
+    nodes.notes.emplace_back("nodes", which + "; state the true number with --nodes");
   }
   if (head.span_s == 0) {
     nodes.span_s = records.until_s - records.from_s;

@@ -129,7 +129,7 @@ void check_rate(const TrainingRun& run, std::string_view column, std::optional<d
 }
 
 void check_times(TrainingRun& run, RowReader& reader) {
-  reader.number({"mfu", "must be a share, not per cent", 1});
+  reader.number({"mfu", "a share, not per cent", 1});
   const std::optional<double> tokens_per_s =
       reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});
   if (!run.step_s && tokens_per_s && run.sequence && run.global_batch && run.gpus) {

@@ -132,11 +132,10 @@ SummarySection verdict_section(const ExecutionVerdict& verdict) {
                          : "")});
   }
   section.rows.push_back(
-      {"intervals",
-       verdict.coverage >= 0
-           ? fmt::format("{} of the executions are within their 90 % interval",
-                         share_text(verdict.coverage))
-           : "none, because they follow from the errors of at least two other scenarios"});
+      {"intervals", verdict.coverage >= 0
+                        ? fmt::format("{} of the executions are within their 90 % interval",
+                                      share_text(verdict.coverage))
+                        : "none, because they need the errors of at least two other scenarios"});
   section.rows.push_back({"in order", fmt::format("{} of {} pairs that differ by more than 10 %",
                                                   verdict.pairs_in_order, verdict.pairs)});
   return section;

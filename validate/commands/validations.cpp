@@ -299,7 +299,7 @@ Validation against_rows(const MeasuredKind& kind, const ValidateOptions& options
 
 void add_runs_options(CLI::App& app, ValidateOptions& options) {
   app.add_flag("--one-point", options.one_point,
-               "fit kernel.sustained on the median row of each family, and judge the others")
+               "fit kernel.sustained on the middle row of each family, and judge the others")
       ->excludes(app.get_option("--fit-where"))
       ->excludes(app.get_option("--calibrate-on"));
   app.add_option("--measured", options.measured,

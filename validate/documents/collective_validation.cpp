@@ -149,9 +149,8 @@ TextTable sums_table(const CollectivesSummary& summary) {
                          std::to_string(below.points), std::to_string(from.points)});
   };
   add("more ranks than in the fit", summary.beyond_below, summary.beyond_from);
-  add("known machines: nothing was fitted here, but constants of the library's laws were fitted on "
-      "them",
-      summary.in_view_below, summary.in_view_from);
+  add("known machines: fitted in the library, but not here", summary.in_view_below,
+      summary.in_view_from);
   if (summary.unseen.points > 0) {
     add("machines on which nothing was fitted, neither here nor in the library",
         summary.unseen_below, summary.unseen_from);

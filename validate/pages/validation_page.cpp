@@ -230,7 +230,7 @@ std::vector<SummaryRow> spread_figures(const PairSpread& spread) {
   for (const PairSpreadMachine& machine : spread.machines) add_counts(machine, counts);
   const auto share = [&](int series) { return fmt::format("{} of {}", series, counts.judged); };
   return {{"within 10 %", share(counts.good), "series, all three quantiles"},
-          {"with equal pairs", share(counts.uniform), "error of a simpler rule"},
+          {"with equal pairs", share(counts.uniform), "series within 10 % by a simpler rule"},
           {"worst", format_percent(counts.worst), "of a quantile"}};
 }
 

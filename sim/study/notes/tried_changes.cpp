@@ -136,7 +136,7 @@ constexpr Change kFitting[] = {
     {more_ep},
     {offloaded_optimizer},
     {more_nodes, "more machines"},
-    {shorter_sequences, "this trains on shorter sequences"},
+    {shorter_sequences, "trains on shorter sequences"},
     {adapters, "trains adapters alone"},
 };
 

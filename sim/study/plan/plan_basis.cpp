@@ -130,7 +130,7 @@ TakenDefault taken_failures(const PlanBasis& basis, const Overrides& set) {
   }
   const Parameter& error = failure_rate_error();
   if (!value.empty()) {
-    value += fmt::format(", on other clusters within a factor of {:.1f}", error_factor(error, 0.9));
+    value += fmt::format(", elsewhere within a factor of {:.1f}", error_factor(error, 0.9));
   }
   return {
       "failures", value,

@@ -59,7 +59,8 @@ TEST(OptimiseCommand, IntervalsWithoutAGainAreNotRecommended) {
                                            "campaign.replicas=4 --set snapshots.0.mode=async "
                                            "--set 'failures.0.rate=0.0001 per 1000 node-days'");
   ASSERT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("No trial went back to storage (snapshots.0.every)"), std::string::npos)
+  EXPECT_NE(result.out.find("No trial restored from storage (snapshots.0.every)"),
+            std::string::npos)
       << result.out;
   EXPECT_EQ(result.out.find("--set 'snapshots.0.every"), std::string::npos) << result.out;
 }

@@ -311,11 +311,11 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
   expect_fault("--slurm --option='-c 4'", "take --cpus");
   expect_fault("--slurm --option=\"--x\n#SBATCH --y\"", "a line break");
   expect_fault("--slurm --container a --wrapper b", "two ways into a container");
-  expect_fault("--slurm --claim a:/b", "--claim is taken with --kubernetes");
-  expect_fault("--ssh node1 --account p1", "--account is taken with --slurm");
+  expect_fault("--slurm --claim a:/b", "--claim applies to --kubernetes");
+  expect_fault("--ssh node1 --account p1", "--account applies to --slurm");
   expect_fault("--ssh node1 --shards 4", "each host runs one shard");
   expect_fault("--ssh node1 --container x", "take --wrapper");
-  expect_fault("--hyperqueue --memory 4G", "--memory is taken with --slurm, --kubernetes");
+  expect_fault("--hyperqueue --memory 4G", "--memory applies to --slurm, --kubernetes");
   expect_fault("--kubernetes --claim a:/b", "name the image");
   expect_fault("--kubernetes --container x --claim a", "NAME:PATH");
   expect_fault("--kubernetes --container x --claim a:/b", "with --folder");

@@ -93,7 +93,7 @@ TEST(SweepCommand, SaysOnceWhatANamedRecoveryLeaves) {
       folder);
   ASSERT_EQ(result.exit_code, 0) << result.err;
   const std::string note =
-      "note: recovery: the name replaces the stated keys: spares; recovery.base would keep it";
+      "note: recovery: the name replaces the stated keys: spares; recovery.base would keep them";
   const size_t first = result.err.find(note);
   EXPECT_NE(first, std::string::npos) << result.err;
   EXPECT_EQ(result.err.find("note: ", first + 1), std::string::npos) << result.err;

@@ -211,7 +211,7 @@ TEST(TraceProfile, OtherJobsAndFilesAreRefused) {
       {"trace import examples/traces/kineto/rank-3.pt.trace.json.gz --set layout.tp=1 --set "
        "cluster.node.gpus=2" +
            std::string(kScenario),
-       "is of rank 3; the job of"},
+       "is of rank 3, but the job of"},
       {std::string(kTraces) + " --replicas 2", "--set, --vary and --replicas need a --scenario"},
       {std::string(kTraces) + " --set fold=none", "--set, --vary and --replicas need a --scenario"},
       {std::string(kTraces) + " --vary schedule=gpipe", "--set, --vary and --replicas need"},

@@ -143,7 +143,7 @@ TEST(TraceCommand, ATraceIsNotSimulatedOnAJitteringMachine) {
       run_program("trace import " + folder +
                   " --scenario scenarios/small.yaml --set 'cluster.jitter={sigma: 0.1}'");
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_NE(result.err.find("cluster.jitter is averaged over draws"), std::string::npos)
+  EXPECT_NE(result.err.find("cluster.jitter needs an average over random draws"), std::string::npos)
       << result.err;
 }
 

@@ -76,7 +76,8 @@ TEST(CudaState, NoDevice) {
 TEST(CudaState, MemoryThatIsMissing) {
   const std::size_t giga = 1000000000;
   EXPECT_EQ(no_device_memory(4 * giga, giga, 80 * giga),
-            "needs 4 GB of the device's memory at once, 1 of 80 GB are free; end other programs on "
+            "needs 4 GB of the device's memory at once, but only 1 of 80 GB are free; end other "
+            "programs on "
             "the device (nvidia-smi lists them), or measure smaller works");
   EXPECT_NE(no_device_memory(100 * giga, 79 * giga, 80 * giga).find("too large for this device"),
             std::string::npos);

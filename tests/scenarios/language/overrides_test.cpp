@@ -78,7 +78,7 @@ TEST(Overrides, ANameThatTakesThePlaceOfMoreSaysSo) {
             "iterations, keeper: process}, {tier: storage, every: 1 h, mode: async}\n");
   EXPECT_EQ(
       notes_of({{"cluster.node.nic", "800 Gb/s"}, {"cluster.node", "dgx-h200"}}),
-      "cluster.node: the name replaces the stated keys: nic; cluster.node.base would keep it\n");
+      "cluster.node: the name replaces the stated keys: nic; cluster.node.base would keep them\n");
   // A name for a name, and a value that is written out, are what they say.
   EXPECT_EQ(
       notes_of({{"cluster.node", "dgx-h200"}, {"snapshots", "[{tier: storage, every: 2 h}]"}}), "");

@@ -367,7 +367,7 @@ TEST(ChakraErrors, SayWhatIsWrongAndWhere) {
       // In the words of what is wrong, without our sources'.
       {{{send}, {}}, "the traces cannot be simulated: class"},
       {{{send}, {}}, "no receive matches tag 0"},
-      {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "meets 'coll'"},
+      {{{reduce_of(0, 0, 1)}, {reduce_of(0, 0, 2)}}, "does not match 'coll'"},
       {{{reduce_of(0, 0, 1)}, {other_kind}}, "all-gather"},
       {{{reduce_of(0, 0, 1), reduce_of(1, 0, 1)}, {reduce_of(0, 0, 1)}}, "deadlock"},
   };

@@ -141,7 +141,7 @@ TEST(TrainingLog, RefusesWhatIsNone) {
   for (const char* bad : {"nan", "-3", "0", "inf", "1e999", "5832x"}) {
     EXPECT_TRUE(refused(
         "\n  iteration 3/ 9 | elapsed time per iteration (ms): " + std::string(bad) + " |\n",
-        "run.log:2:53: '" + std::string(bad) + "' behind 'elapsed time"))
+        "run.log:2:53: '" + std::string(bad) + "' after 'elapsed time"))
         << bad;
   }
 }

@@ -44,7 +44,7 @@ std::string json_of(const std::string& results, const std::string& args = "\"all
 
 const BadCase kCases[] = {
     {"EmptyTable", "", "x:1:1: the file is empty"},
-    {"HeaderAlone", csv("").substr(0, csv("").size() - 1), "x:1:1: holds a header but no rows"},
+    {"HeaderAlone", csv("").substr(0, csv("").size() - 1), "x:1:1: contains a header but no rows"},
     {"ColumnMissing", "machine,gpu,gpus,nodes,network,colective,bytes,time_us\n",
      "x:1:1: unknown column 'collective'; did you mean 'colective'?"},
     {"RowEndsEarly", csv("s,M,H100,16,2,IB,all_reduce"),
@@ -144,7 +144,7 @@ const BadCase kCases[] = {
      "x:1:1: the key 'results' is missing"},
     {"JsonNoResults", json_of(""), "x:1:1: 'results' is empty, so the run did not finish"},
     {"JsonOneRank", json_of("{}", "\"all_reduce_perf\"", 1),
-     "x:1:1: 'config' states 1 ranks; at least two are needed"},
+     "x:1:1: 'config' has 1 ranks; at least two are needed"},
     {"JsonCollectiveUnsaid", json_of("{}", "\"./a.out\""),
      "x:1:1: neither 'args' nor the file's name says which collective ran (all_reduce_perf, ...); "
      "state it with --collective"},

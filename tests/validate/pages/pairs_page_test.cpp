@@ -32,7 +32,7 @@ class PairsPage : public Browser {};
 TEST_F(PairsPage, SaysHowManySeriesAreNearAndDrawsThem) {
   const std::string html = pairs_page(sample_spread(), "windtunnel validate collectives --pairs");
   EXPECT_NE(html.find("<dd>13 of 14<small>series, all three quantiles"), std::string::npos);
-  EXPECT_NE(html.find("<dd>0 of 14<small>error of a simpler rule"), std::string::npos);
+  EXPECT_NE(html.find("<dd>0 of 14<small>series within 10 % by a simpler rule"), std::string::npos);
   EXPECT_NE(html.find("<h2>Bus bandwidth of cluster &lt;A&gt;, GB/s</h2>"), std::string::npos);
   EXPECT_NE(html.find("4 GPUs per node, 1 GiB"), std::string::npos);
   EXPECT_NE(html.find("one leaf: no pair of whole nodes is slow"), std::string::npos);

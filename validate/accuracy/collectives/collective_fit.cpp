@@ -188,8 +188,8 @@ void set_parameters(const SettingFit& fit, const InterconnectLaw& prior, const E
     law.*fields[i]->member = {
         value, value / factor, value * factor, rows_decide ? rows_say.origin : before.origin,
         rows_decide ? rows_say.source
-                    : fmt::format("{}; on these the data say less than the prior: {}",
-                                  rows_say.source, before.source)};
+                    : fmt::format("{}; these rows say less than the prior: {}", rows_say.source,
+                                  before.source)};
   }
 }
 

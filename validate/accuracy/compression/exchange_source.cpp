@@ -323,8 +323,8 @@ const ExchangeCluster& cluster_of(const ExchangeSource& source, const Compressio
       return cluster;
     }
   }
-  throw Error(fmt::format("no machine with {}, '{}' and '{}' is known", source.name, run.gpu_type,
-                          run.network));
+  throw Error(fmt::format("no machine of source {} with '{}' and '{}' is known", source.name,
+                          run.gpu_type, run.network));
 }
 
 Job job_of(const ExchangeSource& source, const ExchangeMethod& method, const CompressionRun& run) {

@@ -370,7 +370,7 @@ Parameter fitted_parameter(const FreeAxis& axis, const Parameter& prior, const N
   const bool rows_decide = sd * sd <= normal.sd * normal.sd / 2;
   fitted.origin = rows_decide ? rows_say.origin : prior.origin;
   fitted.source = rows_decide ? rows_say.source
-                              : fmt::format("{}; on these the data say less than the prior: {}",
+                              : fmt::format("{}; these rows say less than the prior: {}",
                                             rows_say.source, prior.source);
   if (std::isfinite(normal.sd)) fitted.fitted_on = prior.fitted_on;
   if (rows != FittedOn{}) fitted.fitted_on.push_back(rows);

@@ -56,7 +56,7 @@ constexpr std::array<Rule, 24> kRules = {{
      mixed_ranks,
      true},
     {{"mixed-dates", kWarned, "the file has series of several days",
-      "measure into a new file if anything has changed since"},
+      "measure into a new file if anything changed between these days"},
      mixed_dates,
      false},
     {{"too-few-points", kRefused, "a kernel has too few sizes, or a too narrow range of sizes",

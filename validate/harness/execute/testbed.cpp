@@ -58,7 +58,7 @@ std::string fault_of_script(int space, const std::string& script) {
     dup2(ends[1], STDERR_FILENO);
     dup2(ends[1], STDOUT_FILENO);
     if (space < 0 ? unshare(CLONE_NEWNET) != 0 : setns(space, CLONE_NEWNET) != 0) {
-      dprintf(STDERR_FILENO, "cannot make a network namespace: %s", std::strerror(errno));
+      dprintf(STDERR_FILENO, "cannot use a network namespace: %s", std::strerror(errno));
       _exit(1);
     }
     execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
@@ -189,7 +189,7 @@ void Testbed::join_node(int node, const std::string& bridge, double port_bps) {
 }
 
 void Testbed::run_in(const Space& space, const std::string& script) const {
-  if (space.descriptor < 0) refuse_testbed("cannot make a network namespace");
+  if (space.descriptor < 0) refuse_testbed("cannot use a network namespace");
   const std::string fault = fault_of_script(space.descriptor, script);
   if (!fault.empty()) refuse_testbed(fault);
 }

@@ -100,7 +100,7 @@ TEST(ExchangeSource, WhatCannotBeKnownIsRefusedAtItsPlace) {
             "t.yaml:8:15: unknown source before it 'mine'");
   EXPECT_EQ(refused(entry("}\n      - {begins: PS, name: PS, set: {communication.aggregation: "
                           "parameter-server}")),
-            "t.yaml:11:7: no stage is of parameter-server, which method PS sets");
+            "t.yaml:11:7: no stage has parameter-server, which method PS sets");
   EXPECT_EQ(refused("  bare: {begins: x, source: z}\n").substr(0, 11), "t.yaml:2:9:");
 }
 

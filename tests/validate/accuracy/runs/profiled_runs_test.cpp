@@ -60,7 +60,7 @@ TEST(ProfiledRuns, FilesThatDoNotMatchSayWhy) {
       {read_training_runs(kData + "zero_bubble_runs.csv")}, {read_stage_profiles(path)}, {});
   EXPECT_TRUE(report.rows.empty());
   ASSERT_EQ(report.skipped.size(), 36u);
-  EXPECT_EQ(report.skipped[0].reason, "no profile of model '1.5B' on 8 stages");
+  EXPECT_EQ(report.skipped[0].reason, "there is no profile of model '1.5B' on 8 stages");
   std::ofstream(path) << "model,p,m,T_F_ms,T_B_ms,T_W_ms,T_comm_ms\n1.5B,4,8,1,-1,1,0.1\n";
   EXPECT_EQ(error_of([&] { read_stage_profiles(path); }),
             path + ":2:5: column 'T_B_ms': a time is negative");

@@ -95,8 +95,9 @@ TEST(TrainingSoftware, RefusalsThatNameAShardingNameThoseOfTheSoftware) {
     return error_of([&] { job_of(software, layout, 64, offload); });
   };
   const std::string advice = "layout.sharding: zero2 or zero3, or leave offload.gradients out";
-  EXPECT_THAT(refusal("torchtitan"),
-              testing::EndsWith(advice + "; torchtitan shards as zero3, with a pipeline as zero1"));
+  EXPECT_THAT(
+      refusal("torchtitan"),
+      testing::EndsWith(advice + "; torchtitan supports sharding zero3, with a pipeline zero1"));
   EXPECT_THAT(refusal("any"), testing::EndsWith(advice));
 }
 
