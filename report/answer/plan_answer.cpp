@@ -381,7 +381,7 @@ std::vector<SummarySection> plan_sections(const PlanReport& plan, const std::str
                                           what_to_start(plan)};
   if (brief) {
     SummarySection instead{
-        "If you change an assumption", {}, instead_table(plan), ShownOn::console};
+        "If you choose otherwise", {}, instead_table(plan), ShownOn::console};
     if (!instead.table.rows.empty()) sections.push_back(std::move(instead));
     sections.push_back(decisive_section(plan));
   }

@@ -500,8 +500,8 @@ TEST(HuggingFace, AnEncoderAndADecoderShareASequence) {
             "config.json:3:99: decoder_ffn_dim: 256 differs from 128 of the encoder; only stacks "
             "of the same width are modelled");
   EXPECT_TRUE(refusal(R"({"model_type": "whisper"})")
-                  .starts_with("config.json:1:16: model_type 'whisper' is not modelled: it has an "
-                               "encoder of sound"));
+                  .starts_with("config.json:1:16: model_type 'whisper' is not modelled: it has a "
+                               "sound encoder"));
 }
 
 TEST(HuggingFace, LayersThatAreNotModelledAreRefused) {
