@@ -147,8 +147,9 @@ struct FabricSpec {
   Parameter local_Bps;   // dragonfly: between two routers of a group
   Parameter global_Bps;  // dragonfly: between two groups, whole bundle
   std::vector<SiteSpec> sites;
-  Parameter wan_Bps;        // of a site's access to the WAN, per direction
-  Parameter wan_latency_s;  // between two sites
+  Parameter
+      wan_Bps;  // a site's access to the WAN, or a torus node's to other slices; per direction
+  Parameter wan_latency_s;  // between two sites; torus: of a round between slices
   std::vector<EdgeSpec> edges;
 
   std::vector<LinkFault> faults;

@@ -287,9 +287,9 @@ int slice_of(const FabricSpec& fabric, int place) {
 double slice_rounds_s(const FabricSpec& fabric, int slices) {
   // It was fitted with FabricSpec::wan_latency_s, on the rows that fabrics.yaml of the library
   // names.
-  constexpr int kRoundsOfTheFirst = 9;
+  constexpr int kRoundsOfAny = 9;
   if (slices < 2) return 0;
-  return fabric.wan_latency_s.value * (kRoundsOfTheFirst + slices - 1);
+  return fabric.wan_latency_s.value * (kRoundsOfAny + slices - 1);
 }
 
 std::unique_ptr<const FabricLinks> make_torus_links(const Cluster& cluster) {
