@@ -18,7 +18,7 @@ std::vector<Command> commands() {
        "simulate months of training at every point of a grid, in shards that can be resumed",
        define_sweep},
       {"optimise", "find the best layout, schedule, micro-batch and recomputation that fit",
-       define_optimise},
+       define_optimise, "optimize"},
       {"expect",
        "predict the time of a collective by size, and compare it with a log of nccl-tests",
        define_expect},

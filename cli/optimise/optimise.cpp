@@ -141,7 +141,6 @@ ExitCode run(const OptimiseCommand& command) {
 }  // namespace
 
 Handler define_optimise(const CommandLine& app) {
-  app.add_alias("optimize");
   auto command = std::make_shared<OptimiseCommand>();
   app.add_option("SCENARIO", command->scenario, "scenario file (YAML)").required();
   app.add_option(

@@ -19,6 +19,7 @@ struct Command {
   // Adds the command's options to its parser and returns the handler. Empty: the command is in the
   // sibling program (sibling.hpp).
   std::function<Handler(const CommandLine& app)> define;
+  const char* alias = "";  // another name
 };
 
 // Prints the answer of `windtunnel list WHAT`.

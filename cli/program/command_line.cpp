@@ -134,10 +134,6 @@ void CommandLine::require_subcommand(int least, int most) const {
   app_->require_subcommand(static_cast<std::size_t>(least), static_cast<std::size_t>(most));
 }
 
-void CommandLine::add_alias(const std::string& name) const {
-  app_->alias(name);
-}
-
 bool CommandLine::parsed() const {
   return app_->parsed();
 }

@@ -83,7 +83,6 @@ class CommandLine {
 
   CommandLine add_subcommand(const std::string& name, const std::string& help) const;
   void require_subcommand(int least, int most) const;
-  void add_alias(const std::string& name) const;
   bool parsed() const;  // whether this command was given
   // Runs once this command's options are read, before the actions of the whole program.
   void when_read(const std::function<void()>& action) const;

@@ -156,6 +156,7 @@ std::shared_ptr<std::map<const CLI::App*, Handler>> add_commands(const CliProgra
   auto handlers = std::make_shared<std::map<const CLI::App*, Handler>>();
   for (const Command& command : program.commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
+    if (*command.alias != '\0') sub->alias(command.alias);
     if (!command.define) {
       sub->prefix_command();  // marks it for command_tree(); this program never parses it
       sub->footer(
@@ -186,8 +187,10 @@ int run(const CliProgram& program, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
-  // What completes a word or prints the manual asks for all options and parses nothing.
-  const bool asks_all = argc > 1 && std::string_view(argv[1]).starts_with("__");
+  // What completes a word, prints the manual or offers commands as tools asks for all options.
+  const bool asks_all = std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+    return word.starts_with("__") || word == "man" || word == "mcp";
+  });
   bool quiet = false;
   const auto handlers = add_commands(program, app, asks_all, quiet);
   // Set last, because commands start with a copy of their parent's footer.

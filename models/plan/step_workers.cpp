@@ -7,10 +7,11 @@ namespace windtunnel {
 
 int replicas_of_worker(const Layout& layout) {
   const int ranks = layout.tp * layout.cp;  // ranks of one replica on one stage
-  int together = std::lcm(layout.ep, ranks);
+  int together = std::lcm(layout.ep * layout.expert_stride(), ranks);
   if (layout.sharding == Sharding::zero3) {
     together = std::lcm(together, layout.tp * std::lcm(shard_ranks(layout).optimizer, layout.cp));
-    together = std::lcm(together, layout.ep * std::max(1, layout.expert_shard_ranks));
+    together = std::lcm(
+        together, layout.ep * layout.expert_stride() * std::max(1, layout.expert_shard_ranks));
   }
   return together / ranks;
 }

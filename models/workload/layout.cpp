@@ -226,7 +226,7 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
   if (!divided && layout.sequence_parallel) {
     throw Error::of_key("layout.ep_tokens",
                         ": with layout.sequence_parallel each tensor-parallel rank has its own "
-                        "tokens; leave it at divided");
+                        "tokens; leave it at divided, or gathered");
   }
   if (layout.tp > 1 && divided && !layout.sequence_parallel) {
     throw Error::about(
@@ -437,7 +437,7 @@ RankMap rank_map(const Layout& layout) {
 }
 
 int ranks_in_step(const Layout& layout) {
-  return std::lcm(layout.tp * layout.cp, layout.ep);
+  return std::lcm(layout.tp * layout.cp, layout.ep * layout.expert_stride());
 }
 
 std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& layout) {

@@ -260,12 +260,11 @@ SummarySection what_to_start(const PlanReport& plan) {
                             counted(best.point.batch, "sequence"), plan.basis.sequence,
                             format_count(double(best.point.batch) * plan.basis.sequence),
                             best.point.found_at("batch.micro"))},
-      {"memory", fmt::format("{} of {} on the fullest GPU", format_memory(best.memory_bytes),
-                             format_memory(usable)) +
-                     (chance.empty() ? "" : "; may not fit, " + chance) +
-                     (plan.room.empty()
-                          ? ""
-                          : fmt::format("; or --headroom {:.0f}", std::ceil(100 * plan.roomy)))},
+      {"memory",
+       fmt::format("{} of {} on the fullest GPU", format_memory(best.memory_bytes),
+                   format_memory(usable)) +
+           (chance.empty() ? "" : "; may not fit, " + chance) +
+           (plan.room.empty() ? "" : fmt::format("; or --headroom {:.0f}", 100 * plan.roomy))},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   // The type of gradients also decides which layouts fit and which one is the fastest.
@@ -380,8 +379,7 @@ std::vector<SummarySection> plan_sections(const PlanReport& plan, const std::str
                                           chart_section([&plan] { return answers_chart(plan); }),
                                           what_to_start(plan)};
   if (brief) {
-    SummarySection instead{
-        "If you choose otherwise", {}, instead_table(plan), ShownOn::console};
+    SummarySection instead{"If you choose otherwise", {}, instead_table(plan), ShownOn::console};
     if (!instead.table.rows.empty()) sections.push_back(std::move(instead));
     sections.push_back(decisive_section(plan));
   }

@@ -138,13 +138,13 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       [&](const PlanOption& at) {
         return at.point.when_no_spare == plan.best.point.when_no_spare;
       });
-  add({.name = kRoomChoice,
+  add({.name = "memory",
        .title = "With more of the memory free",
        .column = "fullest GPU",
        .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
                            "with a chance of 95 % by how far predictions of memory were off: "
                            "--headroom {:.0f}.",
-                           format_percent(plan.roomy), std::ceil(100 * plan.roomy)),
+                           format_percent(plan.roomy), 100 * plan.roomy),
        .options = {}},
       plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); });
   add({.name = "more nodes",

@@ -16,7 +16,6 @@ namespace windtunnel {
 
 inline constexpr const char* kLayoutChoice = "layout";
 inline constexpr const char* kSnapshotsChoice = "snapshots";
-inline constexpr const char* kRoomChoice = "memory";
 
 struct PlanChoice {
   std::string name;  // "spares"

@@ -240,7 +240,7 @@ bool gathers_in_node(const Job& learner) {
   if (cluster.nodes == 1) return true;
   if (layout.sharding == Sharding::zero3) return false;
   const int members = layout.ranks() / layout.pp;
-  const int neighbours = std::lcm(layout.tp, layout.ep);
+  const int neighbours = std::lcm(layout.tp, layout.ep * layout.expert_stride());
   for (int rank = 0; rank < layout.ranks(); ++rank) {
     const int first = rank % members / neighbours * neighbours;  // on the first pipeline rank
     if (cluster.node_of(rank) != cluster.node_of(first)) return false;

@@ -41,8 +41,8 @@ std::vector<Note> message_order_notes(const Job& job, const PreparedIteration& p
 // rank.
 std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& prepared);
 
-// A NIC that is faster than twice the fastest of the library: presumably bytes were stated for
-// bits.
+// A NIC more than three times as fast as that of the library's node of this name: presumably bytes
+// were stated for bits.
 std::vector<Note> unlikely_machine_notes(const Cluster& cluster);
 
 // Traits of a job that no measured run has; empty if there are none.

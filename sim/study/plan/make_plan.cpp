@@ -49,7 +49,6 @@ constexpr std::array<double, 9> kIntervals_s = {
 constexpr double kHopeless = 0.02;
 // A plan that fits with a smaller chance is compared with one that fits with this chance.
 constexpr double kSureToFit = 0.95;
-constexpr int kTrialsElsewhere = 16;  // trials in pairs differ by little noise
 
 // The same stack, with this interval of its tier on storage.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
@@ -409,34 +408,35 @@ class Planner {
     tell("simulating a layout that surely fits");
     const Calibration& calibration = resolve_case(text_of(best.point)).job.calibration;
     const double both_ways = 2 * kSureToFit - 1;  // error_factor() leaves as much out at both ends
-    report_.roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
+    const double roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
+    report_.roomy = std::ceil(100 * roomy) / 100;  // as --headroom takes it
     try {
       PlanPoint point = layouts_on(best.point.nodes, allowed(), report_.roomy).front().point;
       point.spares = best.point.spares;
       point.snapshots = best.point.snapshots;
       point.when_no_spare = best.point.when_no_spare;
       report_.room = {best, simulated(point).option};
-    } catch (const Error& error) {
-      if (error.code() != ExitCode::failed) throw;  // none fits so well
+    } catch (const Error&) {  // none fits so well, or none with these snapshots
     }
   }
 
   // The same failures at other rates, where the rates are those of other clusters.
   std::optional<GoodputElsewhere> goodput_elsewhere(const Job& job,
                                                     const CampaignReport& campaign) const {
-    const bool stated = std::ranges::any_of(
-        request().set, [](const auto& at) { return at.first.starts_with("failures"); });
-    if (stated) return std::nullopt;
+    std::vector<std::size_t> taken;  // classes of failures
+    for (std::size_t i = 0; i < job.failures.size(); ++i) {
+      if (is_taken(fmt::format("failures.{}.rate", i))) taken.push_back(i);
+    }
+    if (taken.empty()) return std::nullopt;
     const double factor = error_factor(failure_rate_error(), 0.9);
-    const int trials = std::min(kTrialsElsewhere, paired_trials(campaign));
     const auto goodput = [&](double rates) {
       Job other = job;
-      for (FailureClass& failure : other.failures) {
-        failure.rate_per_node_s *= rates;
-        failure.rate_per_job_s *= rates;
+      for (const std::size_t i : taken) {
+        other.failures[i].rate_per_node_s *= rates;
+        other.failures[i].rate_per_job_s *= rates;
       }
-      return paired_goodput(campaign_inputs(other, best_.measured.table), campaign, trials,
-                            request().threads)
+      return paired_goodput(campaign_inputs(other, best_.measured.table), campaign,
+                            paired_trials(campaign), request().threads)
           .mean;
     };
     return GoodputElsewhere{factor, goodput(1 / factor), goodput(factor)};

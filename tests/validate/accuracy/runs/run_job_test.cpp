@@ -130,6 +130,32 @@ TrainingRun llama_8b(const char* source, int gpus) {
   return run;
 }
 
+// Groups of tensor parallelism over several nodes have a latency of their own, and so has the
+// pipeline before the fix: the calibration says both.
+TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
+  TrainingRun run = llama_8b("HF nanotron sweep", 32);
+  const auto calibration = [&](int tp, int pp, const char* note) {
+    run.tp = tp;
+    run.pp = pp;
+    run.dp = 32 / tp / pp;
+    run.note = note;
+    return job_of(run).job.calibration.name;
+  };
+  constexpr const char* kAfter = "zero_stage=0; after_pp_fix=True";
+  constexpr const char* kBefore = "zero_stage=0; after_pp_fix=False";
+  EXPECT_EQ(calibration(8, 1, kAfter), "h100-sweep");
+  EXPECT_EQ(calibration(16, 1, kAfter), "h100-sweep-wide-tp");
+  EXPECT_EQ(calibration(8, 2, kBefore), "h100-sweep-before-fix");
+  EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");
+}
+
+TEST(RunJob, TorchtitansPowerLimitIsThatOfItsMachine) {
+  TrainingRun run = llama_8b("torchtitan mxfp8 (2025-08)", 8);
+  run.gpu_type = "B200";
+  EXPECT_EQ(job_of(run).job.cluster.node.power_limit_W, 750);
+  EXPECT_EQ(std::ranges::count(job_of(run).assumed, "power limited GPUs as limited to 750 W"), 1);
+}
+
 TEST(RunJob, AStageOfZeroUnderScheduleIsTheSharding) {
   TrainingRun run = llama_8b("a report", 16);
   const std::pair<const char*, Sharding> stages[] = {{"", Sharding::zero1},
