@@ -9,9 +9,9 @@
 namespace windtunnel {
 namespace {
 
-// Trained alike in all of its parts.
+// Trained alike in all of its parts. Zeroth-order steps train weights without a backward pass.
 std::shared_ptr<const Training> trained_as(const PartTraining& part, int layers) {
-  if (part.weights) return nullptr;
+  if (part.weights && part.backward) return nullptr;
   Training training;
   training.frozen_embedding = training.frozen_head = true;
   training.frozen_layers.assign(layers, true);
@@ -90,7 +90,8 @@ double tower_end_bytes(const Job& job) {
   const double e = bytes_of(job.precision);
   const double sources = double(job.batch.micro) * tower.sources;
   double bytes = 0;
-  if (training_of(job, kTowerPart).weights) {
+  const PartTraining stack = training_of(job, kTowerPart);
+  if (stack.weights && stack.backward) {
     bytes += e * sources * tower.patches() * tower.patch_values;
   }
   const PartTraining projector = training_of(job, kProjectorPart);

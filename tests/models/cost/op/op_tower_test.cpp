@@ -66,6 +66,24 @@ TEST(OpTower, StopsWhereNothingIsTrained) {
   EXPECT_GT(of(neither, kProjectorPart, Pass::forward), 0);
 }
 
+// Zeroth-order steps train everything, by forward passes alone.
+TEST(OpTower, HasNoBackwardPassInZerothOrderSteps) {
+  const auto zeroth = [](Job job) {
+    Training training{.method = TrainingMethod::zeroth_order};
+    training.frozen_tower = training.frozen_projector = false;
+    job.training = std::make_shared<const Training>(training);
+    return job;
+  };
+  const Job job = zeroth(towered());
+  EXPECT_EQ(tower_end_bytes(job), 0);
+  const ChunkCost chunk = chunk_costs(job)[0];
+  const ChunkCost alone = chunk_costs(zeroth(small_job(1, 1, 1)))[0];
+  EXPECT_EQ(chunk.activation_bytes, alone.activation_bytes);
+  EXPECT_EQ(total_seconds(chunk.backward_input), total_seconds(alone.backward_input));
+  EXPECT_EQ(total_seconds(chunk.backward_weight), total_seconds(alone.backward_weight));
+  EXPECT_GT(total_seconds(chunk.forward), total_seconds(alone.forward));
+}
+
 // Bytes of 16 bits: patches, the projector's two inputs, and what its activation read.
 TEST(OpTower, KeepsTheInputsOfItsProducts) {
   const double patches = 2.0 * 128 * 48;
