@@ -23,13 +23,20 @@ PartTraining training_of(const Job& job, int part) {
   return part_training(job.training.get(), part, job.model.layers);
 }
 
+// Drops the product of an input's gradient that nothing reads, from `first` on, and the transposed
+// weights for it. A cast of the output's gradient stays: the gradient of the weights reads it too.
+void drop_product(std::size_t first, std::vector<Op>& ops) {
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    if (ops[i].kind == OpKind::gemm || ops[i].name == "transpose") ops[i] = not_run(ops[i]);
+  }
+}
+
 std::vector<Op> patch_ops(const Job& own, const Tower& tower, Pass pass) {
   const Shard s = shard_of(own);
   const Linear embed{"patches", OpRole::other, s.tokens, tower.patch_values, s.hidden};
   std::vector<Op> ops;
   append_linear(embed, pass, s, ops);
-  if (pass != Pass::backward_input) return ops;
-  for (Op& op : ops) op = not_run(op);
+  if (pass == Pass::backward_input) drop_product(0, ops);
   return ops;
 }
 
@@ -49,7 +56,7 @@ std::vector<Op> projector_ops(const Job& own, const Tower& tower, bool goes_on, 
       ops.push_back(memory_op("projector activation", tensors * s.e * rows * out));
     }
     if (pass != Pass::backward_input || goes_on || i > 1) continue;
-    ops[first] = not_run(ops[first]);
+    drop_product(first, ops);
   }
   return ops;
 }

@@ -66,6 +66,27 @@ TEST(OpTower, StopsWhereNothingIsTrained) {
   EXPECT_GT(of(neither, kProjectorPart, Pass::forward), 0);
 }
 
+// In 8 bits the gradient of an output is cast where only the weights' gradient reads it, too.
+TEST(OpTower, CastsGradientsThatOnlyWeightsRead) {
+  const auto casts = [](const Job& job, int part) {
+    double bytes = 0;
+    for (const Op& op : tower_end_ops(job, part, Pass::backward_input)) {
+      if (op.name == "quantise") bytes += op.bytes;
+    }
+    return bytes;
+  };
+  Job job = towered();
+  job.precision = Precision::fp8;
+  const Job projector = with_training(job, false, true);
+  EXPECT_GT(casts(job, kProjectorPart), 0);
+  EXPECT_EQ(casts(projector, kProjectorPart), casts(job, kProjectorPart));
+  EXPECT_DOUBLE_EQ(products(tower_end_ops(projector, kProjectorPart, Pass::backward_input)),
+                   2.0 * 32 * 512 * 1024);
+  EXPECT_GT(casts(job, kTowerPart), 0);
+  EXPECT_EQ(products(tower_end_ops(job, kTowerPart, Pass::backward_input)), 0);
+  EXPECT_EQ(casts(projector, kTowerPart), 0);
+}
+
 // Zeroth-order steps train everything, by forward passes alone.
 TEST(OpTower, HasNoBackwardPassInZerothOrderSteps) {
   const auto zeroth = [](Job job) {
@@ -125,7 +146,7 @@ TEST(OpTower, AddsItsOperations) {
   EXPECT_DOUBLE_EQ(tower_step_flops(with_training(towered(), false, false)),
                    sources * (forward.stack + forward.projector));
   EXPECT_DOUBLE_EQ(tower_step_flops(with_training(towered(), false, true)),
-                   sources * (forward.stack + 3 * forward.projector) - 0);
+                   sources * (forward.stack + 3 * forward.projector));
 }
 
 // More sources take longer and hold more; frozen parts save time and memory.
