@@ -183,17 +183,20 @@ TEST(OpTower, NeverMakesAChunkCheaper) {
 
 // A trace's classes of kernels, and the tasks of collectives, have those of the tower too.
 TEST(OpTower, IsInWhatIsMadeOfChunks) {
-  const Job job = towered();
-  const KernelSeconds with = kernel_seconds(job)[0];
-  const KernelSeconds without = kernel_seconds(small_job(1, 1, 1))[0];
-  EXPECT_NEAR(with.total_s() - without.total_s(),
-              total_seconds(chunk_costs(job)[0].forward) +
-                  total_seconds(chunk_costs(job)[0].backward_input) +
-                  total_seconds(chunk_costs(job)[0].backward_weight) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].forward) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].backward_input) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].backward_weight),
-              1e-9);
+  const auto more_s = [](const Job& with, const Job& without, auto seconds_of) {
+    return seconds_of(with) - seconds_of(without);
+  };
+  const auto kernels_s = [](const Job& job) { return kernel_seconds(job)[0].total_s(); };
+  const auto chunk_s = [](const Job& job) {
+    const ChunkCost chunk = chunk_costs(job)[0];
+    return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+           total_seconds(chunk.backward_weight);
+  };
+  for (const bool trained : {true, false}) {
+    const Job alone = with_training(small_job(1, 1, 1), trained, true);
+    const Job job = with_training(towered(), trained, true);
+    EXPECT_NEAR(more_s(job, alone, kernels_s), more_s(job, alone, chunk_s), 1e-9) << trained;
+  }
   const Job divided = job_with_tower(small_job(2, 1, 1));
   const std::vector<ChunkRounds> rounds = chunk_rounds(divided);
   EXPECT_EQ(rounds[0].size(), chunk_rounds(small_job(2, 1, 1))[0].size() + 1);
