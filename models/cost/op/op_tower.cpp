@@ -13,8 +13,12 @@ namespace {
 std::shared_ptr<const Training> trained_as(const PartTraining& part, int layers) {
   if (part.weights && part.backward) return nullptr;
   Training training;
-  training.frozen_embedding = training.frozen_head = true;
-  training.frozen_layers.assign(layers, true);
+  if (part.weights) {
+    training.method = TrainingMethod::zeroth_order;
+  } else {
+    training.frozen_embedding = training.frozen_head = true;
+    training.frozen_layers.assign(layers, true);
+  }
   training.part = part;
   return std::make_shared<const Training>(std::move(training));
 }
