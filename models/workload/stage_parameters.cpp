@@ -238,7 +238,10 @@ double gathered_parameters(const TransformerSpec& model, const Layout& layout, d
     const LayerParameters of = layer_parameters_per_gpu(model, layout, block);
     layer = std::max(layer, of.dense + of.experts);
   }
-  return layers * layer + vocabulary_parameters(model, layout.tp);
+  const double root = vocabulary_parameters(model, layout.tp);
+  if (!model.tower) return layers * layer + root;
+  return layers * layer + root + model.tower->embedding_parameters() +
+         model.tower->projector_parameters();
 }
 
 }  // namespace windtunnel

@@ -53,7 +53,7 @@ struct ParameterCounts {
 ParameterCounts parameter_counts(const TransformerSpec& model, const Training* training);
 
 // Parameters that ZeRO-3 holds gathered at a time on one GPU: the running layer, the next one
-// (`layers`), and the vocabulary (FSDP's root unit, which stays gathered).
+// (`layers`), and FSDP's root unit, which stays gathered: the vocabulary and the ends of a tower.
 double gathered_parameters(const TransformerSpec& model, const Layout& layout, double layers = 2);
 
 }  // namespace windtunnel

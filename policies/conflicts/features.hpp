@@ -95,6 +95,15 @@ inline constexpr Feature kTower = {
     "a tower before the decoder", "model.tower", [](const Asked& of) {
       return !of.job.network && of.job.model.tower && of.job.model.tower->sources > 0;
     }};
+inline constexpr Feature kTrainedTower = {
+    "a tower or projector that is trained", "model.tower", [](const Asked& of) {
+      const Job& job = of.job;
+      const auto trains = [&](int part) {
+        return part_training(job.training.get(), part, job.model.layers).weights;
+      };
+      const bool tower = !job.network && job.model.tower != nullptr;
+      return tower && (trains(kTowerPart) || trains(kProjectorPart));
+    }};
 inline constexpr Feature kSpecialAttention = {
     "linear attention, or windows, frames, latents or gates", "model.attention",
     [](const Asked& of) {

@@ -27,6 +27,10 @@ constexpr Conflict kLayoutRows[] = {
     {kMuon, kLayerTable,
      ": muon updates the matrices of a transformer, but model '{model}' is a table of layers",
      "take momentum"},
+    {kMuon, kTrainedTower,
+     ": muon updates the matrices of the decoder, and how it updates those of model.tower is not "
+     "modelled",
+     "take adam, or set train.frozen: [tower, projector]"},
     {kAdapter, kLayerTable,
      ": adapters belong to matrices of a transformer, and the model is a table of layers", ""},
     {kBidirectional, kLinearAttention, ": linear attention is causal", "take flash or unfused"},

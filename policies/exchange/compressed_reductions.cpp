@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "models/cost/op/op_cost.hpp"
 #include "models/machine/fabrics/torus.hpp"
 #include "models/plan/job_collective.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 bool crosses_iterations(GradientOverlap overlap) {
@@ -52,10 +54,10 @@ struct GradientExchange::Axes {
 
 namespace {
 
-// Slices of a torus that the ranks with the same gradients lie in.
-int slices_met(const Job& job) {
+// Slices of a torus that the ranks of a group along the axis lie in.
+int slices_met(const Job& job, ReplicaAxis axis) {
   if (slices_of(job.cluster.fabric) == 1) return 1;
-  const StridedGroups replicas = replica_groups(job.layout, ReplicaAxis::dense_replicas);
+  const StridedGroups replicas = replica_groups(job.layout, axis);
   std::set<int> met;
   for (const std::int32_t rank : replicas.members(0, 0)) {
     met.insert(slice_of(job.cluster.fabric, job.cluster.place_of(job.cluster.node_of(rank))));
@@ -76,7 +78,8 @@ GradientExchange::GradientExchange(const Job& job, const ReplicaNetwork& network
               job.communication.overlap == GradientOverlap::bucketed &&
               job.layout.sharding == Sharding::none),
       element_bytes_(reduce_bytes_per_parameter(job)),
-      slices_(slices_met(job)) {}
+      slices_(slices_met(job, ReplicaAxis::dense_replicas)),
+      shard_slices_(slices_met(job, ReplicaAxis::dense_shard)) {}
 
 GradientExchange::Axes GradientExchange::axes(int pp, bool expert, bool whole) const {
   Axes axes{expert ? ReplicaAxis::expert_shard : ReplicaAxis::dense_shard,
@@ -354,7 +357,7 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
     append_reductions(costs_, network_, pp, amount, row, action);
   }
   if (!row.empty() && copies_) add_copies(parameters, row);
-  if (!row.empty() && slices_ > 1 && share == 1) add_slice_rounds(tensors, bucket, row);
+  if (!row.empty() && slices_ > 1) add_slice_rounds(tensors, bucket, share, action, row);
   if (!row.empty()) row.front().starts_row = true;
   if (tables.empty()) return row;
   const Axes axes = this->axes(pp, bucket.expert, true);
@@ -369,16 +372,24 @@ std::vector<Transfer> GradientExchange::row(const std::vector<StageTensor>& tens
   return row;
 }
 
-// XLA sums each layer between slices by itself, and computes nothing meanwhile.
+// XLA sums each layer between slices by itself, and computes nothing meanwhile. A bucket takes the
+// share of a layer's rounds that it has of the layer's parameters. A step without gradients sums
+// one number. Before the last micro-batch copies of shards may not be summed.
 void GradientExchange::add_slice_rounds(const std::vector<StageTensor>& tensors,
-                                        const GradientBucket& bucket,
-                                        std::vector<Transfer>& row) const {
-  std::set<int> layers;
-  for (const int tensor : bucket.tensors) {
-    if (tensors[tensor].layer >= 0) layers.insert(tensors[tensor].layer);
+                                        const GradientBucket& bucket, double share,
+                                        StageAction action, std::vector<Transfer>& row) const {
+  const bool joins = (compresses_ && !across_) || sums_copies(job_.layout, action);
+  std::map<int, double> of_layer;
+  for (const StageTensor& tensor : tensors) of_layer[tensor.layer] += tensor.parameters;
+  double layers = 0;
+  for (const int i : bucket.tensors) {
+    const StageTensor& tensor = tensors[i];
+    if (tensor.layer < 0 || tensor.parameters <= 0) continue;
+    layers += share * tensor.parameters / of_layer[tensor.layer];
   }
+  if (is_zeroth_order(job_.training.get())) layers = share;
   const FabricSpec& fabric = job_.cluster.fabric;
-  const double seconds = static_cast<double>(layers.size()) * slice_rounds_s(fabric, slices_);
+  const double seconds = layers * slice_rounds_s(fabric, joins ? slices_ : shard_slices_);
   if (seconds == 0) return;
   row.front().kernels.push_back({Category::dp, fabric.wan_latency_s.origin, seconds});
 }

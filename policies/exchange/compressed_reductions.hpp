@@ -79,7 +79,7 @@ class GradientExchange {
                             int pp, double share,
                             StageAction action = StageAction::last_backward) const;
   void add_slice_rounds(const std::vector<StageTensor>& tensors, const GradientBucket& bucket,
-                        std::vector<Transfer>& row) const;
+                        double share, StageAction action, std::vector<Transfer>& row) const;
   Recipe recipe_of(const std::vector<TensorShape>& shapes, const ReducingGroup& group) const;
   std::vector<Transfer> compressed(const std::vector<TensorShape>& shapes, int pp, bool expert,
                                    StageAction action) const;
@@ -111,7 +111,8 @@ class GradientExchange {
   const bool whole_;   // compressed data is not scattered
   const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
-  const int slices_;  // of a torus, between which gradients are summed
+  const int slices_;        // of a torus, between which gradients are summed
+  const int shard_slices_;  // those in which one copy of the shards lies
 };
 
 }  // namespace windtunnel

@@ -24,13 +24,19 @@ enum class Split { none, rows, columns };
 // a linear layer: its pass completes all their gradients, and needs all of them.
 class StageWeights {
  public:
-  // `work_share`: rows of the model for each token of a sequence.
-  StageWeights(const Job& job, std::vector<StageTensor>& tensors, double work_share = 1)
+  // `work_share`: rows of the model for each token of a sequence. `pending_work`: of parts before
+  // it in the backward pass.
+  StageWeights(const Job& job, std::vector<StageTensor>& tensors, double work_share = 1,
+               double pending_work = 0)
       : model_(job.model),
         layout_(job.layout),
         training_(job.training.get()),
         tensors_(tensors),
-        work_share_(work_share) {}
+        work_share_(work_share),
+        pending_work_(pending_work) {}
+
+  // Work of frozen parts that no trained tensor has taken.
+  double take_pending() { return std::exchange(pending_work_, 0); }
 
   // Adds the final norm and the layers that follow it.
   void head(bool shared) {
@@ -80,10 +86,10 @@ class StageWeights {
     layer_ = -1;
   }
 
-  // Adds a matrix that is in no layer and whole on each rank.
+  // Adds a matrix that is in no layer and whole on each rank: tp divides the work of others.
   void matrix(double rows, double columns, const PartTraining& part) {
     part_ = part;
-    linear(rows, columns, Split::none, false, rows * columns);
+    linear(rows, columns, Split::none, false, layout_.tp * rows * columns);
   }
 
   void embedding(double filled) {
@@ -101,7 +107,7 @@ class StageWeights {
  private:
   void append(const TensorShape& shape, double work, bool expert = false) {
     if (!part_.weights) return leave_out(shape, work, expert);
-    work = work * work_share_ + std::exchange(pending_work_, 0);
+    work = work * work_share_ + take_pending();
     tensors_.push_back({shape.elements(), work, layer_, expert, shape, work});
   }
 
@@ -264,7 +270,7 @@ class StageWeights {
   PartTraining part_;
   int layer_ = -1;
   double work_share_;
-  double pending_work_ = 0;  // of a matrix that another stage's tensor stands for
+  double pending_work_;  // of frozen parts, and of a matrix that another stage's tensor stands for
 };
 
 // Rows of the embedding that a rank's tokens can touch in an iteration. A tied one also takes the
@@ -325,21 +331,22 @@ std::vector<StageTensor> network_tensors(const Job& job) {
   return tensors;
 }
 
-// The tower's layers are numbered after those of the decoder.
-void append_tower(const Job& job, std::vector<StageTensor>& tensors) {
+// The tower's layers are numbered after those of the decoder. `pending_work`: of the decoder.
+void append_tower(const Job& job, double pending_work, std::vector<StageTensor>& tensors) {
   const Tower& tower = *job.model.tower;
   const auto part_of = [&](int part) {
     return part_training(job.training.get(), part, job.model.layers);
   };
   const double sources = double(tower.sources) / job.batch.sequence;
-  StageWeights projector(job, tensors, sources * tower.tokens);
+  StageWeights projector(job, tensors, sources * tower.tokens, pending_work);
   for (int copy = 0; copy < tower.projectors; ++copy) {
     for (std::size_t i = tower.projector.size(); i-- > 1;) {
       projector.matrix(tower.projector[i], tower.projector[i - 1], part_of(kProjectorPart));
     }
   }
   const Job own = tower_job(job, kTowerPart);
-  StageWeights stack(own, tensors, sources * tower.patches());
+  const double whole = double(job.layout.tp) / own.layout.tp;  // tp where it divides no layers
+  StageWeights stack(own, tensors, whole * sources * tower.patches(), projector.take_pending());
   const int layers = tower.layers.layers;
   for (int layer = layers; layer-- > 0;) stack.layer(layer, job.model.all_layers() + layer);
   stack.matrix(tower.layers.hidden, tower.patch_values + tower.positions, part_of(kTowerPart));
@@ -357,7 +364,7 @@ std::vector<StageTensor> transformer_tensors(const Job& job, int stage, int firs
   }
   for (int layer = first_layer + layers; layer-- > first_layer;) weights.layer(layer);
   if (stage == 0) weights.embedding(filled_rows(job));
-  if (stage == 0 && job.model.tower) append_tower(job, tensors);
+  if (stage == 0 && job.model.tower) append_tower(job, weights.take_pending(), tensors);
   return tensors;
 }
 

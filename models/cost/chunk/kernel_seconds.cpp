@@ -5,6 +5,7 @@
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/workload/stage_parameters.hpp"
 #include "models/workload/tower.hpp"
+#include "models/workload/training.hpp"
 
 namespace windtunnel {
 namespace {
@@ -34,6 +35,7 @@ KernelSeconds kernels_of_block(const Job& job, Block block) {
   KernelSeconds sum;
   const PassOps ops = tensor_parallel_ops(job, block, {});
   add_kernels(job, ops.forward, sum);
+  if (!part_training(job.training.get()).backward) return sum;
   add_kernels(job, ops.backward_input, sum);
   add_kernels(job, ops.backward_weight, sum);
   const bool layer = block != Block::embedding && block != Block::head;

@@ -126,10 +126,8 @@ double gathered_parameters(const Job& job) {
   const bool in_4_bits = job.training && job.training->adapter.kind == AdapterKind::qlora;
   if (!in_4_bits) return whole;
   // Layers are gathered in the form in which they are kept.
-  const int tp = job.layout.tp;
-  const double vocabulary =
-      static_cast<double>(padded_vocabulary(job.model.vocabulary, tp)) / tp * job.model.hidden;
-  return vocabulary + (whole - vocabulary) * kNf4Bytes / weight_bytes_per_parameter(job);
+  const double root = gathered_parameters(job.model, job.layout, 0);
+  return root + (whole - root) * kNf4Bytes / weight_bytes_per_parameter(job);
 }
 
 StateShards state_shards(const Job& job, bool experts) {

@@ -9,12 +9,16 @@
 namespace windtunnel {
 namespace {
 
-// Trained alike in all of its parts.
+// Trained alike in all of its parts. Zeroth-order steps train weights without a backward pass.
 std::shared_ptr<const Training> trained_as(const PartTraining& part, int layers) {
-  if (part.weights) return nullptr;
+  if (part.weights && part.backward) return nullptr;
   Training training;
-  training.frozen_embedding = training.frozen_head = true;
-  training.frozen_layers.assign(layers, true);
+  if (part.weights) {
+    training.method = TrainingMethod::zeroth_order;
+  } else {
+    training.frozen_embedding = training.frozen_head = true;
+    training.frozen_layers.assign(layers, true);
+  }
   training.part = part;
   return std::make_shared<const Training>(std::move(training));
 }
@@ -23,13 +27,20 @@ PartTraining training_of(const Job& job, int part) {
   return part_training(job.training.get(), part, job.model.layers);
 }
 
+// Drops the product of an input's gradient that nothing reads, from `first` on, and the transposed
+// weights for it. A cast of the output's gradient stays: the gradient of the weights reads it too.
+void drop_product(std::size_t first, std::vector<Op>& ops) {
+  for (std::size_t i = first; i < ops.size(); ++i) {
+    if (ops[i].kind == OpKind::gemm || ops[i].name == "transpose") ops[i] = not_run(ops[i]);
+  }
+}
+
 std::vector<Op> patch_ops(const Job& own, const Tower& tower, Pass pass) {
   const Shard s = shard_of(own);
   const Linear embed{"patches", OpRole::other, s.tokens, tower.patch_values, s.hidden};
   std::vector<Op> ops;
   append_linear(embed, pass, s, ops);
-  if (pass != Pass::backward_input) return ops;
-  for (Op& op : ops) op = not_run(op);
+  if (pass == Pass::backward_input) drop_product(0, ops);
   return ops;
 }
 
@@ -49,7 +60,7 @@ std::vector<Op> projector_ops(const Job& own, const Tower& tower, bool goes_on, 
       ops.push_back(memory_op("projector activation", tensors * s.e * rows * out));
     }
     if (pass != Pass::backward_input || goes_on || i > 1) continue;
-    ops[first] = not_run(ops[first]);
+    drop_product(first, ops);
   }
   return ops;
 }
@@ -90,7 +101,8 @@ double tower_end_bytes(const Job& job) {
   const double e = bytes_of(job.precision);
   const double sources = double(job.batch.micro) * tower.sources;
   double bytes = 0;
-  if (training_of(job, kTowerPart).weights) {
+  const PartTraining stack = training_of(job, kTowerPart);
+  if (stack.weights && stack.backward) {
     bytes += e * sources * tower.patches() * tower.patch_values;
   }
   const PartTraining projector = training_of(job, kProjectorPart);

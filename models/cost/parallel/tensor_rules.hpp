@@ -23,7 +23,7 @@ struct TensorRule {
 };
 
 // Biases are left out; they are divided like their matrix's columns, or whole. The parameters of
-// all rules add up to those of the model without biases.
+// all rules add up to those of the model without biases, and without its tower (tower.hpp).
 std::vector<TensorRule> tensor_rules(const TransformerSpec& model);
 
 // Tensor parallelism without copies is possible for divisors of this number: whole heads and whole

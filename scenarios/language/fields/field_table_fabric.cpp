@@ -89,7 +89,7 @@ Rows direct_rows() {
                     "of the cables of one dimension"),
       whole_row("cluster.fabric.slices", of({Topology::torus}), range(1, 1000), example("2"),
                 "number of equal tori that a data-centre network joins: a further dimension, whose "
-                "cables are `wan`; between them the gradients of a layer take rounds of "
+                "cables share `wan`; between them the gradients of a layer take rounds of "
                 "`wan_latency`, which nothing hides; default: 1"),
       whole_row("cluster.fabric.nodes_per_router", sets<&FabricSpec::nodes_per_router>, in_entry,
                 of({Topology::dragonfly}), range(1, 1000), example("4"),

@@ -91,6 +91,9 @@ void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric)
         values.fail(fabric_key(unused), "of a torus joins slices; state how many by 'slices'");
       }
     }
+  }
+  const int slices = values.has(key) ? values.integer(key) : 1;
+  if (slices == 1) {
     fabric.wan_Bps = {};
     return;
   }
@@ -104,8 +107,9 @@ void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric)
     const double link = fabric.link_Bps.value > 0 ? fabric.link_Bps.value : node.nic_Bps.value;
     fabric.dimension_Bps.assign(fabric.dimensions.size(), link);
   }
-  fabric.dimensions.push_back(values.integer(key));
-  fabric.dimension_Bps.push_back(fabric.wan_Bps.value);
+  fabric.dimensions.push_back(slices);
+  // From three slices on a node has a cable each way round, which share its access.
+  fabric.dimension_Bps.push_back(fabric.wan_Bps.value / (slices > 2 ? 2 : 1));
 }
 
 std::vector<SiteSpec> resolve_sites(const Values& values, Transport transport) {

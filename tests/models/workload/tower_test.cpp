@@ -48,6 +48,15 @@ TEST(Tower, HasTheOperationsOfItsFormula) {
   EXPECT_DOUBLE_EQ(flops.projector, 2.0 * 16 * (256 * 512 + 512 * 1024));
 }
 
+// ZeRO-3 gathers a tower's layers one by one, and its ends with the vocabulary.
+TEST(Tower, HasItsEndsInTheUnitThatStaysGathered) {
+  TransformerSpec model = small_model();
+  const double alone = gathered_parameters(model, Layout{});
+  model.tower = std::make_shared<const Tower>(small_tower());
+  EXPECT_DOUBLE_EQ(gathered_parameters(model, Layout{}),
+                   alone + (48 + 64) * 256 + 256 * 512 + 512 * 1024);
+}
+
 TEST(Tower, HasTheParametersOfItsParts) {
   const Tower tower = small_tower();
   const double h = tower.layers.hidden;

@@ -105,6 +105,19 @@ TEST(LayoutConflicts, SharesAreAskedWhereTheyAreUnlike) {
   EXPECT_EQ(fault(), "no error");
 }
 
+// Frozen, it leaves Muon the decoder's matrices alone.
+TEST(LayoutConflicts, MuonUpdatesNoTower) {
+  const auto muon = [](bool projector) {
+    return [projector](Job& job) {
+      job = job_with_tower(std::move(job));
+      job.software.optimizer = Optimizer::muon;
+      job.training = std::make_shared<const Training>(Training{.frozen_projector = !projector});
+    };
+  };
+  EXPECT_THAT(refusal_of(muon(true)), EndsWith("or set train.frozen: [tower, projector]"));
+  EXPECT_EQ(refusal_of(muon(false)), "no error");
+}
+
 struct RowCase {
   const char* part;  // of what the row says
   std::function<void(Job& job)> change;
@@ -244,6 +257,11 @@ std::vector<RowCase> stack_cases() {
            [](Job& job) {
              job = job_with_tower(std::move(job));
              job.layout.cp = 2;
+           }},
+          {"how it updates those of model.tower",
+           [](Job& job) {
+             job = job_with_tower(std::move(job));
+             job.software.optimizer = Optimizer::muon;
            }},
           {"layers before the decoder",
            [](Job& job) {

@@ -6,12 +6,15 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
 #include "models/cost/memory/memory.hpp"
 #include "models/results/iteration_report.hpp"
+#include "models/workload/training.hpp"
 #include "policies/conflicts/conflict.hpp"
 #include "policies/evaluation/plan_evaluation.hpp"
 #include "policies/iteration.hpp"
@@ -416,6 +419,46 @@ TEST(GradientExchange, ShardsAreCompressedBetweenTheirCopies) {
   EXPECT_GT(bytes_by_kind(across.plan)[CollectiveKind::all_to_all], 0);
   job.communication.compressors.dp.hop = CompressedHop::automatic;
   EXPECT_EQ(run(job).seconds, across.seconds) << "by itself";
+}
+
+// Two slices of four ranks: a layer takes ten rounds of 1 ms, however buckets and partitions cut
+// it, and no rounds in a micro-batch that sums no copies.
+TEST(GradientExchange, SlicesTakeRoundsOnceALayer) {
+  Job job = job_of(GradientOverlap::bucketed, "none");
+  job.layout.sharding = Sharding::zero2;
+  job.layout.shard_ranks = 4;
+  job.cluster.fabric.topology = Topology::torus;
+  job.cluster.fabric.dimensions = {1, 2};
+  job.cluster.fabric.wan_Bps = spec(1e9);
+  job.cluster.fabric.wan_latency_s = spec(1e-3);
+  const auto rounds_s = [&](double bucket_bytes, double share, StageAction action) {
+    const ReplicaNetwork network(job);
+    const GradientExchange exchange(job, network);
+    const std::vector<StageTensor> tensors =
+        stage_tensors(job, 0, 0, job.model.layers, chunk_costs(job)[0]);
+    std::vector<Transfer> row;
+    for (const GradientBucket& bucket : gradient_buckets(tensors, 4, bucket_bytes)) {
+      exchange.append(tensors, bucket, 0, row, share, action);
+    }
+    double seconds = 0;
+    for (const Transfer& transfer : row) {
+      for (const CostPart& part : transfer.kernels) seconds += part.seconds;
+    }
+    return seconds;
+  };
+  const double all_s = 10e-3 * job.model.layers;
+  EXPECT_NEAR(rounds_s(1e12, 1, StageAction::last_backward), all_s, 1e-9);
+  EXPECT_NEAR(rounds_s(10e6, 1, StageAction::last_backward), all_s, 1e-9);
+  EXPECT_NEAR(rounds_s(0, 1, StageAction::last_backward), all_s, 1e-9) << "a tensor each";
+  EXPECT_NEAR(rounds_s(0, 0.25, StageAction::last_backward), all_s / 4, 1e-9);
+  EXPECT_EQ(rounds_s(10e6, 1, StageAction::backward), 0);
+  job.layout.copies_summed = CopiesSummed::micro_batch;
+  EXPECT_NEAR(rounds_s(10e6, 1, StageAction::backward), all_s, 1e-9);
+  job.layout.copies_summed = CopiesSummed::step;
+  job.layout.shard_ranks = 0;  // shards in both slices
+  EXPECT_NEAR(rounds_s(10e6, 1, StageAction::backward), all_s, 1e-9);
+  job.training = std::make_shared<const Training>(Training{.method = TrainingMethod::zeroth_order});
+  EXPECT_NEAR(rounds_s(1e12, 1, StageAction::last_backward), 10e-3, 1e-9) << "one number";
 }
 
 // As many elements as the bytes hold are the same buckets; more for each replica are fewer buckets.

@@ -90,6 +90,46 @@ TEST(StageTensors, OfATowerFollowTheEmbedding) {
   EXPECT_EQ(tensors_of(frozen).size(), tensors.size() - 2 * 12 - 1);
 }
 
+std::vector<StageTensor>::const_iterator first_of(const std::vector<StageTensor>& tensors,
+                                                  int layer) {
+  return std::ranges::find(tensors, layer, &StageTensor::layer);
+}
+
+// The work of frozen parts passes on to what is trained after them in the backward pass.
+TEST(StageTensors, OfATowerTakeTheWorkOfFrozenPartsBeforeThem) {
+  const auto tensors_with = [](const Training& training) {
+    Job job = job_with_tower(small_job(1, 1, 1));
+    job.training = std::make_shared<const Training>(training);
+    return tensors_of(job);
+  };
+  const auto projector = tensors_with({.frozen_projector = false,
+                                       .frozen_embedding = true,
+                                       .frozen_head = true,
+                                       .frozen_layers = std::vector<bool>(8, true)});
+  ASSERT_EQ(projector.size(), 2U);
+  EXPECT_GT(projector[0].work, 0.99);  // of the decoder, and its own
+  const auto tower = tensors_with({.frozen_tower = false, .frozen_projector = true});
+  const double matrix = 256.0 * 1024 * 64 / 1024;
+  const double half = (512.0 * 1024 + 256 * 512) * 16 / 1024 / 2;
+  EXPECT_NEAR(first_of(tower, 9)->work / first_of(tower, 7)->work,
+              (matrix + half) / (1024.0 * 4096), 1e-9);
+  // Steps without a backward pass train all of them.
+  const auto zeroth = tensors_with(
+      {.method = TrainingMethod::zeroth_order, .frozen_tower = false, .frozen_projector = false});
+  EXPECT_EQ(zeroth.size(), tensors_of(job_with_tower(small_job(1, 1, 1))).size());
+}
+
+// Each rank of tp runs a projector whole, and layers with fewer heads than ranks.
+TEST(StageTensors, OfATowerHaveTheWorkOfARank) {
+  for (const int tp : {1, 2, 8}) {
+    const auto tensors = tensors_of(job_with_tower(small_job(tp, 1, 1)));
+    const auto layer = first_of(tensors, 9);
+    const double decoder = first_of(tensors, 7)->work;
+    EXPECT_NEAR((layer - 2)->work / decoder, tp * 512 * 1024 / 64 / (1024.0 * 4096), 1e-9) << tp;
+    EXPECT_NEAR(layer->work / decoder, (tp == 8 ? 8 : 1) / 256.0, 1e-9) << tp;
+  }
+}
+
 TEST(StageTensors, CarryAllWorkAndTheirShapesAllParameters) {
   for (const char* name : {"resnet-50", "vgg-16", "densenet-201", "bert-large", "llama3-8b",
                            "deepseek-v3", "qwen3-30b-a3b", "gpt-oss-120b", "bloom-176b"}) {

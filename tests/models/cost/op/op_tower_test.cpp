@@ -66,6 +66,45 @@ TEST(OpTower, StopsWhereNothingIsTrained) {
   EXPECT_GT(of(neither, kProjectorPart, Pass::forward), 0);
 }
 
+// In 8 bits the gradient of an output is cast where only the weights' gradient reads it, too.
+TEST(OpTower, CastsGradientsThatOnlyWeightsRead) {
+  const auto casts = [](const Job& job, int part) {
+    double bytes = 0;
+    for (const Op& op : tower_end_ops(job, part, Pass::backward_input)) {
+      if (op.name == "quantise") bytes += op.bytes;
+    }
+    return bytes;
+  };
+  Job job = towered();
+  job.precision = Precision::fp8;
+  const Job projector = with_training(job, false, true);
+  EXPECT_GT(casts(job, kProjectorPart), 0);
+  EXPECT_EQ(casts(projector, kProjectorPart), casts(job, kProjectorPart));
+  EXPECT_DOUBLE_EQ(products(tower_end_ops(projector, kProjectorPart, Pass::backward_input)),
+                   2.0 * 32 * 512 * 1024);
+  EXPECT_GT(casts(job, kTowerPart), 0);
+  EXPECT_EQ(products(tower_end_ops(job, kTowerPart, Pass::backward_input)), 0);
+  EXPECT_EQ(casts(projector, kTowerPart), 0);
+}
+
+// Zeroth-order steps train everything, by forward passes alone.
+TEST(OpTower, HasNoBackwardPassInZerothOrderSteps) {
+  const auto zeroth = [](Job job) {
+    Training training{.method = TrainingMethod::zeroth_order};
+    training.frozen_tower = training.frozen_projector = false;
+    job.training = std::make_shared<const Training>(training);
+    return job;
+  };
+  const Job job = zeroth(towered());
+  EXPECT_EQ(tower_end_bytes(job), 0);
+  const ChunkCost chunk = chunk_costs(job)[0];
+  const ChunkCost alone = chunk_costs(zeroth(small_job(1, 1, 1)))[0];
+  EXPECT_EQ(chunk.activation_bytes, alone.activation_bytes);
+  EXPECT_EQ(total_seconds(chunk.backward_input), total_seconds(alone.backward_input));
+  EXPECT_EQ(total_seconds(chunk.backward_weight), total_seconds(alone.backward_weight));
+  EXPECT_GT(total_seconds(chunk.forward), total_seconds(alone.forward));
+}
+
 // Bytes of 16 bits: patches, the projector's two inputs, and what its activation read.
 TEST(OpTower, KeepsTheInputsOfItsProducts) {
   const double patches = 2.0 * 128 * 48;
@@ -107,7 +146,7 @@ TEST(OpTower, AddsItsOperations) {
   EXPECT_DOUBLE_EQ(tower_step_flops(with_training(towered(), false, false)),
                    sources * (forward.stack + forward.projector));
   EXPECT_DOUBLE_EQ(tower_step_flops(with_training(towered(), false, true)),
-                   sources * (forward.stack + 3 * forward.projector) - 0);
+                   sources * (forward.stack + 3 * forward.projector));
 }
 
 // More sources take longer and hold more; frozen parts save time and memory.
@@ -144,17 +183,20 @@ TEST(OpTower, NeverMakesAChunkCheaper) {
 
 // A trace's classes of kernels, and the tasks of collectives, have those of the tower too.
 TEST(OpTower, IsInWhatIsMadeOfChunks) {
-  const Job job = towered();
-  const KernelSeconds with = kernel_seconds(job)[0];
-  const KernelSeconds without = kernel_seconds(small_job(1, 1, 1))[0];
-  EXPECT_NEAR(with.total_s() - without.total_s(),
-              total_seconds(chunk_costs(job)[0].forward) +
-                  total_seconds(chunk_costs(job)[0].backward_input) +
-                  total_seconds(chunk_costs(job)[0].backward_weight) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].forward) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].backward_input) -
-                  total_seconds(chunk_costs(small_job(1, 1, 1))[0].backward_weight),
-              1e-9);
+  const auto more_s = [](const Job& with, const Job& without, auto seconds_of) {
+    return seconds_of(with) - seconds_of(without);
+  };
+  const auto kernels_s = [](const Job& job) { return kernel_seconds(job)[0].total_s(); };
+  const auto chunk_s = [](const Job& job) {
+    const ChunkCost chunk = chunk_costs(job)[0];
+    return total_seconds(chunk.forward) + total_seconds(chunk.backward_input) +
+           total_seconds(chunk.backward_weight);
+  };
+  for (const bool trained : {true, false}) {
+    const Job alone = with_training(small_job(1, 1, 1), trained, true);
+    const Job job = with_training(towered(), trained, true);
+    EXPECT_NEAR(more_s(job, alone, kernels_s), more_s(job, alone, chunk_s), 1e-9) << trained;
+  }
   const Job divided = job_with_tower(small_job(2, 1, 1));
   const std::vector<ChunkRounds> rounds = chunk_rounds(divided);
   EXPECT_EQ(rounds[0].size(), chunk_rounds(small_job(2, 1, 1))[0].size() + 1);

@@ -159,7 +159,13 @@ TEST(Fabrics, SlicesOfATorusAreJoined) {
   const FabricSpec library = fabric_of("{base: torus-tpuv5e, dimensions: [4, 1], slices: 2}");
   EXPECT_EQ(library.dimension_Bps, (std::vector<double>{50e9, 50e9, 3.125e9}));
   EXPECT_GT(library.wan_latency_s.value, 0);
+  // A node's two cables to other slices share its access to them.
+  const FabricSpec four = fabric_of("{base: torus-tpuv5e, dimensions: [2, 1], slices: 4}");
+  EXPECT_EQ(four.dimension_Bps, (std::vector<double>{50e9, 50e9, 3.125e9 / 2}));
   EXPECT_EQ(fabric_of("{base: torus-tpuv5e, dimensions: [4, 2]}").wan_Bps.value, 0);
+  const FabricSpec one = fabric_of("{base: torus-tpuv5p, dimensions: [2, 2, 2], slices: 1}");
+  EXPECT_EQ(one.dimensions, (std::vector<int>{2, 2, 2}));
+  EXPECT_EQ(one.wan_Bps.value, 0);
   const auto fault = [](const std::string& fabric) {
     return parse_message(fabric_scenario(fabric), "a.yaml");
   };

@@ -102,8 +102,8 @@ TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   for (const auto& [rest, reason] :
        {std::pair("layout: {cp: 2}", "ranks would divide images"),
         std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}", "some of them only"),
-        std::pair("train: {loss: contrastive}", "model.tower makes places"),
-        std::pair("offload: {activations: host}", "layers of model.tower keep")}) {
+        std::pair("train: {loss: contrastive}", "model.tower is another"),
+        std::pair("offload: {activations: host}", "layers of model.tower would stay")}) {
     EXPECT_THAT(fault(kTower, rest), HasSubstr(reason)) << rest;
     EXPECT_THAT(fault(kText, rest), testing::Not(HasSubstr("model.tower"))) << rest;
   }
