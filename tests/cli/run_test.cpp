@@ -218,7 +218,7 @@ TEST(RunCommand, ARecordOfAnotherBuildOrCaseSaysSo) {
   json build = record;
   build["source"]["version"] = "9.9.9";
   build["source"]["commit"] = "deadbeef";
-  EXPECT_NE(complaints(build).find("was made by 9.9.9 (deadbeef), and this is "),
+  EXPECT_NE(complaints(build).find("was made by 9.9.9 (deadbeef), but this is "),
             std::string::npos);
   // Once, from commands that have more than one use for the scenario, too.
   const std::string twice =

@@ -293,9 +293,10 @@ class PlanMerger {
     // "01" would be a second name of "1", and leave another group without a name.
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
         number > std::ssize(plan_.groups) || name != std::to_string(number)) {
-      throw Error(Location{group.file},
-                  fmt::format("process group '{}' must be a number from 1 to {}", name,
-                              plan_.groups.size()));
+      throw Error(
+          Location{group.file},
+          fmt::format("process group '{}' must be a number from 1 to {} without leading zeros",
+                      name, plan_.groups.size()));
     }
     return number - 1;
   }

@@ -39,8 +39,8 @@ std::string label_text(const MemoryLabels& labels) {
 
 std::string ranking_text(const GroupRanking& ranking) {
   return fmt::format(
-      "  layouts of {} jobs, {} pairs; the predicted best is slower than the real best by {} "
-      "(median), {} (worst)",
+      "  layouts of {} jobs, {} pairs; the predicted best is {} slower than the best (median; "
+      "worst {})",
       ranking.groups, ranking.pairs, percent(ranking.median_regret), percent(ranking.worst_regret));
 }
 

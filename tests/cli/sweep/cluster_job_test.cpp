@@ -318,7 +318,7 @@ TEST(SubmitSweep, RefusesWhatItCannotPassOn) {
   expect_fault("--hyperqueue --memory 4G", "--memory applies to --slurm, --kubernetes");
   expect_fault("--kubernetes --claim a:/b", "name the image");
   expect_fault("--kubernetes --container x --claim a", "NAME:PATH");
-  expect_fault("--kubernetes --container x --claim a:/b", "with --folder");
+  expect_fault("--kubernetes --container x --claim a:/b", "as in --folder");
   expect_fault("--kubernetes --container x --claim a:/b --folder b/c", "an absolute path");
   fs::remove_all(folder);
 }

@@ -243,7 +243,7 @@ TEST(SweepCommand, SubmitsAnArrayAndAMergeAfterIt) {
   const ProgramResult result = run_program("sweep submit " + folder + " --slurm");
   setenv("PATH", path.c_str(), 1);
   EXPECT_EQ(result.exit_code, 0) << result.err;
-  EXPECT_NE(result.out.find("5 shards instead of 12: MaxArraySize"), std::string::npos)
+  EXPECT_NE(result.out.find("5 shards instead of 12, because of MaxArraySize"), std::string::npos)
       << result.out;
   EXPECT_EQ(read_text(tools + "/calls"),
             fmt::format("--parsable {0}/shards.sh\n"

@@ -51,7 +51,7 @@ TEST(TraceCommand, AClusterAloneIsAMachine) {
   EXPECT_GT(step_s(cluster + " --set 'cluster.node.nic=1 Gb/s'"), step_s(cluster));
   const std::pair<std::string, const char*> refusals[] = {
       {" --cluster '2 x dgx-h10'", "did you mean 'dgx-h100'"},
-      {" --cluster '1 x dgx-h100'", "of 16 ranks, 1 x dgx-h100 has 8 GPUs"},
+      {" --cluster '1 x dgx-h100'", "of 16 ranks, but 1 x dgx-h100 has 8 GPUs"},
       {cluster + " --set cluster.nodes=4", "--cluster already says which nodes and how many"},
       {cluster + " --set precision=fp16", "the job is that of the traces"},
       {" --set cluster.node.nic='1 Gb/s'", "--cluster"},

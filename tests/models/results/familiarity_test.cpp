@@ -166,12 +166,12 @@ TEST(Familiarity, LayoutsThatNoRunHadAreTold) {
   spread.experts_a_rank = 128;
   EXPECT_EQ(familiarity(spread, measured).unlike_layout,
             std::vector<std::string>{
-                "no run with 128 experts of a layer on a rank was measured, 16 at most"});
+                "no run with 128 experts of a layer on a rank was measured; the most is 16"});
   spread.experts_a_rank = 4;
   spread.micro_tokens = 65536;
   EXPECT_EQ(familiarity(spread, measured).unlike_layout,
             std::vector<std::string>{"no run with 65536 tokens in a micro-batch of a model with "
-                                     "experts was measured, 8192 at most"});
+                                     "experts was measured; the most is 8192"});
 }
 
 // A publisher of few runs tells little, however well they came out.

@@ -72,7 +72,7 @@ TEST(Layout, LayersThatDoNotDivideAreNamed) {
             "128 stages (pp 64 x vpp 2) are too many for the 96 layers of model 'gpt3-175b'; each "
             "stage except the first and the last needs at least one");
   EXPECT_EQ(error_of([&] { layers_per_stage(model, {.pp = 2, .stage_layers = {96}}); }),
-            "layout.stages lists 1 stages; pp 2 x vpp 1 makes 2");
+            "layout.stages lists 1 stages, but pp 2 x vpp 1 makes 2");
   EXPECT_EQ(error_of([&] {
               layers_per_stage(model, {.pp = 2, .stage_layers = {48, 47}});
             }),

@@ -62,7 +62,8 @@ TEST(LayoutConflicts, NameTheReasonOfALayoutThatCannotBe) {
                 job.model.attention = AttentionKernel::linear;
                 job.model.frames = 4;
               }),
-              testing::StartsWith("model.frames: linear attention"));
+              testing::StartsWith("model.frames: frames divide the sequence of softmax attention, "
+                                  "not of linear attention"));
 }
 
 TEST(LayoutConflicts, APatternHasLayersOfOneHalf) {

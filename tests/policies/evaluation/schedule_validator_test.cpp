@@ -111,7 +111,7 @@ TEST(ValidateSchedule, AUnitPassesThroughOneReplica) {
                           schedule.actions[0].push_back({ActionKind::forward, 0, 1});
                           schedule.actions[0].push_back({ActionKind::backward, 0, 1});
                         }),
-            "schedule 'both ways', rank 1, action 2F1: passes through direction 0 already");
+            "schedule 'both ways', rank 1, action 2F1: already passes through direction 0");
   EXPECT_EQ(error_after(two_replicas(),
                         [](Schedule& schedule) {
                           auto& actions = schedule.actions[0];

@@ -169,7 +169,8 @@ TEST(Dispatch, RefusesWhatHasNoEndOfAStep) {
     prepare_iteration(job);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("the programs of a step are dispatched after"),
+    EXPECT_NE(std::string(error.what())
+                  .find("programs are dispatched step by step, one step after the other"),
               std::string::npos);
   }
 }

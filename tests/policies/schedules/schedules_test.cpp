@@ -146,16 +146,16 @@ TEST(Schedules, SaysWhyWhenItCannot) {
     return error_of([&] { generate_schedule(name, request); });
   };
   EXPECT_THAT(error_with("gpipe", {.ranks = 2, .microbatches = 2, .group = 2}),
-              ::testing::HasSubstr("'gpipe' takes no group; with one: interleaved-1f1b"));
+              ::testing::HasSubstr("'gpipe' takes no group; schedules that do: interleaved-1f1b"));
   EXPECT_THAT(error_with("zb-h1", {.ranks = 2, .microbatches = 2, .slices = 2}),
-              ::testing::HasSubstr("'zb-h1' takes no slices; with one: seq1f1b"));
+              ::testing::HasSubstr("'zb-h1' takes no slices; schedules that do: seq1f1b"));
   EXPECT_THAT(error_with("zb-1p", {.ranks = 2, .microbatches = 2, .memory_limit = 5}),
-              ::testing::HasSubstr("takes no memory limit; with one: zb-auto"));
+              ::testing::HasSubstr("takes no memory limit; schedules that do: zb-auto"));
   EXPECT_THAT(error_with("zb-auto", {.ranks = 2, .microbatches = 2, .memory_limit = -1}),
               ::testing::HasSubstr("must not be negative"));
   EXPECT_EQ(error_with("zb-auto", {.ranks = 2, .microbatches = 2, .memory_limit = 0.5}),
-            "schedule 'zb-auto': one micro-batch keeps activations of 1 on rank 0, the memory "
-            "limit is 0.5");
+            "schedule 'zb-auto': one micro-batch keeps activations of 1 on rank 0, but the "
+            "memory limit is 0.5");
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 0, 2, 1); }),
               ::testing::HasSubstr("at least 1 rank"));
   EXPECT_THAT(error_of([] { generate_schedule("1f1b", 2000000000, 2000000000, 1); }),

@@ -149,7 +149,7 @@ TEST(PublicSavingRule, FaultsNameRuleAndKey) {
         error_of([&] { simulate(case_with([=](const SavingMoment&) { return wrong; })); });
     EXPECT_EQ(error.cause(), Error::Cause::input) << wrong;
     EXPECT_EQ(error.key(), "snapshots.0.every") << wrong;
-    EXPECT_THAT(error.what(), HasSubstr("the saving rule 'mine' says")) << wrong;
+    EXPECT_THAT(error.what(), HasSubstr("the saving rule 'mine' returned")) << wrong;
   }
   Case the_case = small_case();
   const auto message = [&](const std::string& name) {

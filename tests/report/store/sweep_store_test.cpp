@@ -118,7 +118,7 @@ TEST(SweepStore, DamagedCasesAreRefused) {
   EXPECT_EQ(fault_with("\"reason\":\"cannot be\"", "\"reason\":\"\""),
             "cases.jsonl:7:1: damaged: neither key nor reason");
   EXPECT_EQ(fault_with("\"points\":6", "\"points\":7"),
-            "cases.jsonl:1:1: damaged: 7 points of a grid of 6");
+            "cases.jsonl:1:1: damaged: holds 7 points of a grid of 6");
 }
 
 TEST(SweepStore, CasesAreReadFromTheirFileAsFromText) {

@@ -499,15 +499,16 @@ TEST(Case, NewPartsOfAModelAndTheSoftware) {
   EXPECT_EQ(parse_message(text, "a.yaml", {{"layout.shard_ranks", "3"}}),
             "--set layout.shard_ranks=3: layout.shard_ranks 3 does not divide dp x cp = 8");
   EXPECT_EQ(parse_message(text, "a.yaml", {{"model.moe.per_token", "9"}}),
-            "--set model.moe.per_token=9: model.moe.per_token 9 is not from 1 to the 8 experts");
+            "--set model.moe.per_token=9: model.moe.per_token 9 must be from 1 to the number of "
+            "experts, 8");
 }
 
 TEST(Case, PrecisionsOfBlockScaledFormatsNeedTheHardware) {
   const std::string text =
       "name: a\nmodel: llama3-8b\ncluster: {nodes: 1, node: dgx-h100}\n"
       "batch: {global: 64}\nprecision: nvfp4\n";
-  EXPECT_TRUE(
-      parse_message(text, "a.yaml").starts_with("a.yaml:5:12: precision: h100 has no nvfp4"));
+  EXPECT_TRUE(parse_message(text, "a.yaml")
+                  .starts_with("a.yaml:5:12: precision: h100 does not have nvfp4"));
   EXPECT_EQ(parse_case(text, "a.yaml", {{"cluster.node", "gb300-nvl72"}, {"batch.global", "72"}})
                 .job.precision,
             Precision::nvfp4);

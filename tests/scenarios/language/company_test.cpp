@@ -187,8 +187,9 @@ TEST_F(CompanyText, JobsThatWantTheSameNodes) {
   write("b.csv", "node\n4\n5\n");
   EXPECT_EQ(message(company()), "b.csv:3:1: node 5 is taken by the job a.yaml");
   write("b.csv", "node\n4\n8\n");
-  EXPECT_EQ(message(company()),
-            "b.yaml:4:35: layout.placement: b.csv:3:1: no node 8; there are 8, counted from 0");
+  EXPECT_EQ(
+      message(company()),
+      "b.yaml:4:35: layout.placement: b.csv:3:1: there is no node 8; there are 8, counted from 0");
 }
 
 TEST_F(CompanyText, MoreNodesThanThereAre) {
@@ -203,8 +204,9 @@ TEST_F(CompanyText, UnlikeClusters) {
             "b.yaml:3:27: cluster.node.base: dgx-a100 here, but dgx-h100 in the cluster that the "
             "jobs share (c.yaml:2:10); leave it out here, or state the same value there");
   write("b.yaml", job("b", "node: dgx-h100", "node: dgx-h100, fabric: {nodes_per_pod: 4}"));
-  EXPECT_TRUE(message(company()).starts_with(
-      "b.yaml:3:61: cluster.fabric.nodes_per_pod: 4 here, and not stated of the cluster"))
+  EXPECT_TRUE(
+      message(company()).starts_with("b.yaml:3:61: cluster.fabric.nodes_per_pod: 4 here, but not "
+                                     "stated in the cluster that the jobs share"))
       << message(company());
   const std::string same = "{nodes: 8, node: dgx-h100, fabric: {nodes_per_pod: 4}}";
   EXPECT_EQ(message(company("", same)), "no error");
@@ -222,9 +224,8 @@ TEST_F(CompanyText, WattsAreOfOneJob) {
 
 TEST_F(CompanyText, JobsSynchroniseInEveryStep) {
   write("a.yaml", job("a") + "sync: [{islands: 2, every: 10 steps}]\n");
-  EXPECT_TRUE(
-      message(company()).find("sync: in a scenario of several jobs exchanges between islands") !=
-      std::string::npos);
+  EXPECT_TRUE(message(company()).find("sync: a scenario of several jobs is simulated for one step, "
+                                      "without exchanges between islands") != std::string::npos);
 }
 
 TEST_F(CompanyText, JobsAreTheirStepsAlone) {
@@ -237,14 +238,19 @@ TEST_F(CompanyText, JobsAreTheirStepsAlone) {
     write("a.yaml", job("a") + more);
     const std::string told = message(company());
     const std::string key = more.substr(0, more.find(':'));
-    EXPECT_TRUE(told.find(key + ": in a scenario of several jobs") != std::string::npos) << told;
+    EXPECT_TRUE(
+        told.find(key + ": a scenario of several jobs is simulated for one step, without ") !=
+        std::string::npos)
+        << told;
     EXPECT_TRUE(told.starts_with("a.yaml:6:")) << told;
   }
   const std::string small = "{nodes: 1, node: {base: dgx-h100, gpus: 1}}";
   write("a.yaml", "name: a\nmodel: resnet-50\ncluster: " + small +
                       "\nprecision: fp16\nbatch: {global: 8, micro: 8}\nfuse: 4\n");
-  EXPECT_TRUE(message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n")
-                  .starts_with("a.yaml:6:7: fuse: in a scenario of several jobs"));
+  EXPECT_TRUE(
+      message("name: c\ncluster: " + small + "\njobs: [a.yaml]\n")
+          .starts_with(
+              "a.yaml:6:7: fuse: a scenario of several jobs is simulated for one step, without "));
 }
 
 TEST_F(CompanyText, OtherMistakesHaveTheirPlace) {

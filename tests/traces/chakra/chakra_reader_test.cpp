@@ -426,7 +426,7 @@ TEST(ChakraErrors, AGroupHasOneName) {
   ASSERT_NE(last, std::string::npos);
   bytes.replace(last, 4, "\"01\"");  // then none is the tenth
   EXPECT_THAT(reading_error({write(scratch("names") + "/job.0.et", bytes)}),
-              HasSubstr("process group '01' of 10"));
+              HasSubstr("process group '01' must be a number from 1 to 10 without leading zeros"));
 }
 
 TEST(ChakraErrors, MembersStandInTheirJob) {

@@ -82,9 +82,9 @@ const BadCase kCases[] = {
     {"MoreNodesThanRanks", csv("s,M,H100,2,4,IB,all_reduce,1048576,100,,,out,,float,,"),
      "x:2:5: 2 ranks cannot be on 4 nodes"},
     {"AlgbwContradicts", csv("s,M,H100,16,2,IB,all_reduce,1048576,100,12.5,19.66,out,,float,,"),
-     "x:2:10: algbw is 12.5 GB/s, but 1048576 bytes in 100 us among 16 ranks are 10.49 GB/s"},
+     "x:2:10: algbw is 12.5 GB/s, but 1048576 bytes in 100 us among 16 ranks make 10.49 GB/s"},
     {"BusbwContradicts", csv("s,M,H100,16,2,IB,all_reduce,1048576,100,10.49,9.83,out,,float,,"),
-     "x:2:11: busbw is 9.83 GB/s, but 1048576 bytes in 100 us among 16 ranks are 19.66 GB/s"},
+     "x:2:11: busbw is 9.83 GB/s, but 1048576 bytes in 100 us among 16 ranks make 19.66 GB/s"},
     {"NoTable", "# nThread 1 nGpus 8\nmpirun was killed\n",
      "x:1:1: contains no table of nccl-tests, which begins with '#  size  count  type ...'"},
     {"TableWithoutRows", log_of(""), "x:5:1: the table has a header but no rows"},
@@ -103,7 +103,7 @@ const BadCase kCases[] = {
      "x:6:45: 'bad' is not a number of wrong elements"},
     {"LogBusbwContradicts",
      log_of("1048576 262144 float sum -1 100 10.49 18.35 0 100 10.49 10.49 0\n"),
-     "x:6:39: busbw is 18.35 GB/s, but 1048576 bytes in 100 us among 2 ranks are 10.49 GB/s"},
+     "x:6:39: busbw is 18.35 GB/s, but 1048576 bytes in 100 us among 2 ranks make 10.49 GB/s"},
     {"LogWithoutRanks",
      "# Collective test starting: all_reduce_perf\n# size count type time algbw busbw\n"
      "1048576 262144 float 100 10.49 10.49\n",
@@ -173,7 +173,7 @@ const BadCase kCases[] = {
      "x:2:12: 'type' is 4, not a text"},
     {"JsonBusbwContradicts", json_of(R"({"size":8000,"type":"float",
   "in_place":{"time":8,"alg_bw":1,"bus_bw":1.75}})"),
-     "x:2:12: busbw is 1.75 GB/s, but 8000 bytes in 8 us among 2 ranks are 1 GB/s"},
+     "x:2:12: busbw is 1.75 GB/s, but 8000 bytes in 8 us among 2 ranks make 1 GB/s"},
 };
 
 class BadTimings : public ::testing::TestWithParam<BadCase> {};

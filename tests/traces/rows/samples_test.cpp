@@ -122,7 +122,7 @@ TEST(Samples, MessagesOfFilesThatAreNone) {
             "s.csv:1:1: is not a file of samples: columns work, role, cache and 20 others are "
             "missing; windtunnel calibrate --backend writes such files");
   const std::string without = message_of(replaced(samples_header(), "median_s,", ""));
-  EXPECT_EQ(without.substr(0, 61), "s.csv:1:1: column median_s is missing; the file has work, r");
+  EXPECT_EQ(without.substr(0, 61), "s.csv:1:1: column median_s is missing; the file has work, rol");
   EXPECT_NE(message_of(replaced(samples_header(), "median_s", "median_ms")).find("median_ms"),
             std::string::npos);
   EXPECT_EQ(message_of(replaced(samples_header(), "low_s", "median_s")),

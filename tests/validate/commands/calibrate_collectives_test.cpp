@@ -59,7 +59,7 @@ TEST(CalibrateCollectives, ANetworkBelowItsSpecificationIsNamedByItsRatio) {
   const ProgramResult fitted =
       run_program(fmt::format("calibrate --from {} --machine mine --out {}/net.yaml", of, folder));
   ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
-  EXPECT_NE(fitted.out.find("warning: this network gives "), std::string::npos) << fitted.out;
+  EXPECT_NE(fitted.out.find("warning: this network reaches "), std::string::npos) << fitted.out;
   EXPECT_NE(fitted.out.find(" % of what the specification of such a machine predicts"),
             std::string::npos);
   const ProgramResult judged = run_program("validate collectives " + of);
@@ -94,7 +94,7 @@ TEST(CalibrateCollectives, ShortLatenciesDoNotHideSlowLinks) {
                   "8x400Gb/s/node' --out {}/net.yaml",
                   log, folder));
   ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
-  EXPECT_NE(fitted.out.find("warning: this network gives 5"), std::string::npos) << fitted.out;
+  EXPECT_NE(fitted.out.find("warning: this network reaches 5"), std::string::npos) << fitted.out;
 }
 
 TEST(ValidateCollectives, ReadsALog) {

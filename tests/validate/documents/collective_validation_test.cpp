@@ -135,8 +135,7 @@ TEST(CollectiveSplits, MachinesAndSums) {
         "Sophia        4  50% (30%)           -  50% (30%)    100%            2    in view",
         "machines on which nothing was fitted, neither here nor in the library: - below 1 MB, 50% "
         "(30%) from 1 MB",
-        "known machines: nothing was fitted here, but constants of the library's laws were fitted "
-        "on them: - below 1 MB, 50% (30%) from 1 MB",
+        "known machines: fitted in the library, but not here: - below 1 MB, 50% (30%) from 1 MB",
         "worse than the ring: 1 of 1: Spark", "below 1 MB worse than the ring: 0 of 0",
         "hold 85 to 95 % of the points on 1 of 1 machines with 30 rows or more"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;

@@ -357,7 +357,8 @@ TEST(ContextParallel, FormsThatDoNotFitAreRefused) {
   job.model.heads = 48;
   job.model.head_width = 128;
   job.model.kv_heads = 12;
-  EXPECT_TRUE(context_refusal(job).starts_with("layout.context ulysses: 12 key heads of a rank"));
+  EXPECT_TRUE(
+      context_refusal(job).starts_with("layout.context ulysses: the 12 key heads of a rank"));
 }
 
 }  // namespace

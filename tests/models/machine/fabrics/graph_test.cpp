@@ -173,7 +173,7 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
   cluster.fabric.edges.push_back({node(3), "b", 10});
   EXPECT_EQ(fabric_message(cluster), "no path of edges joins NIC 0 of node 0 and NIC 0 of node 2");
   cluster.fabric.edges.push_back({node(4), "b", 10});
-  EXPECT_EQ(fabric_message(cluster), "no node 4; there are 4, counted from 0");
+  EXPECT_EQ(fabric_message(cluster), "there is no node 4; there are 4, counted from 0");
   cluster.fabric.edges.back() = {"node 1 nic 1", "b", 10};
   EXPECT_EQ(fabric_message(cluster), "a node has no NIC 1; it has 1, counted from 0");
   cluster.fabric.edges.back() = {"node one", "b", 10};

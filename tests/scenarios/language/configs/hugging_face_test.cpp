@@ -483,7 +483,7 @@ TEST(HuggingFace, WhatIsMissingOrUnknownHasItsPlace) {
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 8, \"num_key_value_heads\": 3}"),
             "config.json:1:1: 4 heads are no multiple of 3 key and value heads");
   EXPECT_EQ(refusal(llama + "\"hidden_size\": 0}"),
-            "config.json:1:1: model.hidden: 0 is not from 1 to 1000000");
+            "config.json:1:1: model.hidden: 0 must be from 1 to 1000000");
 }
 
 // A file says how long a source may be; what the decoder writes is as long.

@@ -77,7 +77,7 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
             kWhere + "errors.csv:3:1: layer: expected a name");
   EXPECT_EQ(fault(kHead + "qkv.0,2304,768,1,0.6\n"),
             kWhere +
-                "errors.csv:2:1: layer: 'qkv.0' has no line with number 4, the usual rank of "
+                "errors.csv:2:1: layer: 'qkv.0' has no line with number 4, the default rank of "
                 "powersgd");
   EXPECT_EQ(fault(kHead + good + "odd,17,768,4,0.6\n"),
             kWhere + "layer 'odd' is 17 x 768, but no gradient on a GPU has this shape");

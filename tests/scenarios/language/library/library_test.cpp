@@ -120,8 +120,9 @@ void expect_rows_hold(const std::string& file, std::string_view path, auto read)
       const std::string error = refusal(key, number);
       EXPECT_NE(error.find(fmt::format("{}: ", key)), std::string::npos) << number << ": " << error;
       // The message says the range of the row, or that of its dimension.
-      EXPECT_TRUE(error.find(": must be ") != std::string::npos ||
-                  (number != "0" && error.find(" can be: ") != std::string::npos))
+      EXPECT_TRUE(
+          error.find(": must be ") != std::string::npos ||
+          (number != "0" && error.find(" is outside of the range of ") != std::string::npos))
           << number << ": " << error;
     }
     EXPECT_NE(refusal(key, "perhaps").find(key), std::string::npos) << key;
@@ -366,7 +367,7 @@ TEST(Library, ModelsThatContradictThemselvesAreRefused) {
   };
   EXPECT_EQ(message("moe:", "moe:"), "no error");
   EXPECT_EQ(message("per_token: 8", "per_token: 257"),
-            "m.yaml:2:3: model.moe.per_token 257 is not from 1 to the 256 experts");
+            "m.yaml:2:3: model.moe.per_token 257 must be from 1 to the number of experts, 256");
   EXPECT_EQ(message("dense_layers: 3", "dense_layers: 62"),
             "m.yaml:2:3: model.moe.dense_layers 62 is more than the 61 layers");
   EXPECT_EQ(message("ffn: 2048,", "ffn: 0,"),

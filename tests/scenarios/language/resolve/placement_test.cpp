@@ -24,8 +24,9 @@ TEST(Placement, IsARowForEachNodeOfTheJob) {
 
 TEST(Placement, FaultsNameLineAndColumn) {
   EXPECT_EQ(placement_fault("node\n3\n4\n2\n"),
-            "p.csv:3:1: no node 4; there are 4, counted from 0");
-  EXPECT_EQ(placement_fault("node\n-1\n"), "p.csv:2:1: no node -1; there are 4, counted from 0");
+            "p.csv:3:1: there is no node 4; there are 4, counted from 0");
+  EXPECT_EQ(placement_fault("node\n-1\n"),
+            "p.csv:2:1: there is no node -1; there are 4, counted from 0");
   EXPECT_EQ(placement_fault("node\n3\n0\n3\n"),
             "p.csv:4:1: node 3 is also in line 2; list each node once");
   EXPECT_EQ(placement_fault("node\n3\n0\n"),
@@ -62,8 +63,8 @@ TEST(Placement, AnotherFileIsAnotherCase) {
         .key;
   };
   EXPECT_NE(key("node\n0\n5\n"), key("node\n5\n0\n"));
-  EXPECT_TRUE(
-      fails([&] { key("node\n6\n5\n"); }, "p.csv:2:1: no node 6; there are 6, counted from 0"));
+  EXPECT_TRUE(fails([&] { key("node\n6\n5\n"); },
+                    "p.csv:2:1: there is no node 6; there are 6, counted from 0"));
 }
 
 }  // namespace

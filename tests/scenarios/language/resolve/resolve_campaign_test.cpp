@@ -69,7 +69,7 @@ TEST(Failures, MtbfIsTheRateOfWhatItIsOf) {
            {"{class: tray, kind: node, mtbf: 120 d, of: node, " + rate + "}",
             "keep one of them (--set 'failures.0={class: tray, kind: node, mtbf: ..."},
            {"{class: node, of: node, " + rate + "}", "add 'mtbf'"},
-           {"{class: node, mtbf: 10 min, of: node}", "2.4 h at least"},
+           {"{class: node, mtbf: 10 min, of: node}", "2.4 h or more"},
            {"{class: node, mtbf: 120 d, of: switch}", "gpu, rack"}}) {
     EXPECT_NE(message(failure).find(says), std::string::npos) << message(failure);
     EXPECT_TRUE(message(failure).starts_with("a.yaml:7:")) << message(failure);

@@ -338,8 +338,8 @@ TEST_F(EdgesFile, SaysTheSameAsAList) {
 
 TEST_F(EdgesFile, FaultsNameLineAndColumn) {
   EXPECT_EQ(message(star(8) + "node 8,leaf,400 Gb/s\n"),
-            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:1: a: no node 8; there are 8, "
-            "counted from 0");
+            "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:1: a: there is no node 8; there "
+            "are 8, counted from 0");
   EXPECT_EQ(message(star(8) + "spine,node 7 nic 9,400 Gb/s\n"),
             "a.yaml:6:41: cluster.fabric.edges_file: fabric.csv:10:2: b: a node has no NIC 9; it "
             "has 8, counted from 0");

@@ -57,7 +57,8 @@ TEST(ResolveFilling, WhatCannotBeIsRefusedAtItsPlace) {
   const std::string start = "a.yaml:6:";
   for (const auto& [line, why] : std::initializer_list<std::pair<const char*, const char*>>{
            {"filling: {work: [{name: n}]}", "piece: 3 ms"},
-           {"filling: {work: [{name: n, model: bert-base, piece: 1 s}]}", "leave one of them out"},
+           {"filling: {work: [{name: n, model: bert-base, piece: 1 s}]}",
+            "leave this key or the model out"},
            {"filling: {work: [{name: n, piece: 1 s, samples: 4}]}", "add model"},
            {"filling: {work: [{name: n, piece: 1 s, units: 4}]}", "add needed_by"},
            {"redundancy: drop-slowest\nfilling: {work: [{name: n, piece: 1 s}]}", "redundancy"}}) {

@@ -149,15 +149,15 @@ TEST(BadSoftware, DispatchesThatAreNone) {
     return refusal("tp: 8, pp: 2", "global: 8, micro: 2", "dispatch: {" + keys + "}" + more);
   };
   EXPECT_EQ(dispatch("mode: synchronous"),
-            "layouts.yaml:6:29: software.dispatch.mode: without software.dispatch.latency every "
-            "host starts its own programs");
+            "layouts.yaml:6:29: software.dispatch.mode: has no effect: without "
+            "software.dispatch.latency every host starts its own programs");
   EXPECT_EQ(dispatch("latency: 1 ms, gang: all"),
             "layouts.yaml:6:44: software.dispatch.gang: with program: step all ranks begin a step "
             "together, after the gradient norm; set program: pass, or leave it out");
-  EXPECT_EQ(
-      dispatch("latency: 1 ms", ", post_validation: true"),
-      "layouts.yaml:6:12: software.dispatch: the programs of a step are dispatched after the step "
-      "before has ended, but here consecutive steps overlap; set software.post_validation: false");
+  EXPECT_EQ(dispatch("latency: 1 ms", ", post_validation: true"),
+            "layouts.yaml:6:12: software.dispatch: programs are dispatched step by step, one step "
+            "after the other, but here consecutive steps overlap; set "
+            "software.post_validation: false");
 }
 
 TEST(BadLayouts, PackagesThatAreNone) {

@@ -54,8 +54,10 @@ TEST(ResolveOffload, FaultsNameTheirKey) {
               HasSubstr("applies to an offloaded optimizer; set"));
   EXPECT_THAT(offload_fault("{activation_share: 0.5}"),
               HasSubstr("applies to offloaded activations; set"));
-  EXPECT_THAT(offload_fault("{activations: host, activation_share: 0.01}"), HasSubstr("is none"));
-  EXPECT_THAT(offload_fault("{optimizer: host, cores: 500}"), HasSubstr("112 for all"));
+  EXPECT_THAT(offload_fault("{activations: host, activation_share: 0.01}"),
+              HasSubstr("none of the 12 layers of a stage is offloaded"));
+  EXPECT_THAT(offload_fault("{optimizer: host, cores: 500}"),
+              HasSubstr("112 that a node has for all"));
   EXPECT_THAT(offload_fault("{activations: host}", "schedule: {name: 1f1b, slices: 2}"),
               HasSubstr("slices"));
 }
@@ -86,7 +88,7 @@ TEST(ResolveOffload, ChunksAreFound) {
   EXPECT_THAT(fault("{placement: chunks, chunk: 1 MiB}"),
               HasSubstr("a.yaml:6:37: offload.chunk is 1.00 MiB, but the largest tensor has"));
   EXPECT_THAT(fault("{optimizer: host, chunk: 1 GiB}"), HasSubstr("placement: chunks"));
-  EXPECT_THAT(offload_fault("{placement: chunks}"), HasSubstr("a.yaml:6:1: offload: chunks"));
+  EXPECT_THAT(offload_fault("{placement: chunks}"), HasSubstr("a.yaml:6:1: offload: with chunks"));
 }
 
 TEST(ResolveOffload, WhatHidesIsFound) {

@@ -168,11 +168,13 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
               "communication:\n  embeddings: all-to-all\n")
           .starts_with("a.yaml:6:15: communication.embeddings: with model.tied_embeddings"));
   EXPECT_EQ(refusal("model: resnet-50\ncommunication:\n  embeddings: all-to-all\n"),
-            "a.yaml:6:15: communication.embeddings: model 'resnet-50' has none; leave it at dense");
+            "a.yaml:6:15: communication.embeddings: model 'resnet-50' has no embeddings; leave "
+            "it at dense");
   // Each by its own key, once.
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
                       "  overlap: priority\n  compressor: topk\n")
-                  .starts_with("a.yaml:8:3: communication.compressor: topk is more than one"));
+                  .starts_with(
+                      "a.yaml:8:3: communication.compressor: topk needs more than one all-reduce"));
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  overlap: dear\n"
                       "  aggregation: parameter-server\n")
                   .starts_with("a.yaml:6:12: communication.overlap: dear splits"));

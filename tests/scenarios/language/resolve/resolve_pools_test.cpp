@@ -117,7 +117,7 @@ TEST(ResolvePools, FaultsNameTheirPlace) {
       {.layout = "tp: 8, pp: 2, place: {pp: [new, old], dp: [new, old]}"},
       "4:32: layout.place.pp: layout.place.dp also says which nodes ranks use; keep one of them");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp]"},
-         "4:24: layout.order: has no dp, of which the layout has 2");
+         "4:24: layout.order: lacks dp, of which the layout has 2");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp]"}, "4:40: layout.order.2: pp stands twice");
   expect({.layout = "tp: 8, pp: 2, order: [tp, pp, pp-pairs]"},
          "4:40: layout.order.2: pp stands twice");

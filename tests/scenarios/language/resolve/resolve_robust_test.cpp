@@ -50,7 +50,8 @@ TEST(ResolveRobust, DefaultsAreExplained) {
 }
 
 TEST(ResolveRobust, WhatCannotBeIsRefused) {
-  EXPECT_THAT(robust_fault("{robust: {rule: krum, faulty: 3}}"), HasSubstr("9 or more"));
+  EXPECT_THAT(robust_fault("{robust: {rule: krum, faulty: 3}}"),
+              HasSubstr("needs 9 replicas or more"));
   EXPECT_THAT(robust_fault("{robust: {rule: krum, iterations: 3}}"), HasSubstr("has none"));
   EXPECT_THAT(robust_fault("{robust: median, compressor: int8}"),
               HasSubstr("leave out communication.compressor"));

@@ -64,7 +64,7 @@ TEST(ResolveSync, WholeReplicasLieOnAnIsland) {
               HasSubstr("a.yaml:6:"));
   // Megatron's order puts a pipeline's stages on different sites.
   EXPECT_THAT(fault_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
-              HasSubstr("do not lie on one site of their own"));
+              HasSubstr("are not on a site of their own"));
   EXPECT_EQ(job_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2, order: [tp, pp, dp]")
                 .layout.islands(),
             2);
@@ -98,8 +98,10 @@ TEST(ResolveSync, MistakesHaveTheirPlace) {
   fault("[{over: node, every: 10 steps}, {over: site, every: 1 step}]", "from inside to outside");
   fault("[{over: site, every: 1 step, delay: 2 steps}]", "the next exchange begins");
   fault("[{over: site, every: 1 step, optimizer: average}]", "set delay: 1 step");
-  fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]", "as they are");
-  fault("[{over: site, every: 10 steps, pattern: leader, optimizer: average}]", "as they are");
+  fault("[{over: site, every: 10 steps, pattern: leader, compressor: int8}]",
+        "leader, which sends uncompressed weights");
+  fault("[{over: site, every: 10 steps, pattern: leader, optimizer: average}]",
+        "weights of the leader are used unchanged");
   fault("[{over: site, every: 10 steps, delay: 2.5 steps}]", "a whole number of steps");
   fault("[{over: site, every: 10 steps, start: layers}]", "islands of one replica");
   EXPECT_THAT(
@@ -182,7 +184,7 @@ TEST(ResolveSync, KeysGoWithTheirPattern) {
     EXPECT_THAT(fault_of(sync), HasSubstr(what)) << sync;
   };
   fault("[{over: node, every: 10 steps, graph: ring}]", "needs pattern: gossip");
-  fault("[{over: node, every: 10 steps, pattern: gossip, peers: 3}]", "has 2 neighbours");
+  fault("[{over: node, every: 10 steps, pattern: gossip, peers: 3}]", "has only 2 neighbours");
   fault("[{over: node, every: 10 steps, pattern: none}]", "exchange nothing; leave it out");
   fault("[{over: node}]", "has no 'every', the steps between two exchanges");
   fault("[{over: node, every: 9 steps, pattern: gossip, events: poisson, delay: 1 step}]",

@@ -104,7 +104,7 @@ TEST(ResolveTraining, WhatCannotBeIsRefusedAtItsKey) {
     const char* model = "";
   };
   const Fault faults[] = {
-      {"{frozen: [tail]}", "a.yaml:5:18: train.frozen.0: 'tail' is no part"},
+      {"{frozen: [tail]}", "a.yaml:5:18: train.frozen.0: 'tail' is not a part of a model"},
       {"{frozen: [layers 4-12]}", "has layers 0 to 11"},
       {"{frozen: [layers 4-3]}", "has layers 0 to 11"},
       {"{frozen: [embedding, layers, head]}", "nothing is left to be trained"},

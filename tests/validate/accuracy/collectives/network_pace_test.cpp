@@ -10,9 +10,9 @@ TEST(NetworkPace, OneSidedPointsNameTheRatio) {
   EXPECT_TRUE(slow.one_sided());
   EXPECT_DOUBLE_EQ(slow.ratio, 0.46);
   EXPECT_EQ(pace_text(slow, "what is predicted"),
-            "gives 46 % of what is predicted (median of 5 points, 4 of them slower)");
+            "reaches 46 % of what is predicted (median of 5 points, 4 of them slower)");
   EXPECT_EQ(pace_text(pace_of({2, 2, 2}), "it"),
-            "gives 200 % of it (median of 3 points, 3 of them faster)");
+            "reaches 200 % of it (median of 3 points, 3 of them faster)");
 }
 
 TEST(NetworkPace, NoiseIsNot) {

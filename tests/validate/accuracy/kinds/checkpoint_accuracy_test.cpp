@@ -90,7 +90,8 @@ TEST(CheckpointAccuracy, SkipsWithTheReason) {
       "s,node,8,A100,m,1e9,NVMe,,torch.save,stall,10\n");
   EXPECT_TRUE(report.rows.empty());
   ASSERT_EQ(report.skipped.size(), 5u);
-  const char* const reasons[] = {"'stall' is none", "bandwidth of 'FSx for Lustre' is not stated",
+  const char* const reasons[] = {"'stall' is unknown",
+                                 "bandwidth of 'FSx for Lustre' is not stated",
                                  "the library has no such software", "Q9000", "aws-p99x"};
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_NE(report.skipped[i].reason.find(reasons[i]), std::string::npos)

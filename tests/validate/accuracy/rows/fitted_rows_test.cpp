@@ -47,7 +47,7 @@ std::map<std::string, std::set<std::string>> rows_of_fits() {
 // Whether a source says of its number that it was fitted, and not of what it was not fitted on, or
 // of errors at rows that fits left out.
 bool says_fitted(std::string text) {
-  for (const char* other : {"not fitted", "not used in the fit", "left out one after the other"}) {
+  for (const char* other : {"not fitted", "none of them fitted", "left out one after the other"}) {
     if (text.find(other) != std::string::npos) return false;
   }
   return text.find("fitted") != std::string::npos;
