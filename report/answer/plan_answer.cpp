@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <tuple>
 
@@ -250,6 +249,12 @@ SummarySection what_to_start(const PlanReport& plan) {
       best.point.found_at("layout.sequence_parallel") == "true" ? ", sequence parallelism" : "";
   const std::string chance =
       may_not_fit_text(plan.record.job.calibration, best.memory_bytes, usable);
+  std::string roomier;
+  if (!plan.room.empty()) {
+    const PlanOption& other = plan.room.back();
+    roomier = fmt::format("; {} takes {} more", format_memory(other.memory_bytes),
+                          value_text(Unit::days, other.days - best.days));
+  }
   SummarySection section{"What to start", {}, {}};
   section.rows = {
       {"nodes", nodes_text(best) + network_text(plan)},
@@ -260,11 +265,9 @@ SummarySection what_to_start(const PlanReport& plan) {
                             counted(best.point.batch, "sequence"), plan.basis.sequence,
                             format_count(double(best.point.batch) * plan.basis.sequence),
                             best.point.found_at("batch.micro"))},
-      {"memory",
-       fmt::format("{} of {} on the fullest GPU", format_memory(best.memory_bytes),
-                   format_memory(usable)) +
-           (chance.empty() ? "" : "; may not fit, " + chance) +
-           (plan.room.empty() ? "" : fmt::format("; or --headroom {:.0f}", 100 * plan.roomy))},
+      {"memory", fmt::format("{} of {}", format_memory(best.memory_bytes), format_memory(usable)) +
+                     (chance.empty() ? " on the fullest GPU" : "; may not fit, " + chance) +
+                     roomier},
       {"snapshots", snapshots_text(plan.record.job, best.as_good_from_s)},
       {"failures", without_spare_text(best)}};
   // The type of gradients also decides which layouts fit and which one is the fastest.

@@ -193,7 +193,8 @@ TextTable instead_table(const PlanReport& plan) {
                   {}};
   for (const PlanChoice& choice : choices_of(plan)) {
     const std::optional<size_t> next = choice.next_best();
-    if (choice.name == kLayoutChoice || !next) continue;
+    const bool told_elsewhere = choice.name == kLayoutChoice || choice.name == "memory";
+    if (told_elsewhere || !next) continue;
     const auto& [taken_name, taken] = choice.options[choice.taken];
     const auto& [name, instead] = choice.options[*next];
     const bool alike = is_as_good(*taken, *instead);
