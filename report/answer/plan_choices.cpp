@@ -14,6 +14,8 @@
 namespace windtunnel {
 namespace {
 
+constexpr const char* kRoomChoice = "memory";
+
 // Returns "62 nodes + 2 spares".
 std::string nodes_of(const PlanOption& option) {
   return fmt::format("{} + {}", counted(option.point.nodes, "node"),
@@ -83,8 +85,7 @@ std::string layout_name(const PlanOption& option) {
 std::string storage_interval_note() {
   return fmt::format(
       "The interval on storage, searched from {} to {}, is the longest that is as good as the best "
-      "({}), "
-      "because it loads the storage least.",
+      "({}), because it loads the storage least.",
       format_quantity(kPlanShortestInterval_s, Dimension::seconds),
       format_quantity(kPlanLongestInterval_s, Dimension::seconds), as_good_loss_text());
 }
@@ -138,7 +139,7 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       [&](const PlanOption& at) {
         return at.point.when_no_spare == plan.best.point.when_no_spare;
       });
-  add({.name = "memory",
+  add({.name = kRoomChoice,
        .title = "With more of the memory free",
        .column = "fullest GPU",
        .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
@@ -193,7 +194,7 @@ TextTable instead_table(const PlanReport& plan) {
                   {}};
   for (const PlanChoice& choice : choices_of(plan)) {
     const std::optional<size_t> next = choice.next_best();
-    const bool told_elsewhere = choice.name == kLayoutChoice || choice.name == "memory";
+    const bool told_elsewhere = choice.name == kLayoutChoice || choice.name == kRoomChoice;
     if (told_elsewhere || !next) continue;
     const auto& [taken_name, taken] = choice.options[choice.taken];
     const auto& [name, instead] = choice.options[*next];

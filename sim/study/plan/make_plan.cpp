@@ -401,6 +401,17 @@ class Planner {
     report_.more_nodes = {best_.option, more.option};
   }
 
+  // The fastest of these layouts with the nodes and snapshots of the plan, simulated. Throws Error
+  // as optimise() does if none is possible.
+  Tried fastest_beside(const Allowed& allowed, double headroom) {
+    const PlanPoint& best = best_.option.point;
+    PlanPoint point = layouts_on(best.nodes, allowed, headroom).front().point;
+    point.spares = best.spares;
+    point.snapshots = best.snapshots;
+    point.when_no_spare = best.when_no_spare;
+    return simulated(point);
+  }
+
   // Tries a layout that leaves more of the memory free, with the nodes and snapshots of the plan.
   void try_more_room() {
     const PlanOption& best = best_.option;
@@ -411,11 +422,7 @@ class Planner {
     const double roomy = 1 - 1 / error_factor(calibration.memory_error, both_ways);
     report_.roomy = std::ceil(100 * roomy) / 100;  // as --headroom takes it
     try {
-      PlanPoint point = layouts_on(best.point.nodes, allowed(), report_.roomy).front().point;
-      point.spares = best.point.spares;
-      point.snapshots = best.point.snapshots;
-      point.when_no_spare = best.point.when_no_spare;
-      report_.room = {best, simulated(point).option};
+      report_.room = {best, fastest_beside(allowed(), report_.roomy).option};
     } catch (const Error&) {  // none fits so well, or none with these snapshots
     }
   }
@@ -489,18 +496,13 @@ class Planner {
 
   // Finds the best layout like measured runs, with the nodes and snapshots of the plan.
   void find_like_measured() {
-    const PlanPoint& best = report_.best.point;
     const LayoutReach reach = layout_reach(measured_runs(), report_.basis.model.moe_layers() > 0);
     Allowed limited = allowed();
     limited.experts_a_rank = reach.experts_a_rank;
     limited.micro_tokens = reach.micro_tokens;
     tell("simulating the best layout that is similar to measured ones");
     try {
-      PlanPoint point = layouts_on(best.nodes, limited).front().point;
-      point.spares = best.spares;
-      point.snapshots = best.snapshots;
-      point.when_no_spare = best.when_no_spare;
-      Tried tried = simulated(point);
+      Tried tried = fastest_beside(limited, report_.basis.headroom);
       report_.like_measured_record = recorded(tried);
       report_.like_measured = tried.option;
     } catch (const Error& error) {
