@@ -580,7 +580,8 @@ Optimisation optimise(const ScenarioText& scenario, const std::vector<Overrides>
     for (const auto& [reason, at] : result.infeasible) {
       why += fmt::format("\n  {} x {}, as: {}", at.count, reason, at.example);
     }
-    throw Error("no configuration is feasible:" + why, ExitCode::failed);
+    throw Error(fmt::format("{}: no configuration is feasible:{}", scenario.file, why),
+                ExitCode::failed);
   }
   simulate_best(scenario, options, result.best);
   return result;

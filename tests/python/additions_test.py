@@ -224,7 +224,7 @@ class SavingRules(unittest.TestCase):
 
     def test_a_wrong_answer_names_the_rule(self):
         for said in (0, -1, math.nan, math.inf):
-            with self.assertRaisesRegex(wt.Error, "saving rule 'mine' says .* above 0") as caught:
+            with self.assertRaisesRegex(wt.Error, "saving rule 'mine' returned .* above 0") as caught:
                 self.run_with(lambda moment, s=said: s)
             self.assertEqual(caught.exception.key, "snapshots.0.every")
             self.assertEqual(caught.exception.cause, "input")

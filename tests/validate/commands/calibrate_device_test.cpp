@@ -115,7 +115,7 @@ TEST(CalibrateRanks, ThatShareACoreAreToldSoBeforeTheyStart) {
   const std::string samples = folder + "/mine.samples.csv";
   const std::string shares =
       "warning: --ranks 2: the ranks share 1 core, which is good for trying programs but not for "
-      "timing, so no calibration is written without --force; --ranks 1 measures one\n";
+      "timing, so no calibration is written without --force";
   const OnOneCore core;
   for (const int ranks : {1, 2}) {
     std::ofstream(samples) << "mine\n";

@@ -330,7 +330,7 @@ TEST(ValidateCommand, TellsWhichKindAFileIs) {
     ASSERT_NE(at, std::string::npos) << other.err;
     // The file has all of them.
     const size_t begin = at + told_by.size();
-    std::istringstream columns(other.err.substr(begin, other.err.find("; '", begin) - begin));
+    std::istringstream columns(other.err.substr(begin, other.err.find(" show; '", begin) - begin));
     const std::string header = "," + header_line(fmt::format("tests/data/{}.csv", file)) + ",";
     for (std::string column; std::getline(columns >> std::ws, column, ',');) {
       EXPECT_NE(header.find("," + column + ","), std::string::npos) << file << ": " << column;

@@ -45,7 +45,7 @@ TEST(DearerChoices, NotWhatTheSoftwareDoesNotDo) {
 TEST(DearerChoices, BucketsInALongPipeline) {
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "bucketed"}}),
               note("communication.overlap", "slow its kernels (overlap.slowdown",
-                   "33.4 s instead of 33.2 s a step"));
+                   "33.4 s instead of 33.2 s per step"));
   EXPECT_THAT(notes_of("gpt3-175b-a100", {{"communication.overlap", "none"}}), IsEmpty());
 }
 

@@ -36,9 +36,10 @@ TEST(WholeJobs, WhatCanBeNoSmallerSaysWhy) {
             "is shrink, but the job cannot be smaller, so it waits for a node: with 7 stragglers "
             "among 6 workers none is left");
   EXPECT_THAT(note_of("dp: 8", "shrink", median), HasSubstr("7 replicas or more to tolerate"));
-  EXPECT_THAT(note_of("dp: 8", "relayout", dropped),
-              HasSubstr("is relayout, but the job cannot be smaller, so it waits for a node: tp 1 "
-                        "x pp 1 x dp 4 cannot be: with 7 stragglers among 4 workers none is left"));
+  EXPECT_THAT(
+      note_of("dp: 8", "relayout", dropped),
+      HasSubstr("is relayout, but the job cannot be smaller, so it waits for a node: tp 1 "
+                "x pp 1 x dp 4 is not possible: with 7 stragglers among 4 workers none is left"));
   EXPECT_THAT(note_of("tp: 2, pp: 4, dp: 1", "shrink"), HasSubstr("no replica is left"));
 }
 

@@ -111,7 +111,7 @@ TEST(RankPlace, CoordinatorGoesFirst) {
 TEST(RankPlace, SaysWhatIsWrong) {
   expect_refusal({{"RANK", "one"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}}, "RANK is 'one'");
   expect_refusal({{"RANK", "2"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "a"}},
-                 "expected a whole number of 0 to 1");
+                 "expected a whole number from 0 to 1");
   expect_refusal({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}}, "--coordinator HOST:PORT");
   expect_refusal({}, "no launcher started this process", "node1:29500");
   for (const char* text : {"node1:", "node1:0", "node1:70000", ":29500", "node1:port"}) {
