@@ -440,6 +440,7 @@ Json plan_document(const PlanReport& plan) {
   document["without_spare"] = options_json(plan, plan.without_spare);
   document["more_nodes"] = options_json(plan, plan.more_nodes);
   document["room"] = options_json(plan, plan.room);
+  document["precisions"] = options_json(plan, plan.precisions);
   document["elsewhere"] = nullptr;
   if (plan.elsewhere) {
     document["elsewhere"] = {{"factor", plan.elsewhere->factor},

@@ -28,6 +28,11 @@ std::string memory_of(const PlanOption& option) {
                      100 * option.too_big);
 }
 
+std::string precision_of(const PlanOption& option) {
+  const std::string precision = option.point.found_at("precision");
+  return precision.empty() ? "bf16" : precision;
+}
+
 bool same_job(const PlanOption& a, const PlanOption& b) {
   return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
 }
@@ -148,6 +153,14 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
                            format_percent(plan.roomy), 100 * plan.roomy),
        .options = {}},
       plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); });
+  add({.name = "precision",
+       .title = "In another precision",
+       .column = "precision",
+       .note = "The plan keeps bf16, unless --set precision=fp8 is given: whether a model trains "
+               "as well in fp8 is not simulated.",
+       .options = {}},
+      plan.precisions, precision_of,
+      [&](const PlanOption& at) { return at.point.found_at("precision").empty(); });
   add({.name = "more nodes",
        .title = "With a few more nodes than requested",
        .column = "that train + kept",

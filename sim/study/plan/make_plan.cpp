@@ -95,6 +95,7 @@ class Planner {
     choose_without_spare();
     try_more_nodes();
     try_more_room();
+    try_fp8();
     finish();
     GoalSearch goals(report_, [&](int nodes) { return fastest_tokens_per_s(nodes); });
     if (request().deadline_days) report_.for_days = goals.for_days(*request().deadline_days);
@@ -133,11 +134,14 @@ class Planner {
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
     return layouts_on(nodes, allowed, report_.basis.headroom);
   }
-  // The same with this share of each GPU's memory free.
-  std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom) {
+  // The same with this share of each GPU's memory free, and these keys of the scenario.
+  std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
+                                    const Overrides& also = {}) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};
     point.batch = batch_on(report_.basis, nodes);
-    const Optimisation result = optimise(text_of(point), layer_splits(report_.basis, point),
+    std::vector<Overrides> starts = layer_splits(report_.basis, point);
+    for (Overrides& start : starts) start.insert(start.end(), also.begin(), also.end());
+    const Optimisation result = optimise(text_of(point), starts,
                                          {.layout = true,
                                           .schedule = true,
                                           .micro_batch = true,
@@ -403,9 +407,9 @@ class Planner {
 
   // The fastest of these layouts with the nodes and snapshots of the plan, simulated. Throws Error
   // as optimise() does if none is possible.
-  Tried fastest_beside(const Allowed& allowed, double headroom) {
+  Tried fastest_beside(const Allowed& allowed, double headroom, const Overrides& also = {}) {
     const PlanPoint& best = best_.option.point;
-    PlanPoint point = layouts_on(best.nodes, allowed, headroom).front().point;
+    PlanPoint point = layouts_on(best.nodes, allowed, headroom, also).front().point;
     point.spares = best.spares;
     point.snapshots = best.snapshots;
     point.when_no_spare = best.when_no_spare;
@@ -424,6 +428,19 @@ class Planner {
     try {
       report_.room = {best, fastest_beside(allowed(), report_.roomy).option};
     } catch (const Error&) {  // none fits so well, or none with these snapshots
+    }
+  }
+
+  // The plan keeps bf16, because whether a model trains well in fp8 is not simulated.
+  void try_fp8() {
+    const PlanBasis& basis = report_.basis;
+    const bool open = std::ranges::count(basis.defaults, "precision", &TakenDefault::what) > 0;
+    if (!open || basis.node.gpu.fp8_flops.value <= 0) return;
+    tell("simulating fp8");
+    try {
+      report_.precisions = {
+          best_.option, fastest_beside(allowed(), basis.headroom, {{"precision", "fp8"}}).option};
+    } catch (const Error&) {  // the software has no fp8
     }
   }
 

@@ -77,6 +77,9 @@ struct PlanReport {
   // The plan, and the fastest that fits with a chance of 95 %; empty: the plan does so itself.
   std::vector<PlanOption> room;
   double roomy = 0;  // the share of a GPU's memory that stays free in the second of `room`
+  // The plan, and the fastest in fp8 on the same nodes; empty: the user states a precision, or the
+  // GPU or the software has no fp8.
+  std::vector<PlanOption> precisions;
   // The plan, and the same plan if a few more nodes were bought as spares.
   std::vector<PlanOption> more_nodes;
   std::vector<Note> decisive;                        // defaults that affect the goodput most

@@ -301,7 +301,7 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
     const std::string data = "--user-data-dir=" + profile.string();
     const std::string address = fmt::format("http://127.0.0.1:{}/?token={}", front_port, kToken);
     (void)::freopen("/dev/null", "w", stderr);
-    ::execl(program.c_str(), program.c_str(), "--headless=new", "--no-sandbox", "--disable-gpu",
+    ::execl(program.c_str(), program.c_str(), "--no-sandbox", "--disable-gpu",
             "--disable-background-networking", "--remote-debugging-port=0", data.c_str(),
             address.c_str(), nullptr);
     ::_exit(127);
@@ -341,7 +341,7 @@ class LiveBrowser : public LiveServer {
  protected:
   void SetUp() override {
     program_ = chromium_program();
-    if (program_.empty()) GTEST_SKIP() << "chromium is not installed";
+    if (program_.empty()) GTEST_SKIP() << "chromium-headless-shell is not installed";
   }
 
   // Every state that the page shows has the figures of `windtunnel run` with its settings.
