@@ -108,10 +108,14 @@ int whole_number(const std::string& text, const std::string& digits) {
 }
 
 ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& node) {
-  const int below = gpus / node.gpus * node.gpus;
-  const int above = below + node.gpus;
-  if (gpus == below) return {gpus / node.gpus, node.name};
-  if (below == 0) return {1, node.name, gpus};
+  const int nodes = (gpus + node.gpus - 1) / node.gpus;
+  const int above = nodes * node.gpus;
+  const int below = above - node.gpus;
+  if (gpus == above) return {nodes, node.name};
+  // Jobs use equal parts of racks, such as 64 of 72 GPUs, but whole servers.
+  constexpr int kServerGpus = 16;
+  const bool equal_parts = node.gpus > kServerGpus && gpus % nodes == 0;
+  if (nodes == 1 || equal_parts) return {nodes, node.name, gpus / nodes};
   refuse_cluster(text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {}", gpus,
                                    node.name, node.gpus, fmt::format("{} or {}", below, above)));
 }

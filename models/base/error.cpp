@@ -74,9 +74,10 @@ void fail_check(const char* condition, const char* file, int line, const std::st
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  // Prefers a name that contains it as a whole word: for 'h100', dgx-h100 and not gh200.
+  // Prefers a name that contains it as whole words: for 'h100', dgx-h100 and not gh200; for
+  // 'qwen3-30b', qwen3-30b-a3b and not qwen3-32b.
   const auto whole = std::ranges::find_if(known, [&](const std::string& candidate) {
-    return shared_word(name, candidate) == name.size();
+    return fmt::format("-{}-", candidate).find(fmt::format("-{}-", name)) != std::string::npos;
   });
   if (name.size() > 2 && whole != known.end()) return *whole;
   // Half of the letters may be wrong: enough for typing errors and for a forgotten suffix, while

@@ -179,7 +179,8 @@ class Planner {
       tell(fmt::format("searching layouts on {} nodes", nodes));
       try {
         layouts_on(nodes, allowed());
-        return fmt::format("\n{} nodes are enough, {} are too few", nodes, nodes / 2);
+        return fmt::format("\n{} nodes are enough, {} too few", nodes,
+                           nodes == 2 ? "1 is" : fmt::format("{} are", nodes / 2));
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
       }

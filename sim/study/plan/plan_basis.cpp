@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 
 #include "models/base/units.hpp"
 #include "models/calibration/prediction_error.hpp"
@@ -78,10 +79,14 @@ Precision other_precision(const GpuSpec& gpu) {
 // because a model from a file may state none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
+  int gpus = node.gpus;  // unless a part of the node is planned
+  for (const auto& [key, value] : request.set) {
+    if (key == "cluster.node.gpus") gpus = std::max(1, std::atoi(value.c_str()));
+  }
   return fmt::format(
       "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
       "batch: {{global: {}, micro: 1, sequence: 4096}}\nprecision: {}\n{}",
-      request.model, request.nodes, request.node, request.nodes * node.gpus,
+      request.model, request.nodes, request.node, request.nodes * gpus,
       name_of(usual_precision(node.gpu)), software);
 }
 

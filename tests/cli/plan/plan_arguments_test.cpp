@@ -49,7 +49,10 @@ TEST(PlanArguments, FewerGpusThanANodeHasArePartOfIt) {
   EXPECT_EQ(part_of_node(part),
             (Overrides{{"cluster.node.gpus", "8"}, {"cluster.node.nics", "8"}}));
   EXPECT_TRUE(part_of_node(parse_cluster("72 x gb300")).empty());
-  EXPECT_THROW(parse_cluster("80 x gb300"), Error);
+  const ClusterArgument two = parse_cluster("128 gb300");
+  EXPECT_EQ(two.nodes, 2);
+  EXPECT_EQ(two.gpus, 64);
+  EXPECT_THROW(parse_cluster("81 x gb300"), Error);
 }
 
 TEST(PlanArguments, OthersAreRefused) {

@@ -36,7 +36,14 @@ TEST(PlanBasis, TellsOnlyWhatNobodySaid) {
   }
 }
 
-// 50 M tokens were 12 steps of a pre-training's batch.
+TEST(PlanBasis, APartOfARackHasItsOwnGpus) {
+  PlanRequest part = request();
+  part.nodes = 1;
+  part.node = "gb200-nvl72";
+  part.set = {{"cluster.node.gpus", "64"}, {"cluster.node.nics", "64"}};
+  EXPECT_EQ(plan_basis(part).node.gpus, 64);
+}
+
 // What the GPU multiplies, and an option that it has.
 TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
   struct Taken {
@@ -57,6 +64,7 @@ TEST(PlanBasis, ThePrecisionIsOneOfTheGpu) {
   }
 }
 
+// 50 M tokens are 12 steps of a batch for pre-training.
 TEST(PlanBasis, FewTokensAreTakenInSmallBatches) {
   PlanRequest few = request();
   few.tokens = 5e7;
