@@ -17,7 +17,6 @@ std::string place_text(const Location& where) {
 
 SummarySection read_section(const ImportedScenario& imported) {
   SummarySection section{.title = "Read", .rows = {}};
-  section.with_figures = true;
   section.table.columns = {{"key"}, {"value", Align::left, "", 40}, {"setting"}, {"from"}};
   for (const ReadKey& read : imported.read) {
     section.table.rows.push_back(
@@ -103,6 +102,8 @@ Answer import_answer(const ImportedScenario& imported) {
   answer.figures.push_back({"settings read", fmt::to_string(imported.read.size())});
   answer.figures.push_back(
       {"without effect", fmt::to_string(imported.without_effect.size()), "on time and memory"});
+  answer.sections.push_back(
+      {.title = "", .rows = {}, .where = ShownOn::console, .with_figures = true});
   answer.sections.push_back(read_section(imported));
   if (!imported.assumed.empty()) answer.sections.push_back(assumed_section(imported));
   if (!imported.left_out.empty()) answer.sections.push_back(left_out_section(imported));

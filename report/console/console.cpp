@@ -159,6 +159,8 @@ std::string answer_text(const Answer& answer, const ConsoleStyle& style) {
   std::string text;
   if (!answer.title.empty()) {
     text += style.bold(answer.title) + "\n";
+  }
+  if (!answer.subtitle.empty()) {
     const size_t line = style.width > 0 ? style.width : answer.subtitle.size();
     for (const std::string& part : wrapped(answer.subtitle, line)) text += part + "\n";
   }
