@@ -65,7 +65,7 @@ struct Files {
 };
 
 Files written(const std::string& folder, const JobFiles& texts, const std::string& ending) {
-  const Files paths = {folder + "/shards" + ending, folder + "/merge" + ending};
+  Files paths = {folder + "/shards" + ending, folder + "/merge" + ending};
   write_file(paths.shards, texts.shards);
   if (!texts.merge.empty()) write_file(paths.merge, texts.merge);
   return paths;

@@ -45,7 +45,7 @@ ChosenSteps study_what_if(const std::string& scenario, const Overrides& set,
       if (!first_refused) first_refused = said;
     }
   }
-  if (first_refused && refused == points.size()) throw *first_refused;
+  if (first_refused && refused == points.size()) throw Error(*first_refused);
   return what_if;
 }
 

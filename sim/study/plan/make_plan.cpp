@@ -545,7 +545,7 @@ class Planner {
         if (!why) why = error;
       }
     }
-    if (most == 0 && why) throw *why;
+    if (most == 0 && why) throw Error(*why);
     return most;
   }
 
