@@ -12,6 +12,11 @@ PlanRequest asked() {
   return {.model = "llama3-8b", .nodes = 6, .node = "dgx-h100", .tokens = 1e11};
 }
 
+const PlanReport& plan_as_asked() {
+  static const PlanReport plan = make_plan(asked());
+  return plan;
+}
+
 TEST(MakePlan, LeavesTheMemoryFreeThatWasAskedFor) {
   for (const double headroom : {0.1, 0.4}) {
     PlanRequest request = asked();
@@ -25,7 +30,7 @@ TEST(MakePlan, LeavesTheMemoryFreeThatWasAskedFor) {
 
 // A plan that may well not fit stands beside one that fits with a chance of 95 %.
 TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
-  const PlanReport plan = make_plan(asked());
+  const PlanReport& plan = plan_as_asked();
   EXPECT_GT(plan.best.too_big, 0.05);
   ASSERT_EQ(plan.room.size(), 2U);
   EXPECT_EQ(plan.room[0].memory_bytes, plan.best.memory_bytes);
@@ -33,13 +38,26 @@ TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
   EXPECT_GT(plan.room[1].days, plan.best.days);
   PlanRequest stated = asked();
   stated.headroom = 0.1;
-  EXPECT_TRUE(make_plan(stated).room.empty());
+  stated.set = {{"precision", "bf16"}};
+  const PlanReport as_stated = make_plan(stated);
+  EXPECT_TRUE(as_stated.room.empty());
+  EXPECT_TRUE(as_stated.precisions.empty());
+}
+
+// The plan keeps bf16, and tells what fp8 would save.
+TEST(MakePlan, Fp8IsTriedWhereNoPrecisionIsStated) {
+  const PlanReport& plan = plan_as_asked();
+  EXPECT_EQ(plan.best.point.found_at("precision"), "");
+  ASSERT_EQ(plan.precisions.size(), 2U);
+  EXPECT_EQ(plan.precisions[0].step_s, plan.best.step_s);
+  EXPECT_EQ(plan.precisions[1].point.found_at("precision"), "fp8");
+  EXPECT_LT(plan.precisions[1].step_s, plan.best.step_s);
 }
 
 // In less time on more nodes, for less money on fewer; where none does it says what comes nearest.
 TEST(MakePlan, SaysHowManyNodesAGoalTakes) {
   PlanRequest request = asked();
-  const double days = make_plan(request).best.days;
+  const double days = plan_as_asked().best.days;
   request.deadline_days = days / 2;
   request.budget_usd = 1;
   const PlanReport plan = make_plan(request);
@@ -85,7 +103,7 @@ TEST(MakePlan, ModelsOfUnlikeLayers) {
 
 // As many trials as failures are rare: the mean of a longer study lies in the interval.
 TEST(MakePlan, GoodputIsThatOfManyTrialsWhereFewNodesFail) {
-  const PlanReport plan = make_plan(asked());
+  const PlanReport& plan = plan_as_asked();
   EXPECT_GT(plan.best.point.trials, kPlanTrials);
   const Case longer = parse_case(plan.scenario, "plan.yaml",
                                  {{"campaign.replicas", "20000"}, {"campaign.seed", "2"}});
@@ -121,7 +139,7 @@ TEST(MakePlan, ACompressorFindsReplicasToCompressAmong) {
 
 // One more node of six is paid for: its cost is that of seven nodes.
 TEST(MakePlan, AFurtherNodeIsASpareThatIsPaidFor) {
-  const PlanReport plan = make_plan(asked());
+  const PlanReport& plan = plan_as_asked();
   ASSERT_EQ(plan.more_nodes.size(), 2U);
   const PlanOption& more = plan.more_nodes[1];
   EXPECT_EQ(more.point.nodes, plan.best.point.nodes);
