@@ -4,12 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/block_coster.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/op/op_tower.hpp"
@@ -407,16 +409,19 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const int modules = job.model.mtp_layers;
   add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1 + modules);
   if (modules > 0) add_block(chunks.back(), coster.joining(), modules);
-  const LayerActivations head = job.training
-                                    ? head_activations(at_end(job, Block::head), unit.slice)
-                                    : head_activations(job, unit.slice);
+  std::optional<Job> own_end;
+  if (job.training) own_end = at_end(job, Block::head);
+  const Job& end = own_end ? *own_end : job;
+  const LayerActivations head = head_activations(end, unit.slice);
   ChunkCost& last = chunks.back();
   const double joined = modules * joining_bytes(job, unit.slice);
   last.activation_bytes += (1 + modules) * head.kept + joined;
   last.weight_activation_bytes += (1 + modules) * head.for_weights + joined;
+  const double of_loss = (1 + modules) * loss_bytes(end, unit.slice);
   // Between the two passes of accumulated embeddings no micro-batch has activations.
   const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
-  last.transient_bytes = std::max(last.transient_bytes, head.transient - under_way);
+  last.transient_bytes =
+      std::max({0.0, last.transient_bytes - of_loss, head.transient - under_way});
   const double pending = pending_gradient_bytes(job, unit.slice);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     chunks[stage].transient_bytes += layers[stage].all * pending;

@@ -446,6 +446,24 @@ TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
               testing::EndsWith("is not a key that a training software can set"));
 }
 
+// Modules in a list stand beside those of earlier choices; what the user says of `recompute` stays.
+TEST(TrainingSoftware, ChoosesFurtherModulesOfRecomputation) {
+  const auto read = [](const char* set) {
+    return read_choice(parse_document(set, "t.yaml"), "e", "s");
+  };
+  const std::vector<SoftwareChoice> choices = {read("{recompute: op}"),
+                                               read("{recompute: [core_attn]}")};
+  Job job;
+  choose(
+      choices, [](std::string_view) { return false; }, job);
+  using enum RecomputeModule;
+  EXPECT_EQ(job.recompute, Recompute::of(matmuls, core_attn));
+  Job told;
+  choose(
+      choices, [](std::string_view key) { return key == "recompute"; }, told);
+  EXPECT_EQ(told.recompute, Recompute::none);
+}
+
 // Each entry goes with a plain job, whatever it sets.
 TEST(TrainingSoftware, EveryEntryMakesAJob) {
   for (const Framework& framework : frameworks()) {
