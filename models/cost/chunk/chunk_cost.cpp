@@ -290,9 +290,10 @@ std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>&
   return kept;
 }
 
-// Moves a share of the layers' activations off the GPU between forward and backward. Some layers
-// still occupy it briefly: the one that a pass works on, and those being copied.
-void offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
+// Moves a share of the layers' activations off the GPU between forward and backward. Returns the
+// bytes of the layers that still occupy it for a while: the one that a pass works on, and those
+// being copied.
+double offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
   const std::vector<double> shares = offloaded_shares(offload, static_cast<int>(kept.size()));
   for (std::size_t layer = 0; layer < kept.size(); ++layer) kept[layer] *= shares[layer];
   chunk.offloaded_of_layers = kept;
@@ -300,7 +301,7 @@ void offload_activations(const Offload& offload, std::vector<double> kept, Chunk
   chunk.activation_bytes -= chunk.offloaded_bytes;
   std::ranges::sort(kept, std::greater<>());
   kept.resize(std::min(kept.size(), std::size_t(std::max(2, offload.sections))));
-  chunk.transient_bytes += std::accumulate(kept.begin(), kept.end(), 0.0);
+  return std::accumulate(kept.begin(), kept.end(), 0.0);
 }
 
 // The job as its embedding or loss head sees it.
@@ -383,13 +384,15 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   std::vector<ChunkCost> chunks(layers.size());
   set_parameters(job, layers, chunks);
+  std::vector<double> copied(chunks.size(), 0);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
     const int moe = layers[stage].moe;
     add_stack(job, kinds, layers[stage], unit, stage, chunk);
     if (offload_of(job).activations != MemoryTier::gpu) {
       const double share = recompute_share_of(unit, stage);
-      offload_activations(offload_of(job), kept_by_layer(job, kinds, layers[stage], share), chunk);
+      copied[stage] = offload_activations(offload_of(job),
+                                          kept_by_layer(job, kinds, layers[stage], share), chunk);
     }
     if (layers[stage].all > 0) {
       const int first = layers[stage].before;
@@ -424,7 +427,7 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
       std::max({0.0, last.transient_bytes - of_loss, head.transient - under_way});
   const double pending = pending_gradient_bytes(job, unit.slice);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    chunks[stage].transient_bytes += layers[stage].all * pending;
+    chunks[stage].transient_bytes += copied[stage] + layers[stage].all * pending;
   }
   for (ChunkCost& chunk : chunks) {
     if (is_zeroth_order(job.training.get())) run_twice(chunk);
