@@ -4,6 +4,7 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
+#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/workload/adapter.hpp"
 #include "models/workload/context_traffic.hpp"
@@ -379,8 +380,9 @@ double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) 
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
   double columns = model.q_width() + model.kv_width();
   if (reads_source(block)) columns += model.q_width() + sources_per_token(job) * model.kv_width();
-  return at.input + row * columns + at.context + at.scores + (at.tiled ? 0 : at.mlp.product) +
-         at.input;
+  const bool attends_again = job.recompute.has(RecomputeModule::core_attn);
+  return at.input + row * columns + (attends_again ? 0 : at.context + at.scores) +
+         (at.tiled ? 0 : at.mlp.product) + at.input;
 }
 
 // Without a backward pass a tensor is gone when the last kernel that reads it has run.
@@ -477,6 +479,11 @@ LayerActivations contrastive_activations(const Job& job, const Rows& rows) {
   return bytes;
 }
 
+double logits_of(const Job& job, const SequenceSlice& slice) {
+  const double rows = rows_of(job, part_of(job, Block::head, slice)).full;
+  return rows * padded_vocabulary(job.model.vocabulary, job.layout.tp) / job.layout.tp;
+}
+
 }  // namespace
 
 double joining_bytes(const Job& job, const SequenceSlice& slice) {
@@ -484,33 +491,38 @@ double joining_bytes(const Job& job, const SequenceSlice& slice) {
   return bytes_of(job.precision) * job.model.hidden * (2 * rows.divided + 2 * rows.full);
 }
 
+double loss_bytes(const Job& job, const SequenceSlice& slice) {
+  const Training* training = job.training.get();
+  const bool whole = training == nullptr || training->loss.chunks == 1;
+  if (!whole || is_contrastive(training) || !part_training(training).backward) return 0;
+  constexpr double kSoftmax = 4;  // in fp32
+  return (job.software.fused_loss ? bytes_of(job.precision) : kSoftmax) * logits_of(job, slice);
+}
+
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
-  const TransformerSpec& model = job.model;
-  const Layout& layout = job.layout;
   const double e = bytes_of(job.precision);
   const Rows all = rows_of(job, slice);
   const Rows rows = rows_of(job, part_of(job, Block::head, slice));
-  const double logits = rows.full * padded_vocabulary(model.vocabulary, layout.tp) / layout.tp;
-  // The softmax is kept in fp32; what is left of the copies lives while the loss is computed. One
-  // kernel for the loss writes the gradient over the logits.
-  const double softmax = job.software.fused_loss ? e : 4;
-  const double at_peak = job.software.fused_loss ? 2 * e : job.software.logit_bytes;
+  const double logits = logits_of(job, slice);
+  // What is not kept of the copies lives while the loss is computed.
+  const double at_peak = (job.software.fused_loss ? 2 * e : job.software.logit_bytes) * logits;
   const Training* training = job.training.get();
   if (is_contrastive(training)) return contrastive_activations(job, rows);
   const PartTraining part = part_training(training);
   const double chunks = training == nullptr ? 1 : training->loss.chunks;
-  const double vectors = e * all.divided * model.hidden;
+  const double vectors = e * all.divided * job.model.hidden;
   LayerActivations bytes;
-  bytes.transient = 2 * e * rows.full * model.hidden;
+  bytes.transient = 2 * e * rows.full * job.model.hidden;
   if (!part.backward || chunks > 1) {
     // The gradient of a chunked loss takes the place of the norm's output.
     if (part.backward) bytes.kept = 2 * vectors;
-    bytes.transient += at_peak * logits / chunks;
+    bytes.transient += at_peak / chunks;
     return bytes;
   }
-  bytes.kept = (part.weights ? 2 : 1) * vectors + softmax * logits;
+  const double of_loss = loss_bytes(job, slice);
+  bytes.kept = (part.weights ? 2 : 1) * vectors + of_loss;
   if (part.weights) bytes.for_weights = vectors + e * logits;
-  bytes.transient += (at_peak - softmax) * logits;
+  bytes.transient += at_peak - of_loss;
   return bytes;
 }
 

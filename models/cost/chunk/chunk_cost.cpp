@@ -4,12 +4,14 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "models/base/error.hpp"
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/block_coster.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
+#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/op/op_tower.hpp"
@@ -288,9 +290,10 @@ std::vector<double> kept_by_layer(const Job& job, const std::vector<SharedKind>&
   return kept;
 }
 
-// Moves a share of the layers' activations off the GPU between forward and backward. Some layers
-// still occupy it briefly: the one that a pass works on, and those being copied.
-void offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
+// Moves a share of the layers' activations off the GPU between forward and backward. Returns the
+// bytes of the layers that still occupy it for a while: the one that a pass works on, and those
+// being copied.
+double offload_activations(const Offload& offload, std::vector<double> kept, ChunkCost& chunk) {
   const std::vector<double> shares = offloaded_shares(offload, static_cast<int>(kept.size()));
   for (std::size_t layer = 0; layer < kept.size(); ++layer) kept[layer] *= shares[layer];
   chunk.offloaded_of_layers = kept;
@@ -298,7 +301,7 @@ void offload_activations(const Offload& offload, std::vector<double> kept, Chunk
   chunk.activation_bytes -= chunk.offloaded_bytes;
   std::ranges::sort(kept, std::greater<>());
   kept.resize(std::min(kept.size(), std::size_t(std::max(2, offload.sections))));
-  chunk.transient_bytes += std::accumulate(kept.begin(), kept.end(), 0.0);
+  return std::accumulate(kept.begin(), kept.end(), 0.0);
 }
 
 // The job as its embedding or loss head sees it.
@@ -381,13 +384,15 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   std::vector<ChunkCost> chunks(layers.size());
   set_parameters(job, layers, chunks);
+  std::vector<double> copied(chunks.size(), 0);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
     ChunkCost& chunk = chunks[stage];
     const int moe = layers[stage].moe;
     add_stack(job, kinds, layers[stage], unit, stage, chunk);
     if (offload_of(job).activations != MemoryTier::gpu) {
       const double share = recompute_share_of(unit, stage);
-      offload_activations(offload_of(job), kept_by_layer(job, kinds, layers[stage], share), chunk);
+      copied[stage] = offload_activations(offload_of(job),
+                                          kept_by_layer(job, kinds, layers[stage], share), chunk);
     }
     if (layers[stage].all > 0) {
       const int first = layers[stage].before;
@@ -407,19 +412,22 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const int modules = job.model.mtp_layers;
   add_block(chunks.back(), end_cost(job, unit, coster, Block::head), 1 + modules);
   if (modules > 0) add_block(chunks.back(), coster.joining(), modules);
-  const LayerActivations head = job.training
-                                    ? head_activations(at_end(job, Block::head), unit.slice)
-                                    : head_activations(job, unit.slice);
+  std::optional<Job> own_end;
+  if (job.training) own_end = at_end(job, Block::head);
+  const Job& end = own_end ? *own_end : job;
+  const LayerActivations head = head_activations(end, unit.slice);
   ChunkCost& last = chunks.back();
   const double joined = modules * joining_bytes(job, unit.slice);
   last.activation_bytes += (1 + modules) * head.kept + joined;
   last.weight_activation_bytes += (1 + modules) * head.for_weights + joined;
+  const double of_loss = (1 + modules) * loss_bytes(end, unit.slice);
   // Between the two passes of accumulated embeddings no micro-batch has activations.
   const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
-  last.transient_bytes = std::max(last.transient_bytes, head.transient - under_way);
+  last.transient_bytes =
+      std::max({0.0, last.transient_bytes - of_loss, head.transient - under_way});
   const double pending = pending_gradient_bytes(job, unit.slice);
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    chunks[stage].transient_bytes += layers[stage].all * pending;
+    chunks[stage].transient_bytes += copied[stage] + layers[stage].all * pending;
   }
   for (ChunkCost& chunk : chunks) {
     if (is_zeroth_order(job.training.get())) run_twice(chunk);

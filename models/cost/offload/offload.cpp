@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/base/units.hpp"
 #include "models/plan/job.hpp"
@@ -55,9 +54,16 @@ std::string to_string(const Offload& offload) {
 std::vector<double> offloaded_shares(const Offload& offload, int layers) {
   std::vector<double> shares(layers, 0);
   if (offload.activations == MemoryTier::gpu) return shares;
-  const auto away = static_cast<int>(std::lround(offload.activation_share * layers));
-  for (int layer = 0; layer < (offload.hidden ? layers - 1 : away); ++layer) {
-    shares[layer] = offload.hidden ? offload.activation_share : 1;
+  if (offload.hidden) {
+    for (int layer = 0; layer + 1 < layers; ++layer) shares[layer] = offload.activation_share;
+    return shares;
+  }
+  // A share that a search made of a number of layers is that number but for rounding.
+  constexpr double kRounding = 1e-9;
+  double left = offload.activation_share * layers;
+  for (double& share : shares) {
+    share = left > kRounding ? std::min(left, 1.0) : 0;
+    left -= share;
   }
   return shares;
 }

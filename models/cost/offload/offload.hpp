@@ -114,8 +114,8 @@ const Offload& offload_of(const Job& job);
 std::string to_string(const Offload& offload);
 
 // [layer of a stage] Share of its activations that leaves the GPU: all of those of the first
-// layers, or the same share of every layer but the last, whose activations are needed at once
-// (Offload::hidden).
+// layers and a part of the next, or the same share of every layer but the last, whose activations
+// are needed at once (Offload::hidden).
 std::vector<double> offloaded_shares(const Offload& offload, int layers);
 
 }  // namespace windtunnel

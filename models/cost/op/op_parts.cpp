@@ -83,7 +83,7 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
 
 // The factors A and B of one pair, in 16 bit. Backward both sum into what the base's product has
 // written: in a kernel of its own, in the compiled kernel that reads the result next, or in that of
-// the second product (Software::fused_adapters). DoRA's norms of W + A B are constants of the
+// a product (Software::fused_adapters). DoRA's norms of W + A B are constants of the
 // backward pass (section 4.3).
 void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
                     std::vector<Op>& ops) {
@@ -110,15 +110,14 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
   const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
   Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
   weights_of_both.batch = linear.batch;
-  // The product of the last factor, with `columns` columns, and its sum with the base's output. A
-  // dropout mask between the two prevents fusing them.
+  // The product of the last factor, with `columns` columns, and its sum with the base's output.
+  // Fused, one of the two products adds onto the other's output, behind a dropout mask the base's.
   const auto append_sum = [&](const Linear& last, double columns, bool masked) {
-    const bool fused = s.fused_adapters && !masked;
     Op product = gemm(last);
-    if (fused) product.bytes += s.e * rows * columns;
+    if (s.fused_adapters) product.bytes += s.e * rows * columns;
     append(product);
     if (masked) append(dropout);
-    if (fused) return;
+    if (s.fused_adapters) return;
     const bool compiled = s.fusion == Fusion::compiled;
     Op sum = memory_op("adapter sum", (compiled ? 1 : 3) * s.e * rows * columns);
     if (compiled) sum.launches = 0;

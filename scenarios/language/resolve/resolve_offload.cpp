@@ -1,13 +1,11 @@
 // What a job offloads from the GPUs' memory, from checked values.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 #include <string_view>
 #include <utility>
 
 #include "models/cost/offload/offload.hpp"
-#include "models/workload/stage_parameters.hpp"
 #include "policies/search/memory_search.hpp"
 #include "scenarios/language/resolve/resolve.hpp"
 #include "scenarios/language/text/choices.hpp"
@@ -98,14 +96,6 @@ void check_uses(const Values& values, const Offload& own, const Job& job) {
                 fmt::format("is more than the {:g} that a node has for all its GPUs",
                             job.cluster.node.cpu_cores.value));
   }
-  if (!moves(own.activations) || job.network) return;
-  const int layers = std::ranges::max(layers_per_stage(job.model, job.layout));
-  if (std::ranges::max(offloaded_shares(own, layers)) > 0) return;
-  values.fail(
-      "offload.activation_share",
-      fmt::format(
-          "is so small that none of the {} layers of a stage is offloaded; set a larger share",
-          layers));
 }
 
 }  // namespace

@@ -61,8 +61,10 @@ void* part_of(Job& job, const void* type) {
   return nullptr;
 }
 
-// This key is not bound to a member, because it may be a list.
+// These keys are not bound to a member: one may be a list, the other is a module in a list, which
+// is computed again beside those that earlier choices name.
 constexpr std::string_view kRecomputed = "recompute.modules";
+constexpr std::string_view kRecomputedModule = "recompute.*";
 // The one size of a model that its training decides: modules that predict further tokens may be
 // left out, and weights are also published without them.
 constexpr std::string_view kTokensAhead = "model.mtp_layers";
@@ -79,6 +81,8 @@ void set_key(const Value& value, Job& job) {
   const Binding& binding = value.field->binding;
   if (value.key == kRecomputed) {
     job.recompute.modules = recompute_of(value.text).modules;
+  } else if (value.field->path == kRecomputedModule) {
+    job.recompute = job.recompute.with(value_of<RecomputeModule>(value.text));
   } else if (binding.target == &kTypeTag<Training>) {
     set_shared(value, job.training);
   } else if (binding.target == &kTypeTag<Offload>) {
@@ -96,11 +100,12 @@ bool can_set(const Value& value) {
   const bool of_model = type == &kTypeTag<TransformerSpec> || type == &kTypeTag<MixtureOfExperts>;
   const bool size_of_model =
       of_model && value.field->scalar == ScalarType::integer && value.key != kTokensAhead;
-  return value.key == kRecomputed || type == &kTypeTag<Training> || type == &kTypeTag<Offload> ||
+  return value.key == kRecomputed || value.field->path == kRecomputedModule ||
+         type == &kTypeTag<Training> || type == &kTypeTag<Offload> ||
          (part_of(job, type) != nullptr && !size_of_model);
 }
 
-// The checked values of a key: one, or several if the value is a map.
+// The checked values of a key: one, or several if the value is a map or a list.
 std::vector<Value> checked_values(const DocumentEntry& entry) {
   if (find_field(entry.key) == nullptr) {
     throw Error(entry.where, fmt::format("a scenario has no key '{}'", entry.key));
@@ -114,6 +119,7 @@ std::vector<Value> checked_values(const DocumentEntry& entry) {
                   fmt::format("{} is not a key that a training software can set", key));
     }
     checked.push_back(value);
+    if (value.field->path == kRecomputedModule) checked.back().key = "recompute";
   }
   return checked;
 }

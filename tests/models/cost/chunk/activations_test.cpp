@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "models/cost/chunk/chunk_cost.hpp"
+#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/network/collectives/collective.hpp"
+#include "models/workload/training.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"
 
 namespace windtunnel {
@@ -167,6 +169,29 @@ TEST(Activations, ModulesDropTheirTensors) {
   EXPECT_EQ(dropped(Recompute::of(moe)), dropped(Recompute::of(moe, moe_act, shared_experts)));
   EXPECT_EQ(dropped(Recompute::of(layernorm, moe_act, mlp_act, scores)),
             dropped(Recompute::selective));
+  // Attention's output, too: 128 heads of 128.
+  EXPECT_NEAR(dropped(Recompute::of(matmuls, core_attn), Block::layer) -
+                  dropped(Recompute::of(matmuls), Block::layer),
+              2 * 128 + 128 * 128, 1e-6);
+}
+
+// A loss in single steps keeps a softmax in fp32, a fused one its gradient, one by parts neither.
+TEST(Activations, WhatALossKeepsIsGoneWhenLayersRunBack) {
+  Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
+  const double logits = 8192.0 * padded_vocabulary(128256, 1);
+  const auto transient = [&] { return chunk_costs(job)[0].transient_bytes; };
+  EXPECT_EQ(loss_bytes(job, {}), 4 * logits);
+  // More than a layer and its gradients take: what is left is the head's own.
+  EXPECT_EQ(transient(), head_activations(job).transient);
+  job.software.fused_loss = true;
+  EXPECT_EQ(loss_bytes(job, {}), 2 * logits);
+  const double layer = layer_activations(job).transient;
+  EXPECT_EQ(transient(), std::max(head_activations(job).transient, layer - 2 * logits));
+  Training training;
+  training.loss.chunks = 16;
+  job.training = std::make_shared<const Training>(training);
+  EXPECT_EQ(loss_bytes(job, {}), 0);
+  EXPECT_EQ(transient(), std::max(head_activations(job).transient, layer));
 }
 
 // Of a stage's four layers.

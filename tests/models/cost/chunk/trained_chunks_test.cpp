@@ -269,6 +269,13 @@ TEST(TrainedChunks, PairsOfProductsAndFusedSums) {
   EXPECT_EQ(ops_named(job_of(true, true), Pass::forward, "adapter B").second -
                 ops_named(job_of(true, false), Pass::forward, "adapter B").second,
             2 * kRows * out);
+  // A dropout mask lies between the pair and the sum, which then is the base's product's.
+  Job dropped = job_of(true, true);
+  Training training = *dropped.training;
+  training.adapter.dropout = true;
+  dropped.training = std::make_shared<const Training>(training);
+  EXPECT_EQ(ops_named(dropped, Pass::backward_input, "adapter sum").first, 0);
+  EXPECT_EQ(ops_named(dropped, Pass::backward_input, "adapter dropout").first, 4);
 }
 
 // The module of a product launches its adapter's kernels with it; compiled, the sum is part of the

@@ -20,6 +20,11 @@ TEST(Offload, LayersLeaveFromTheFirstOn) {
   EXPECT_EQ(offloaded_shares(offload, 4), Shares(4, 1));
   offload.activation_share = 0.25;
   EXPECT_EQ(offloaded_shares(offload, 4), Shares({1, 0, 0, 0}));
+  offload.activation_share = 2.0 / 3;
+  EXPECT_EQ(offloaded_shares(offload, 3), Shares({1, 1, 0}));
+  offload.activation_share = 0.375;
+  EXPECT_EQ(offloaded_shares(offload, 4), Shares({1, 0.5, 0, 0}));
+  offload.activation_share = 0.25;
   offload.hidden = true;
   EXPECT_EQ(offloaded_shares(offload, 4), Shares({0.25, 0.25, 0.25, 0}));
 }

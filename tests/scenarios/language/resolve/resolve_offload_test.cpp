@@ -54,8 +54,6 @@ TEST(ResolveOffload, FaultsNameTheirKey) {
               HasSubstr("applies to an offloaded optimizer; set"));
   EXPECT_THAT(offload_fault("{activation_share: 0.5}"),
               HasSubstr("applies to offloaded activations; set"));
-  EXPECT_THAT(offload_fault("{activations: host, activation_share: 0.01}"),
-              HasSubstr("none of the 12 layers of a stage is offloaded"));
   EXPECT_THAT(offload_fault("{optimizer: host, cores: 500}"),
               HasSubstr("112 that a node has for all"));
   EXPECT_THAT(offload_fault("{activations: host}", "schedule: {name: 1f1b, slices: 2}"),

@@ -253,19 +253,24 @@ TEST(TrainingSoftware, OlderReleasesOfMegatronCoreTakeLess) {
   };
   EXPECT_FALSE(in_groups("megatron-core"));
   EXPECT_TRUE(in_groups("megatron-core-0.9"));
-  const auto with_experts = [](const char* release, const char* layout, const char* rule) {
-    return noted(parse_case(std::string("name: t\nmodel: mixtral-8x7b\n"
-                                        "cluster: {nodes: 2, node: dgx-h100}\nlayout: ") +
-                                layout +
-                                "\nbatch: {global: 64, micro: 1, sequence: 4096}\n"
-                                "precision: bf16\nsoftware: " +
-                                release + "\n",
-                            "t.yaml"),
-                 rule);
+  const auto case_of = [](const char* release, const char* layout) {
+    return parse_case(std::string("name: t\nmodel: mixtral-8x7b\n"
+                                  "cluster: {nodes: 2, node: dgx-h100}\nlayout: ") +
+                          layout +
+                          "\nbatch: {global: 64, micro: 1, sequence: 4096}\n"
+                          "precision: bf16\nsoftware: " +
+                          release + "\n",
+                      "t.yaml");
+  };
+  const auto with_experts = [&](const char* release, const char* layout, const char* rule) {
+    return noted(case_of(release, layout), rule);
   };
   const char* over_tp = "{tp: 4, pp: 1, ep: 8}";
   EXPECT_FALSE(with_experts("megatron-core", over_tp, "replicas-by-ep"));
   EXPECT_TRUE(with_experts("megatron-core-0.9", over_tp, "replicas-by-ep"));
+  const char* sliced = "{tp: 4, pp: 1, ep: 4}";
+  EXPECT_EQ(case_of("megatron-core", sliced).job.layout.ep_tokens, ExpertTokens::divided);
+  EXPECT_EQ(case_of("megatron-core-0.9", sliced).job.layout.ep_tokens, ExpertTokens::gathered);
   const char* beside_cp = "{tp: 1, pp: 1, cp: 2, ep: 4}";
   EXPECT_FALSE(with_experts("megatron-core-0.9", beside_cp, "no-experts-beside-cp"));
   EXPECT_TRUE(with_experts("megatron-core-0.7", beside_cp, "no-experts-beside-cp"));
@@ -444,6 +449,24 @@ TEST(TrainingSoftware, ChoosesACompressorOfGradients) {
   const DocumentNode other = parse_document("{compress: [{axis: ep, name: fp8}]}", "t.yaml");
   EXPECT_THAT(error_of([&] { read_choice(other, "e", "s"); }),
               testing::EndsWith("is not a key that a training software can set"));
+}
+
+// Modules in a list stand beside those of earlier choices; what the user says of `recompute` stays.
+TEST(TrainingSoftware, ChoosesFurtherModulesOfRecomputation) {
+  const auto read = [](const char* set) {
+    return read_choice(parse_document(set, "t.yaml"), "e", "s");
+  };
+  const std::vector<SoftwareChoice> choices = {read("{recompute: op}"),
+                                               read("{recompute: [core_attn]}")};
+  Job job;
+  choose(
+      choices, [](std::string_view) { return false; }, job);
+  using enum RecomputeModule;
+  EXPECT_EQ(job.recompute, Recompute::of(matmuls, core_attn));
+  Job told;
+  choose(
+      choices, [](std::string_view key) { return key == "recompute"; }, told);
+  EXPECT_EQ(told.recompute, Recompute::none);
 }
 
 // Each entry goes with a plain job, whatever it sets.
