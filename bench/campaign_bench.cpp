@@ -57,6 +57,18 @@ void frequent_storage(benchmark::State& state) {
 }
 BENCHMARK(frequent_storage)->Unit(benchmark::kMicrosecond);
 
+// The same beside copies to hosts so seldom that all intervals together do not repeat.
+void frequent_beside_seldom(benchmark::State& state) {
+  CampaignInputs inputs = llama_size();
+  inputs.table.tiers[0].tier.every_iterations = 1009;
+  inputs.table.tiers[1].tier.every_s = 60;
+  int trial = 0;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(run_trial(inputs, trial++, CampaignMode::fast_forward));
+  }
+}
+BENCHMARK(frequent_beside_seldom)->Unit(benchmark::kMicrosecond);
+
 // The job of llama_size(), larger and longer, with what failures of large clusters are like:
 // lemons, batches, the hours of the day; peers under a code, kept copies, hot spares and evictions.
 CampaignInputs protected_size(int nodes, double days) {

@@ -18,7 +18,7 @@ namespace {
 // The parts that depend on how the sequences of a batch are assigned.
 struct Strategy {
   void (*check)(const Job&);
-  PreparedIteration (*prepare)(const Job&, const SharedGeometry&);
+  PreparedIteration (*prepare)(const Job&, const SharedGeometry&, const SharedPacks&);
   IterationEstimate (*estimate)(const Job&, const PreparedIteration&);
   double (*step_s)(const Job&, const PreparedIteration&);
   LeastIteration (*least)(const Job&);
@@ -27,11 +27,15 @@ struct Strategy {
 const Strategy& strategy_of(const Job& job) {
   static constexpr Strategy kAlike{
       [](const Job&) {},
-      [](const Job& own, const SharedGeometry& known) { return prepare_microbatches(own, known); },
+      [](const Job& own, const SharedGeometry& known, const SharedPacks& /*packs*/) {
+        return prepare_microbatches(own, known);
+      },
       estimate_microbatches, microbatches_step_s, least_microbatches};
   static constexpr Strategy kUnequal{
       check_lengths,
-      [](const Job& own, const SharedGeometry& /*known*/) { return prepare_lengths(own); },
+      [](const Job& own, const SharedGeometry& /*known*/, const SharedPacks& packs) {
+        return prepare_lengths(own, packs);
+      },
       estimate_lengths, lengths_step_s, least_lengths};
   return job.lengths ? kUnequal : kAlike;
 }
@@ -44,14 +48,16 @@ double with_sync(const Job& job, const PreparedIteration& prepared, double step_
 
 }  // namespace
 
-PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry) {
+PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry,
+                                    const SharedPacks& packs) {
   check_conflicts(job);
   check_layers(job);
-  return prepare_checked(job, geometry);
+  return prepare_checked(job, geometry, packs);
 }
 
-PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry) {
-  return strategy_of(job).prepare(job, geometry);
+PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry,
+                                  const SharedPacks& packs) {
+  return strategy_of(job).prepare(job, geometry, packs);
 }
 
 void check_layers(const Job& job) {
@@ -119,6 +125,12 @@ IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& pr
 
 double iteration_step_s(const Job& job, const PreparedIteration& prepared) {
   return with_sync(job, prepared, strategy_of(job).step_s(job, prepared));
+}
+
+std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
+                                              const PreparedIteration& prepared) {
+  if (job.lengths || !job.sync.empty()) return iteration_step_s(job, prepared);
+  return microbatches_step_s_unless(too_long, job, prepared);
 }
 
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {

@@ -2,6 +2,8 @@
 // Micro-batches are all alike, or are packs of sequences of unequal length.
 #pragma once
 
+#include <optional>
+
 #include "models/calibration/prediction_error.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
 #include "policies/lowering/iteration_plan.hpp"
@@ -10,12 +12,15 @@
 namespace windtunnel {
 
 // Throws Error if layout, batch, lengths, exchange of gradients or schedule cannot be combined.
-// `geometry`: from PreparedIteration::geometry of another schedule of the job, if available.
-PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr);
+// `geometry` and `packs`: from PreparedIteration::geometry and balanced of another schedule of the
+// job, if available.
+PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr,
+                                    const SharedPacks& packs = nullptr);
 
 // As above, but skips what check_conflicts() and check_layers() have already checked; only the
 // schedule may still not fit.
-PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr);
+PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr,
+                                  const SharedPacks& packs = nullptr);
 // Throws Error if layout, batch, model, overlap of tensor parallelism or sequence lengths cannot be
 // combined. Both the scenario reader and every search call this, so no search considers a job that
 // the reader would refuse.
@@ -31,6 +36,9 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
 // Only IterationEstimate::step_s: for searches.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
+// The same, or nothing if a lower bound of it, which takes less time to find, is `too_long`.
+std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
+                                              const PreparedIteration& prepared);
 // The same for a job that differs from the prepared one only in its calibration: the order of
 // actions is kept, and `prepared` gets the new costs. For derivatives: changes of the optimal order
 // have no effect to first order.

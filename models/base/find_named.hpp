@@ -14,11 +14,11 @@ namespace windtunnel {
 template <class Items>
 const auto& find_named(const Items& items, std::string_view noun, std::string_view name,
                        const Location& where = {}) {
-  std::vector<std::string> known;
   for (const auto& item : items) {
     if (item.name == name) return item;
-    known.emplace_back(item.name);
   }
+  std::vector<std::string> known;
+  for (const auto& item : items) known.emplace_back(item.name);
   throw Error(where, unknown_name(noun, name, known));
 }
 

@@ -9,10 +9,6 @@
 namespace windtunnel {
 namespace {
 
-double fixed_tokens_per_gpu(const Job& job) {
-  return double(job.batch.micro) * job.batch.sequence / job.layout.cp;
-}
-
 std::shared_ptr<const PoolCosts> pool_costs(const Job& job, const std::vector<int>& degrees,
                                             double tokens_per_gpu, double measured_per_gpu = 0) {
   auto costs = std::make_shared<PoolCosts>();
@@ -74,6 +70,10 @@ void keep_first(std::vector<Assignment>& all, std::size_t most) {
 }
 
 }  // namespace
+
+double fixed_tokens_per_gpu(const Job& job) {
+  return double(job.batch.micro) * job.batch.sequence / job.layout.cp;
+}
 
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths) {
   const auto costs = pool_costs(job, {job.layout.cp}, fixed_tokens_per_gpu(job));

@@ -19,6 +19,8 @@ struct Assignment {
   LengthPlan plan;
 };
 
+// How many tokens of a pack of LengthPolicy::fixed a GPU has at most.
+double fixed_tokens_per_gpu(const Job& job);
 // The only assignment of LengthPolicy::fixed.
 Assignment fixed_assignment(const Job& job, const std::vector<int>& lengths);
 

@@ -7,6 +7,7 @@
 #include <compare>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "models/base/error.hpp"
@@ -155,16 +156,20 @@ void add_memory_of_kinds(const Job& job, PreparedIteration& prepared) {
   }
 }
 
-PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
-                              const Assignment& assignment) {
+SharedPacks packs_of(const Job& job, const std::vector<int>& lengths, Assignment assignment) {
+  return std::make_shared<const BalancedBatch>(
+      BalancedBatch{pool_gpus(job), std::move(assignment.plan), std::move(assignment.costs),
+                    lengths, job.layout});
+}
+
+PreparedIteration prepared_as(const Job& job, const SharedPacks& packs) {
   std::map<int, PackCosts> costs;
-  for (const auto& [pool, of_pool] : *assignment.costs) {
-    costs.emplace(pool, PackCosts(job, of_pool, assignment.plan, lengths));
+  for (const auto& [pool, of_pool] : *packs->costs) {
+    costs.emplace(pool, PackCosts(job, of_pool, packs->plan, packs->lengths));
   }
-  const std::vector<PackPasses> passes = passes_of(job, assignment.plan);
+  const std::vector<PackPasses> passes = passes_of(job, packs->plan);
   PreparedIteration prepared;
-  prepared.balanced =
-      std::make_shared<const BalancedBatch>(BalancedBatch{pool_gpus(job), assignment.plan});
+  prepared.balanced = packs;
   prepared.chunks = prepared.units = costs.at(slowest_pool(job)).mean();
   std::map<GpuClass, std::vector<int>> gpus_of;
   std::vector<const GpuClass*> order;
@@ -175,7 +180,7 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
   }
   std::size_t most = 1;
   for (const GpuClass* own : order) {
-    prepared.kinds.push_back(replica_costs(job, costs, assignment.plan, *own, gpus_of.at(*own)));
+    prepared.kinds.push_back(replica_costs(job, costs, packs->plan, *own, gpus_of.at(*own)));
     most = std::max(most, own->passes.size());
   }
   prepared.schedule = schedule_of(job, job.layout.pp == 1 ? 1 : static_cast<int>(most), 1);
@@ -189,6 +194,14 @@ PreparedIteration prepared_as(const Job& job, const std::vector<int>& lengths,
   }
   add_memory_of_kinds(job, prepared);
   return prepared;
+}
+
+// What a pack without tokens would cost.
+ChunkCost state_of(const ChunkCost& chunk) {
+  ChunkCost state;
+  state.parameters = chunk.parameters;
+  state.expert_parameters = chunk.expert_parameters;
+  return state;
 }
 
 // Uses `prepared`, or prepares the job if `prepared` has other replicas.
@@ -272,12 +285,37 @@ void check_distribution(const Job& job) {
 // Memory of the training state on each rank, with no tokens.
 std::vector<GpuMemory> state_memory(const Job& job) {
   std::vector<ChunkCost> state;
-  for (const ChunkCost& chunk : chunk_costs(job)) {
-    ChunkCost& held = state.emplace_back();
-    held.parameters = chunk.parameters;
-    held.expert_parameters = chunk.expert_parameters;
-  }
+  for (const ChunkCost& chunk : chunk_costs(job)) state.push_back(state_of(chunk));
   return prepared_of(job, std::move(state)).memory;
+}
+
+// A lower bound of the tokens in the fullest pack of fixed_assignment(): all of them if one pack
+// holds them; otherwise some sequence did not fit into the first pack.
+double least_fullest(const std::vector<int>& lengths, double capacity) {
+  if (lengths.empty()) return 0;
+  const double longest = *std::ranges::max_element(lengths);
+  const double all = std::accumulate(lengths.begin(), lengths.end(), 0.0);
+  return std::max(longest, std::min(all, capacity - longest));
+}
+
+// The same with the fullest pack, of which each rank has all slices and chunks at some time.
+std::vector<GpuMemory> fixed_memory(const Job& job) {
+  const Job whole = job_of_degree(job, job.layout.cp, job.layout.cp * fixed_tokens_per_gpu(job));
+  const double capacity = whole.batch.sequence;
+  const double share = least_fullest(step_lengths(job), capacity) / capacity;
+  const bool in_slices = job.layout.pp > 1 || job.schedule.slices > 1;
+  std::vector<ChunkCost> held;
+  std::vector<double> activations(job.layout.pp, 0);
+  for (const ChunkCost& chunk : chunk_costs(whole)) {
+    const std::size_t rank = held.size() % activations.size();
+    ChunkCost& own = held.emplace_back(state_of(chunk));
+    own.activation_bytes = share * chunk.activation_bytes;
+    if (!in_slices) own.transient_bytes = share * chunk.transient_bytes;
+    activations[rank] += own.activation_bytes;
+  }
+  PreparedIteration prepared = prepared_of(job, std::move(held));
+  prepared.peak_activation_bytes = std::move(activations);
+  return iteration_memory(job, prepared);
 }
 
 double tokens_on_pool(const Job& job) {
@@ -353,19 +391,19 @@ bool is_of_pool(const Job& job, const PreparedIteration& prepared) {
   return prepared.balanced->gpus == pool_gpus(job);
 }
 
-PreparedIteration prepare_lengths(const Job& job) {
+PreparedIteration prepare_lengths(const Job& job, const SharedPacks& packs) {
+  const bool fixed = job.lengths->policy == LengthPolicy::fixed;
+  if (fixed && packs != nullptr && packs->layout == job.layout) return prepared_as(job, packs);
   const std::vector<int> lengths = step_lengths(job);
-  if (job.lengths->policy == LengthPolicy::fixed) {
-    return prepared_as(job, lengths, fixed_assignment(job, lengths));
-  }
+  if (fixed) return prepared_as(job, packs_of(job, lengths, fixed_assignment(job, lengths)));
   PreparedIteration best;
   double least_s = kInfinity;
-  for (const Assignment& assignment : assignments(job, lengths)) {
+  for (Assignment& assignment : assignments(job, lengths)) {
     // No GPU ends before its own packs do. The bound fails on faster nodes, and where experts' work
     // may move to other GPUs.
     const bool is_least = expert_gpus(job) == 1 && job.cluster.pools.empty();
     if (is_least && assignment.plan.seconds >= least_s) continue;
-    PreparedIteration prepared = prepared_as(job, lengths, assignment);
+    PreparedIteration prepared = prepared_as(job, packs_of(job, lengths, std::move(assignment)));
     const double step_s = lengths_step_s(job, prepared);
     if (step_s >= least_s) continue;
     least_s = step_s;
@@ -376,7 +414,8 @@ PreparedIteration prepare_lengths(const Job& job) {
 
 LeastIteration least_lengths(const Job& job) {
   if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
-  return {0, state_memory(job)};
+  const bool fixed = job.lengths->policy == LengthPolicy::fixed;
+  return {0, fixed ? fixed_memory(job) : state_memory(job)};
 }
 
 double lengths_step_s(const Job& job, const PreparedIteration& prepared) {

@@ -9,7 +9,7 @@
 #include <memory>
 #include <vector>
 
-#include "policies/lengths/length_balance.hpp"
+#include "policies/lengths/assignments.hpp"
 #include "policies/lowering/iteration_estimate.hpp"
 #include "policies/lowering/prepared_iteration.hpp"
 
@@ -18,6 +18,10 @@ namespace windtunnel {
 struct BalancedBatch {
   int gpus = 1;  // of the pool; a tp group counts as one
   LengthPlan plan;
+  // What other schedules of the job take over if they divide the layers in the same way.
+  std::shared_ptr<const PoolCosts> costs;
+  std::vector<int> lengths;
+  Layout layout;
 };
 
 // Throws Error that starts with the key if the job's lengths do not suit the rest of it, or the
@@ -29,12 +33,13 @@ double tokens_per_gpu(const Job& job);
 
 // Implements policies/iteration.hpp for such jobs. prepare_lengths() requires check_lengths() to
 // have passed. A policy that chooses takes, among its own assignments and the fixed one, the one
-// whose iteration, lowered and evaluated, ends first.
-PreparedIteration prepare_lengths(const Job& job);
+// whose iteration, lowered and evaluated, ends first. `packs`: as for prepare_iteration().
+PreparedIteration prepare_lengths(const Job& job, const SharedPacks& packs = nullptr);
 // Whether `prepared` is for a job with equally many GPUs in its pool; otherwise packs are assigned
 // differently.
 bool is_of_pool(const Job& job, const PreparedIteration& prepared);
-// Only the training state: memory and time of packs are unknown before they are balanced.
+// The training state, and the fullest pack if all have the same degree: others, and the time of
+// any, are unknown before they are balanced.
 LeastIteration least_lengths(const Job& job);
 double lengths_step_s(const Job& job, const PreparedIteration& prepared);
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);

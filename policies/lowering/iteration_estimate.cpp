@@ -57,6 +57,14 @@ class Estimator {
     return estimate;
   }
 
+  // A lower bound of step_s() where the Plan would be evaluated: the passes and collectives without
+  // what the maps cannot express.
+  double least_s() {
+    if (!needs_plan()) return 0;
+    if (data_.crosses() || schedule_.iterations > 1) return 0;
+    return (1 - kRounding) * whole_s({.messages = messages(), .slowdown = slowdown_}, nullptr);
+  }
+
   double step_s() {
     const double step_s = needs_plan()
                               ? of_plan().step_s
@@ -65,6 +73,8 @@ class Estimator {
   }
 
  private:
+  static constexpr double kRounding = 1e-9;
+
   // The estimate without waits for dispatches between and during iterations.
   IterationEstimate undispatched() {
     if (needs_plan()) return of_plan();
@@ -86,7 +96,7 @@ class Estimator {
   // The step if data parallelism and the optimizer run beside the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
-    if (data_.active()) {
+    if (data_.active() && !data_.has_second_channel()) {
       collectives = collectives_beside();
       beside.collectives = &collectives;
     }
@@ -325,7 +335,9 @@ class Estimator {
       end.partner_s.push_back(partner.rank == rank ? 0
                                                    : collective_s(CollectiveKind::all_reduce,
                                                                   partner.shape, partner.bytes));
-      end.optimizer_s.push_back(slowdown_[rank] * total_seconds(optimizers_[rank]));
+      // The host updates beside other work.
+      const double updated_s = offload_of(job_).any() ? 0 : total_seconds(optimizers_[rank]);
+      end.optimizer_s.push_back(slowdown_[rank] * updated_s);
     }
     // Clipping needs the norm over all gradients.
     if (layout_.ranks() > 1) {
@@ -511,6 +523,14 @@ IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration&
   return estimate_with_rest(
       job, [&](const Job& own) { return undisturbed(own, prepared); },
       [&](const Job& own) { return microbatches_step_s(own, prepared); });
+}
+
+std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
+                                                 const PreparedIteration& prepared) {
+  if (!prepared.kinds.empty()) return microbatches_step_s(job, prepared);
+  Estimator estimator(job, prepared);
+  if (too_long(estimator.least_s())) return std::nullopt;
+  return estimator.step_s();
 }
 
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "models/cost/chunk/chunk_cost.hpp"
 #include "models/plan/job.hpp"
@@ -31,7 +32,11 @@ IterationEstimate estimate_with_rest(
 // Estimates a job whose micro-batches all have the same length; policies/iteration.hpp handles any
 // job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
-// Only its step_s, without attribution.
+// Only its step_s, without attribution. Nothing if a lower bound of it, known before its Plan is
+// made, is `too_long`.
+using TooLong = std::function<bool(double least_s)>;
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
+std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
+                                                 const PreparedIteration& prepared);
 
 }  // namespace windtunnel

@@ -18,6 +18,7 @@
 namespace windtunnel {
 
 struct BalancedBatch;
+using SharedPacks = std::shared_ptr<const BalancedBatch>;
 
 // Consecutive GPUs among the cp x dp of a pipeline rank; a tp group counts as one.
 struct MeetingGpus {
@@ -52,12 +53,12 @@ struct ReplicaCosts {
 struct PreparedIteration {
   // With Software::post_validation it has several iterations without a flush between them.
   Schedule schedule;
-  std::vector<ChunkCost> chunks;                       // [stage of the model] per micro-batch
-  std::vector<ChunkCost> units;                        // unit_costs()
-  std::vector<double> peak_activation_bytes = {};      // [pipeline rank]
-  std::vector<GpuMemory> memory = {};                  // [pipeline rank]
-  std::shared_ptr<const BalancedBatch> balanced = {};  // if lengths are unequal
-  SharedGeometry geometry = {};                        // of the job that was prepared
+  std::vector<ChunkCost> chunks;                   // [stage of the model] per micro-batch
+  std::vector<ChunkCost> units;                    // unit_costs()
+  std::vector<double> peak_activation_bytes = {};  // [pipeline rank]
+  std::vector<GpuMemory> memory = {};              // [pipeline rank]
+  SharedPacks balanced = {};                       // if lengths are unequal
+  SharedGeometry geometry = {};                    // of the job that was prepared
   // Empty: all ranks of a pipeline rank run alike. With pools, `schedule`, `chunks` and `units` are
   // those of the slowest kind, and `memory` of each pipeline rank is that of the kind with the
   // least room on its GPUs; its host memory and drives are those of the kind that uses most of

@@ -181,30 +181,37 @@ std::int64_t Pace::whole_period() const {
 
 // leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
 // of the others to its next start; leaps_[k]: 2^k of these. Everything repeats modulo that period.
+// If it is too long to list, leaps keep between two iterations in which another is due.
 void Pace::set_leaps() {
   int leaping = -1;
   int kept = 1;
   std::int64_t longest_period = 0;
+  const std::int64_t common = whole_period();
+  leaps_between_ = common == 0 || common > kMostResidues;
   for (int tier = 0; tier < tiers(); ++tier) {
     const Cadence& cadence = cadences_[tier];
-    longest_period = std::max(longest_period, cadence.every_iterations);
+    if (!leaps_between_) longest_period = std::max(longest_period, cadence.every_iterations);
     kept = std::max(kept, cadence.kept);
     if (!cadence.is_timed() || cadence.rule != nullptr) continue;
     if (leaping < 0 || cadence.every_s < cadences_[leaping].every_s) leaping = tier;
   }
-  const std::int64_t period = whole_period();
-  if (leaping < 0 || period == 0 || period > kMostResidues) return;
+  if (leaping < 0) return;
   leaping_tier_ = 1 << leaping;
+  const std::int64_t period = leaps_between_ ? 1 : common;
   const double every_s = cadences_[leaping].every_s;
   leaps_.resize(kLeaps, std::vector<Steps>(period));
   for (std::int64_t residue = 0; residue < period; ++residue) {
-    Steps steps;
+    Steps& steps = leaps_[0][residue];
     steps.total = 1;
+    if (leaps_between_) {
+      ++steps.by_set[leaping_tier_];
+      steps.total += iterations_before(every_s, steps, 1, kManyIterations, true);
+      continue;
+    }
     ++steps.by_set[due_by_iteration(residue) | leaping_tier_];
     const std::int64_t next = period + residue + 1;  // any iteration >= 1 with that residue
     add_pauses(steps, next - 1, next);
     add_iterations(steps, next, next + iterations_before(every_s, steps, next, kManyIterations));
-    leaps_[0][residue] = steps;
   }
   for (int leap = 1; leap < kLeaps; ++leap) {
     for (std::int64_t residue = 0; residue < period; ++residue) {
@@ -218,6 +225,19 @@ void Pace::set_leaps() {
   longest_period_s_ = every_s + 2 * slowest_s;
   leap_guard_s_ =
       kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
+}
+
+// The next iteration from this one on in which a tier by iterations is due or a pause follows, if
+// leaps keep between such iterations.
+std::int64_t Pace::leaps_until(std::int64_t iteration) const {
+  if (!leaps_between_) return std::numeric_limits<std::int64_t>::max();
+  std::int64_t until = std::numeric_limits<std::int64_t>::max();
+  const auto keep_before_multiple = [&](std::int64_t period) {
+    if (period > 0) until = std::min(until, (iteration + period - 1) / period * period);
+  };
+  for (const Cadence& cadence : cadences_) keep_before_multiple(cadence.every_iterations);
+  for (const Pause& pause : pauses_) keep_before_multiple(pause.every_iterations);
+  return until;
 }
 
 double Pace::elapsed_s(const Steps& steps) const {
@@ -265,9 +285,9 @@ void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) c
 // Time that passes over iterations from `first` on, by their number.
 class Pace::Ahead {
  public:
-  Ahead(const Pace& pace, const Steps& done, std::int64_t first)
-      : pace_(pace), done_(done), first_(first), now_s_(pace.elapsed_s(done)) {
-    if (pace.is_even_) {
+  Ahead(const Pace& pace, const Steps& done, std::int64_t first, bool even)
+      : pace_(pace), done_(done), first_(first), even_(even), now_s_(pace.elapsed_s(done)) {
+    if (even) {
       Steps none = done;
       none.total = 0;
       stalls_s_ = pace.elapsed_s(none);
@@ -276,7 +296,7 @@ class Pace::Ahead {
   double operator()(std::int64_t more) const {
     if (more == 0) return now_s_;
     // Without snapshots in between the stalls do not change, so the sum is the same.
-    if (pace_.is_even_) {
+    if (even_) {
       return static_cast<double>(done_.total + more) * pace_.iteration_s_ + stalls_s_;
     }
     Steps after = done_;
@@ -288,13 +308,14 @@ class Pace::Ahead {
   const Pace& pace_;
   const Steps& done_;
   std::int64_t first_;
+  bool even_;
   double now_s_;
   double stalls_s_ = 0;
 };
 
 std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int64_t first,
-                                     std::int64_t most) const {
-  const Ahead start_s(*this, done, first);
+                                     std::int64_t most, bool even) const {
+  const Ahead start_s(*this, done, first, even);
   const auto before = [&](double at_s) { return at_s < time_s; };
   if (!before(start_s(0))) return 0;
   if (most < kManyIterations && before(start_s(most))) return most;
@@ -304,7 +325,7 @@ std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int6
 
 std::int64_t Pace::iterations_by(double until_s, double start_s, const Steps& done,
                                  std::int64_t first, std::int64_t most) const {
-  const Ahead elapsed_s(*this, done, first);
+  const Ahead elapsed_s(*this, done, first, is_even_);
   const auto end_s = [&](std::int64_t more) { return start_s + elapsed_s(more); };
   const auto in_time = [&](double end) { return end <= until_s; };
   if (most < kManyIterations && in_time(end_s(most))) return most;

@@ -71,7 +71,9 @@ class Pace {
   // How many iterations from `first` on, after `done`, start before `time_s` has elapsed; at most
   // `most`.
   std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
-                                 std::int64_t most) const;
+                                 std::int64_t most) const {
+    return iterations_before(time_s, done, first, most, is_even_);
+  }
   // How many of them, at most `most`, end within until_s - start_s.
   std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
                              std::int64_t most) const;
@@ -83,10 +85,11 @@ class Pace {
   int due_by_iteration(std::int64_t iteration) const;
 
   // While no other timed tier is due, the periods of one tier repeat, so 2^leap of them can be
-  // taken at once, starting at an iteration in which it is due. leaping_tier(): the tier with the
-  // shortest period (as a set; 0: no leaps).
+  // taken at once, starting at an iteration in which it is due and ending by leaps_until() that
+  // iteration. leaping_tier(): the tier with the shortest period (as a set; 0: no leaps).
   static constexpr int kLeaps = 12;
   int leaping_tier() const { return leaping_tier_; }
+  std::int64_t leaps_until(std::int64_t iteration) const;
   const Steps& leap(int leap, std::int64_t iteration) const {
     return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
   }
@@ -99,6 +102,9 @@ class Pace {
   Cadence cadence_of(const IterationTable& table, int tier) const;
   void give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const;
   class Ahead;
+  // `even`: as if there were neither tiers by iteration nor pauses.
+  std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
+                                 std::int64_t most, bool even) const;
   void set_common_periods();
   std::int64_t whole_period() const;
   void set_leaps();
@@ -121,7 +127,10 @@ class Pace {
   int leaping_tier_ = 0;
   double longest_period_s_ = 0;
   double leap_guard_s_ = 0;
-  std::vector<std::vector<Steps>> leaps_;  // by leap and iteration modulo the common period
+  // By leap and iteration modulo the common period, or one entry if that is too long: then leaps
+  // end before the next iteration with a pause or a tier of its own.
+  std::vector<std::vector<Steps>> leaps_;
+  bool leaps_between_ = false;  // the latter
 };
 
 }  // namespace windtunnel

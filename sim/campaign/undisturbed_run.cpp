@@ -99,9 +99,13 @@ void UndisturbedRun::leap(double until_s) {
   }
   if (now + pace_->cadence(tier).every_s > until_s) return;
   if (!(due() >> tier & 1)) return;
+  const std::int64_t end = pace_->leaps_until(iteration());
   const auto take = [&](int leap, double end_s) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
+    const std::int64_t next = first_ + after.total;
+    // A period follows that is taken alone, below.
+    if (next > end - (leap == 0 ? 0 : pace_->leap(0, next).total)) return false;
     if (start_s_ + pace_->elapsed_s(after) > end_s) return false;
     if (leap == 0) note_snapshot(tier, iteration(), done_);
     done_ = after;
@@ -133,8 +137,14 @@ bool UndisturbedRun::last_was_leaping() const {
 // How many iterations follow before the first in which a timed tier is due.
 std::int64_t UndisturbedRun::iterations_until_timed() const {
   std::int64_t count = kManyIterations;
-  const int known = last_was_leaping() ? pace_->leaping_tier() : 0;
-  if (known != 0) count = pace_->leap(0, iteration() - 1).total - 1;
+  int known = 0;
+  if (last_was_leaping()) {
+    const std::int64_t period = pace_->leap(0, iteration() - 1).total;
+    if (iteration() - 1 + period <= pace_->leaps_until(iteration() - 1)) {
+      known = pace_->leaping_tier();
+      count = period - 1;
+    }
+  }
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     if (known >> tier & 1 || !pace_->cadence(tier).is_timed()) continue;
     Steps since = done_;

@@ -107,11 +107,18 @@ struct Judged {
 };
 
 // A lower bound of the step time under the job's schedule: its passes alone, with messages that
-// take no time. 0, which bounds nothing, if replicas differ or steps follow one another without a
-// flush.
+// take no time. 0, which bounds nothing, if steps follow one another without a flush.
 double passes_s(const PreparedIteration& prepared) {
-  if (!prepared.kinds.empty() || prepared.schedule.iterations > 1) return 0;
-  return evaluate_schedule(prepared.schedule, stage_costs(prepared.units), 0).makespan_s;
+  const auto makespan_s = [](const Schedule& schedule, const std::vector<ChunkCost>& units) {
+    if (schedule.iterations > 1) return 0.0;
+    return evaluate_schedule(schedule, stage_costs(units), 0).makespan_s;
+  };
+  if (prepared.kinds.empty()) return makespan_s(prepared.schedule, prepared.units);
+  double longest_s = 0;  // no step ends before those of all replicas
+  for (const ReplicaCosts& own : prepared.kinds) {
+    longest_s = std::max(longest_s, makespan_s(own.schedule, own.units));
+  }
+  return longest_s;
 }
 
 // Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
@@ -339,6 +346,7 @@ class Optimiser {
     Judged judged;
     const Overrides& set = candidate.configuration->set;
     SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
+    SharedPacks packs;                              // the same unless the schedule makes choices
     Job job = candidate.configuration->job;
     for (const ChosenSchedule& each : schedules(*candidate.configuration)) {
       try {
@@ -352,8 +360,9 @@ class Optimiser {
             continue;
           }
         }
-        const PreparedIteration prepared = prepare_iteration(job, geometry);
+        const PreparedIteration prepared = prepare_iteration(job, geometry, packs);
         geometry = prepared.geometry;
+        if (candidate.software == nullptr) packs = prepared.balanced;
         const std::string excess =
             with_headroom(job, [&](const Job& less) { return memory_excess(less, prepared); });
         if (!excess.empty()) {
@@ -363,14 +372,21 @@ class Optimiser {
         RankedConfiguration ranked;
         ranked.set = each.set;
         ranked.memory_bytes = fullest_bytes(prepared.memory);
-        ranked.estimated_s = passes_s(prepared);
-        ranked.estimated_usd = undisturbed_usd(job, ranked.estimated_s);
-        if (cannot_show(ranked)) {
+        const auto too_long = [&](double least_s) {
+          ranked.estimated_s = least_s;
+          ranked.estimated_usd = undisturbed_usd(job, least_s);
+          return cannot_show(ranked);
+        };
+        std::optional<double> step_s;
+        if (!too_long(passes_s(prepared))) {
+          step_s = iteration_step_s_unless(too_long, job, prepared);
+        }
+        if (!step_s) {
           ++judged.passed_over;
           continue;
         }
-        ranked.estimated_s = iteration_step_s(job, prepared);
-        ranked.estimated_usd = undisturbed_usd(job, ranked.estimated_s);
+        ranked.estimated_s = *step_s;
+        ranked.estimated_usd = undisturbed_usd(job, *step_s);
         judged.feasible.push_back(std::move(ranked));
       } catch (const Error& error) {
         judged.faults.push_back({kScheduleFault, error.what()});

@@ -4,8 +4,9 @@
 //
 // Exact apart from the closed form: a configuration is skipped only if the time or cost of its
 // kernels alone, or the memory of its training state with one micro-batch, already exceeds the last
-// place of the ranking. A single schedule of it is also skipped if the time of its passes alone
-// exceeds that place; if memory is varied, only if a point of the frontier is as small and as fast.
+// place of the ranking. A single schedule of it is also skipped if the time of its passes, or of
+// passes and collectives without what only a Plan expresses, exceeds that place; if memory is
+// varied, only if a point of the frontier is as small and as fast.
 // (Slices skip the masked part of unfused attention; this saving is not anticipated.)
 #pragma once
 

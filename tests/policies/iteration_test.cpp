@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -93,6 +95,41 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   Job unequal = unequal_job();
   unequal.lengths->distribution.buckets = {{256, 256, 1}};  // kernels far shorter than a window's
   check(least_iteration(unequal), unequal, prepare_iteration(unequal));
+}
+
+// Packs of sequences of any lengths, as many as micro-batches of any size hold.
+TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
+  Job job = small_job(1, 2, 2);
+  job.model.layers = 8;
+  job.batch = {32, 1, 4096};
+  double nearest = 0;
+  for (const int micro : {1, 4, 16}) {
+    for (const double sigma : {0.2, 1.4}) {
+      job.batch.micro = micro;
+      job.lengths = {{.median = 600, .sigma = sigma, .longest = 4096}, LengthPolicy::fixed, 7};
+      job.layout.vpp = 1;
+      job.schedule = {};
+      const double least = fullest_bytes(least_iteration(job).memory);
+      SharedPacks packs;
+      for (const char* name : {"gpipe", "1f1b", "interleaved-1f1b", "seq1f1b", "terapipe"}) {
+        SCOPED_TRACE(std::string(name) + ", " + std::to_string(micro));
+        Job scheduled = job;
+        scheduled.schedule.name = name;
+        scheduled.schedule.slices = schedule_kind(scheduled.schedule).usual_slices;
+        scheduled.layout.vpp = schedule_kind(scheduled.schedule).usual_chunks;
+        const PreparedIteration prepared = prepare_iteration(scheduled);
+        const double held = fullest_bytes(prepared.memory);
+        EXPECT_LE(least, held * (1 + 1e-9));
+        nearest = std::max(nearest, least / held);
+        // Packs of another schedule are those that it makes itself.
+        const PreparedIteration again = prepare_iteration(scheduled, nullptr, packs);
+        EXPECT_EQ(iteration_step_s(scheduled, again), iteration_step_s(scheduled, prepared));
+        EXPECT_EQ(fullest_bytes(again.memory), held);
+        packs = prepared.balanced;
+      }
+    }
+  }
+  EXPECT_GT(nearest, 0.8);
 }
 
 // What derivatives of a fit rest on: as prepared anew, where costs do not decide the order.

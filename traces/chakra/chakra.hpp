@@ -28,6 +28,13 @@ class ChakraExport {
   // As content(), into a string that is used again for each file, so that it grows once.
   void put_content(int file, std::string& bytes) const;
 
+  // A node as bytes, before and behind the attributes in which members of its class differ; the
+  // rest is theirs if their groups of the task have as many `members`.
+  struct NodeBytes {
+    std::string before, behind;
+    std::size_t members = 0;
+  };
+
  private:
   struct Part {
     std::int32_t rank_class = 0;
@@ -40,6 +47,7 @@ class ChakraExport {
   std::vector<Part> parts_;
   std::vector<std::vector<Counterpart>> partners_;
   std::vector<std::vector<std::int32_t>> groups_of_rank_;
+  std::vector<std::vector<NodeBytes>> nodes_;  // [class][task]; empty: the class is in one file
 };
 
 struct ChakraImport {

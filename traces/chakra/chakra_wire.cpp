@@ -185,10 +185,13 @@ chakra::Node node_of_graph(const Json& object) {
 
 namespace io = google::protobuf::io;
 
-void encode(const google::protobuf::MessageLite& message, std::string& bytes) {
-  std::size_t length = message.ByteSizeLong();
+void encode_length(std::size_t length, std::string& bytes) {
   for (; length >= 0x80; length >>= 7) bytes += static_cast<char>(length | 0x80);
   bytes += static_cast<char>(length);
+}
+
+void encode(const google::protobuf::MessageLite& message, std::string& bytes) {
+  encode_length(message.ByteSizeLong(), bytes);
   message.AppendPartialToString(&bytes);
 }
 

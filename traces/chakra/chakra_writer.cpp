@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kVersion = "0.0.4";  // of the schema
 
+using NodeBytes = ChakraExport::NodeBytes;
+
 // Converts [slot][member], for some members, to one list ordered by slot.
 template <class Number>
 std::vector<std::int64_t> flattened(const std::vector<std::vector<Number>>& slots,
@@ -88,58 +90,96 @@ void add_tag(std::int64_t tag, ChakraAttributes& attributes) {
   }
 }
 
-// Writes the tasks of one member of a class.
+// Writes the tasks of a class. Its members differ only in the standard attributes that name peers
+// and groups, so all else of a node is encoded once for them all.
 class TaskWriter {
  public:
   TaskWriter(const Plan& plan, const std::vector<std::vector<Counterpart>>& partners,
-             std::int32_t rank_class, std::int32_t member)
-      : plan_(plan),
-        owner_(plan.classes[rank_class]),
-        partners_(partners[rank_class]),
-        member_(member),
-        last_on_stream_(owner_.streams.size(), -1) {}
+             std::int32_t rank_class)
+      : plan_(plan), owner_(plan.classes[rank_class]), partners_(partners[rank_class]) {}
 
   // Node 0 holds the groups.
   static std::uint64_t id_of(TaskIndex task) { return static_cast<std::uint64_t>(task) + 1; }
 
-  chakra::Node node(TaskIndex t) {
+  // [task] as this member writes it.
+  std::vector<NodeBytes> nodes(std::int32_t member) const {
+    std::vector<NodeBytes> all;
+    all.reserve(owner_.tasks.size());
+    std::vector<TaskIndex> last_on_stream(owner_.streams.size(), -1);
+    for (TaskIndex t = 0; t < std::ssize(owner_.tasks); ++t) {
+      const Task& task = owner_.tasks[t];
+      chakra::Node node = node_of(t);
+      TaskIndex& last = last_on_stream[task.stream];
+      if (owner_.streams[task.stream].order == StreamOrder::in_order) {
+        if (last >= 0) node.add_ctrl_deps(id_of(last));
+        last = t;
+      }
+      NodeBytes& bytes = all.emplace_back();
+      node.AppendPartialToString(&bytes.before);
+      bytes.behind = own_attributes(std::move(node), t, member);
+      bytes.members = members_of_group(t, member);
+    }
+    return all;
+  }
+
+  // Appends a node of nodes(), which another member of the class may have written.
+  void append(TaskIndex t, std::int32_t member, const NodeBytes& node, std::string& bytes) {
+    own_.Clear();
+    add_standard(t, member, *own_.mutable_attr());
+    std::string other;
+    const bool alike = members_of_group(t, member) == node.members;
+    const std::string& behind = alike ? node.behind : other = own_attributes(node_of(t), t, member);
+    encode_length(node.before.size() + own_.ByteSizeLong() + behind.size(), bytes);
+    bytes += node.before;
+    own_.AppendPartialToString(&bytes);
+    bytes += behind;
+  }
+
+ private:
+  // Everything before the standard attributes, but for the order of the stream.
+  chakra::Node node_of(TaskIndex t) const {
     const Task& task = owner_.tasks[t];
     chakra::Node node;
     node.set_id(id_of(t));
     node.set_name(task.name);
     node.set_type(type_of(task));
     for (const TaskIndex before : task.after) node.add_data_deps(id_of(before));
-    TaskIndex& last = last_on_stream_[task.stream];
-    if (owner_.streams[task.stream].order == StreamOrder::in_order) {
-      if (last >= 0) node.add_ctrl_deps(id_of(last));
-      last = t;
-    }
     node.set_duration_micros(static_cast<std::uint64_t>(rounded(total_seconds(task.cost) * 1e6)));
-    ChakraAttributes& attributes = *node.mutable_attr();
-    add_attribute(attributes, "is_cpu_op", false);
-    add_standard(task, t, attributes);
-    const Task standard = read_standard(node).task;
-    add_own_attributes(task, standard, attributes);
+    add_attribute(*node.mutable_attr(), "is_cpu_op", false);
     return node;
   }
 
- private:
-  void add_standard(const Task& task, TaskIndex t, ChakraAttributes& attributes) const {
-    const RankId self = owner_.members[member_];
+  // What the standard attributes do not say.
+  std::string own_attributes(chakra::Node node, TaskIndex t, std::int32_t member) const {
+    add_standard(t, member, *node.mutable_attr());
+    chakra::Node own;
+    add_own_attributes(owner_.tasks[t], read_standard(node).task, *own.mutable_attr());
+    return own.SerializePartialAsString();
+  }
+
+  // What comm_size of a gather goes by; 0: the task is no collective.
+  std::size_t members_of_group(TaskIndex t, std::int32_t member) const {
+    const Task& task = owner_.tasks[t];
+    if (task.kind != TaskKind::collective) return 0;
+    return plan_.groups[owner_.groups[task.group_slot][member]].members.size();
+  }
+
+  void add_standard(TaskIndex t, std::int32_t member, ChakraAttributes& attributes) const {
+    const Task& task = owner_.tasks[t];
+    const RankId self = owner_.members[member];
     switch (task.kind) {
       case TaskKind::send:
-        add_message(task, self, owner_.peers[task.peer_slot][member_], task.bytes, attributes);
+        add_message(task, self, owner_.peers[task.peer_slot][member], task.bytes, attributes);
         break;
       case TaskKind::recv: {
         const Counterpart& send = partners_[t];
-        add_message(task, owner_.peers[task.peer_slot][member_], self,
+        add_message(task, owner_.peers[task.peer_slot][member], self,
                     plan_.classes[send.rank_class].tasks[send.task].bytes, attributes);
         break;
       }
       case TaskKind::collective: {
-        const std::int32_t group = owner_.groups[task.group_slot][member_];
-        const double shares =
-            gathers(task.collective) ? double(plan_.groups[group].members.size()) : 1;
+        const std::int32_t group = owner_.groups[task.group_slot][member];
+        const double shares = gathers(task.collective) ? double(members_of_group(t, member)) : 1;
         add_attribute(attributes, "comm_type", std::int64_t{comm_type_of(task.collective)});
         add_attribute(attributes, "comm_size", rounded(task.bytes / shares));
         add_attribute(attributes, "pg_name", std::to_string(group + 1));
@@ -168,8 +208,7 @@ class TaskWriter {
   const Plan& plan_;
   const RankClass& owner_;
   const std::vector<Counterpart>& partners_;
-  const std::int32_t member_;
-  std::vector<TaskIndex> last_on_stream_;
+  chakra::Node own_;  // attributes of one member
 };
 
 chakra::GlobalMetadata metadata_of(const Plan& plan, const std::vector<std::string>& scenario,
@@ -229,6 +268,12 @@ ChakraExport::ChakraExport(const Plan& plan, ChakraRanks ranks, std::vector<std:
     return plan.classes[a.rank_class].members[a.first] <
            plan.classes[b.rank_class].members[b.first];
   });
+  nodes_.resize(plan.classes.size());
+  for (const Part& part : parts_) {
+    const bool in_one_file = part.count == std::ssize(plan.classes[part.rank_class].members);
+    if (part.first > 0 || in_one_file) continue;
+    nodes_[part.rank_class] = TaskWriter(plan, partners_, part.rank_class).nodes(part.first);
+  }
   for (std::int32_t g = 0; g < std::ssize(plan.groups); ++g) {
     for (const RankId rank : plan.groups[g].members) groups_of_rank_[rank].push_back(g);
   }
@@ -262,8 +307,12 @@ void ChakraExport::put_content(int file, std::string& bytes) const {
   header.set_type(chakra::METADATA_NODE);
   header.mutable_inputs()->set_values(process_groups_text(plan_, groups));
   encode(header, bytes);
-  TaskWriter writer(plan_, partners_, part.rank_class, part.first);
-  for (TaskIndex t = 0; t < std::ssize(owner.tasks); ++t) encode(writer.node(t), bytes);
+  TaskWriter writer(plan_, partners_, part.rank_class);
+  const std::vector<NodeBytes>& known = nodes_[part.rank_class];
+  const std::vector<NodeBytes> alone =
+      known.empty() ? writer.nodes(part.first) : std::vector<NodeBytes>();
+  const std::vector<NodeBytes>& nodes = known.empty() ? alone : known;
+  for (TaskIndex t = 0; t < std::ssize(nodes); ++t) writer.append(t, part.first, nodes[t], bytes);
 }
 
 }  // namespace windtunnel

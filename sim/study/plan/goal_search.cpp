@@ -20,13 +20,12 @@ std::string in_a_line(const Error& error) {
   return why;
 }
 
-// The plan on `nodes` nodes, without goals; null: nothing fits.
+// The best training on `nodes` nodes; null: nothing fits.
 std::shared_ptr<const PlanReport> plan_on(PlanRequest request, int nodes) {
-  request.deadline_days = request.budget_usd = std::nullopt;
   request.nodes = nodes;
   if (request.progress) request.progress(fmt::format("planning on {} nodes", nodes));
   try {
-    return std::make_shared<const PlanReport>(make_plan(request));
+    return std::make_shared<const PlanReport>(best_of_plan(request));
   } catch (const Error& error) {
     if (error.code() != ExitCode::failed) throw;
     return nullptr;

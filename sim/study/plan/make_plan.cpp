@@ -87,16 +87,19 @@ class Planner {
     return {complete_scenario_text(report_.basis, point, guide_of(report_.basis)), report_.basis};
   }
 
+  PlanReport best() {
+    choose();
+    simulate_best();
+    return std::move(report_);
+  }
+
   PlanReport run() {
-    estimate_all();
-    choose_spares();
-    choose_layout();
-    choose_snapshots();
-    choose_without_spare();
+    choose();
     try_more_nodes();
     try_more_room();
     try_fp8();
-    finish();
+    const Case best = simulate_best();
+    compare_with(best);
     GoalSearch goals(report_, [&](int nodes) { return fastest_tokens_per_s(nodes); });
     if (request().deadline_days) report_.for_days = goals.for_days(*request().deadline_days);
     if (request().budget_usd) report_.for_budget = goals.for_budget(*request().budget_usd);
@@ -116,6 +119,14 @@ class Planner {
   };
 
   const PlanRequest& request() const { return report_.basis.request; }
+
+  void choose() {
+    estimate_all();
+    choose_spares();
+    choose_layout();
+    choose_snapshots();
+    choose_without_spare();
+  }
 
   void tell(const std::string& step) const {
     if (request().progress) request().progress(step);
@@ -472,21 +483,26 @@ class Planner {
     option.days = record.campaign->job_days.mean;
   }
 
-  // Completes the plan with the figures that `windtunnel run` gives.
-  void finish() {
+  // Completes the best training with the figures that `windtunnel run` gives.
+  Case simulate_best() {
     tell("simulating the plan");
     best_.option.point.trials = runner_up_.option.point.trials = trials_;
-    const Case best = resolve_case(text_of(best_.option.point));
+    Case best = resolve_case(text_of(best_.option.point));
     take_framework(report_.basis, best);
     report_.record = simulate(best, {.threads = request().threads});
     take_result(best_.option, report_.record);
+    report_.best = best_.option;
+    report_.scenario =
+        complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
+    return best;
+  }
+
+  // Adds what stands beside the best training, and what its figures rest on.
+  void compare_with(const Case& best) {
     report_.decisive = decisive_numbers(
         best, campaign_inputs(best.job, best_.measured.table), *report_.record.campaign,
         [&](const ResolvedValue& value) { return is_taken(value.key); }, request().threads);
     report_.elsewhere = goodput_elsewhere(best.job, *report_.record.campaign);
-    report_.best = best_.option;
-    report_.scenario =
-        complete_scenario_text(report_.basis, best_.option.point, comments_of(report_.basis));
     if (runner_up_.option.goodput) {
       report_.runner_up_record = recorded(runner_up_);
       report_.runner_up = runner_up_.option;
@@ -560,6 +576,10 @@ class Planner {
 
 PlanReport make_plan(const PlanRequest& request) {
   return Planner(request).run();
+}
+
+PlanReport best_of_plan(const PlanRequest& request) {
+  return Planner(request).best();
 }
 
 FirstScenario first_scenario(const PlanRequest& request) {

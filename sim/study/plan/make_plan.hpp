@@ -91,6 +91,8 @@ struct PlanReport {
 
 // Throws Error if the request is invalid, and (exit code 1) if no layout fits.
 PlanReport make_plan(const PlanRequest& request);
+// Makes the best training with its record and scenario, but nothing to compare it with.
+PlanReport best_of_plan(const PlanRequest& request);
 
 // A scenario on all nodes with the fastest layout in closed form, and a comment on each of its
 // parts.

@@ -116,10 +116,12 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderNotices) {
   expect_much(met);
 }
 
-// Two to four timed tiers whose periods are long enough for leaps, in campaigns long enough.
+// Two to four timed tiers whose periods are long enough for leaps, in campaigns long enough. Some
+// campaigns also have a tier by iterations or a pause: every few iterations, or so seldom that
+// leaps keep between two of them.
 TEST(CampaignReplay, LeapsBetweenSeveralTimedTiers) {
   Met met;
-  for (std::uint64_t index = 0; index < 60; ++index) {
+  for (std::uint64_t index = 0; index < 120; ++index) {
     SCOPED_TRACE(index);
     RandomStream random(3, RandomPurpose::test, index);
     CampaignInputs inputs = random_plain_campaign(index);
@@ -131,8 +133,8 @@ TEST(CampaignReplay, LeapsBetweenSeveralTimedTiers) {
       TierTiming timing;
       timing.tier.kept = 3;
       // The last, sometimes, by iterations.
-      if (tier == 3 && random.below(2) == 0) {
-        timing.tier.every_iterations = 7;
+      if (tier == tiers - 1 && random.below(2) == 0) {
+        timing.tier.every_iterations = index % 3 == 0 ? 7 : 200 + std::int64_t(random.below(2000));
       } else {
         timing.tier.every_s = every_s;
       }
@@ -151,6 +153,10 @@ TEST(CampaignReplay, LeapsBetweenSeveralTimedTiers) {
       FailureClass spike{.name = "spike", .kind = FailureKind::loss_spike, .rollback_s = 100};
       spike.rate_per_node_s = crash.rate_per_node_s;
       inputs.failures.push_back(spike);
+    }
+    if (index % 4 == 0) {
+      inputs.table.pauses.evaluation = {.every_iterations = 150 + std::int64_t(random.below(900)),
+                                        .takes_s = 3};
     }
     inputs.recovery = {.detect_s = 5, .restart_s = 20};
     inputs.campaign.length_s = 2e5;

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <string>
 
 #include "models/cost/memory/memory.hpp"
 #include "policies/iteration.hpp"
 #include "scenarios/language/case.hpp"
 #include "sim/study/simulate.hpp"
+#include "tests/sim/study/random_scenario.hpp"
 
 namespace windtunnel {
 namespace {
@@ -51,6 +54,31 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
       }
     }
   }
+}
+
+// What a step is passed over for if it shows already without its Plan.
+TEST(Optimise, NoBoundOfAStepIsAboveIt) {
+  constexpr std::uint64_t kScenarios = 600;
+  int bounds = 0;
+  double nearest = 0;
+  for (std::uint64_t number = 0; number < kScenarios; ++number) {
+    const std::optional<Case> drawn = random_case(number);
+    if (!drawn) continue;
+    SCOPED_TRACE(number);
+    const PreparedIteration prepared = prepare_iteration(drawn->job);
+    const double step_s = iteration_step_s(drawn->job, prepared);
+    double least_s = 0;
+    const auto note = [&](double known_s) {
+      least_s = known_s;
+      return false;
+    };
+    EXPECT_EQ(iteration_step_s_unless(note, drawn->job, prepared), step_s);
+    EXPECT_LE(least_s, step_s);
+    if (least_s > 0) ++bounds;
+    nearest = std::max(nearest, least_s / step_s);
+  }
+  EXPECT_GT(bounds, 20);
+  EXPECT_GT(nearest, 0.999);
 }
 
 // What goes with no schedule is told once, of the layout.

@@ -208,7 +208,8 @@ TEST(SimulateRollout, ThePoolOfEnginesIsNamed) {
     return error_of([&] { parse_case(on_pools("dgx-a100", rollout), "pools.yaml"); });
   };
   const std::string output = ", output: {median: 1000, sigma: 0, longest: 2000}";
-  EXPECT_THAT(fault("nodes: 2" + output), testing::HasSubstr("rollout.pool: is missing; the nodes of engines"));
+  EXPECT_THAT(fault("nodes: 2" + output),
+              testing::HasSubstr("rollout.pool: is missing; the nodes of engines"));
   EXPECT_THAT(fault("nodes: 2, pool: newer" + output), testing::HasSubstr("there is no 'newer'"));
   EXPECT_THAT(fault("colocated: true, pool: old" + output), testing::HasSubstr("rollout.pool"));
 }
