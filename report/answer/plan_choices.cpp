@@ -37,6 +37,49 @@ bool same_job(const PlanOption& a, const PlanOption& b) {
   return a.point.found == b.point.found && a.point.nodes == b.point.nodes;
 }
 
+// Adds a choice with these options, unless there is none but the plan's own.
+void add_choice(PlanChoice choice, const std::vector<PlanOption>& options,
+                std::string (*name)(const PlanOption&), const auto& is_taken,
+                std::vector<PlanChoice>& choices) {
+  if (options.size() < 2) return;
+  for (const PlanOption& each : options) choice.options.emplace_back(name(each), &each);
+  const auto taken = std::ranges::find_if(options, is_taken);
+  CHECK(taken != options.end(), "no option of '{}' is the plan's own", choice.name);
+  choice.taken = static_cast<size_t>(taken - options.begin());
+  choices.push_back(std::move(choice));
+}
+
+// What the plan leaves to its reader: more memory free, another precision, more nodes.
+void add_open_choices(const PlanReport& plan, std::vector<PlanChoice>& choices) {
+  add_choice(
+      {.name = kRoomChoice,
+       .title = "With more of the memory free",
+       .column = "fullest GPU",
+       .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
+                           "with a chance of 95 % by how far predictions of memory were off: "
+                           "--headroom {:.0f}.",
+                           format_percent(plan.roomy), 100 * plan.roomy),
+       .options = {}},
+      plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); }, choices);
+  add_choice(
+      {.name = "precision",
+       .title = "In another precision",
+       .column = "precision",
+       .note = "The plan keeps bf16, unless --set precision=fp8 is given: whether a model trains "
+               "as well in fp8 is not simulated.",
+       .options = {}},
+      plan.precisions, precision_of,
+      [&](const PlanOption& at) { return at.point.found_at("precision").empty(); }, choices);
+  add_choice(
+      {.name = "more nodes",
+       .title = "With a few more nodes than requested",
+       .column = "that train + kept",
+       .note = "The same training with extra spares, which are paid for, too.",
+       .options = {}},
+      plan.more_nodes, nodes_of,
+      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; }, choices);
+}
+
 }  // namespace
 
 bool is_as_good(const PlanOption& taken, const PlanOption& instead) {
@@ -98,32 +141,26 @@ std::string storage_interval_note() {
 std::vector<PlanChoice> choices_of(const PlanReport& plan) {
   const std::string within = fmt::format("within {:g} % of the best", kPlanAsGood * 100);
   std::vector<PlanChoice> choices;
-  const auto add = [&](PlanChoice choice, const std::vector<PlanOption>& options,
-                       std::string (*name)(const PlanOption&), const auto& is_taken) {
-    if (options.size() < 2) return;
-    for (const PlanOption& each : options) choice.options.emplace_back(name(each), &each);
-    const auto taken = std::ranges::find_if(options, is_taken);
-    CHECK(taken != options.end(), "no option of '{}' is the plan's own", choice.name);
-    choice.taken = static_cast<size_t>(taken - options.begin());
-    choices.push_back(std::move(choice));
-  };
-  add({.name = kLayoutChoice,
+  add_choice(
+      {.name = kLayoutChoice,
        .title = "Layouts, with copies only on storage",
        .column = "layout",
        .note = "The fastest training is taken. It was chosen under other failures than those in "
                "the columns goodput and days, so that luck does not count. The other rows are the "
                "best by the closed form, and the best of two other layouts.",
        .options = {}},
-      plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); });
-  add({.name = "spares",
+      plan.layouts, layout_name, [&](const PlanOption& at) { return same_job(at, plan.best); },
+      choices);
+  add_choice(
+      {.name = "spares",
        .title = "How many spares, with copies only on storage",
        .column = "that train + kept",
        .note = "The fastest training is taken, because spares cost as much as nodes that train. It "
                "was chosen under other failures than those in the columns goodput and days.",
        .options = {}},
       plan.spares, nodes_of,
-      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });
-  add(
+      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; }, choices);
+  add_choice(
       {.name = kSnapshotsChoice,
        .title = "Which snapshots",
        .column = "copies",
@@ -133,41 +170,18 @@ std::vector<PlanChoice> choices_of(const PlanReport& plan) {
       plan.snapshots, [](const PlanOption& at) { return at.point.snapshots.name; },
       [&](const PlanOption& at) {
         return at.point.snapshots.name == plan.best.point.snapshots.name;
-      });
-  add(
+      },
+      choices);
+  add_choice(
       {.name = "without a spare",
        .title = "When no spare is left",
        .column = "then",
        .note = "Shrink: go on with fewer replicas. Wait: wait for a repair.",
        .options = {}},
       plan.without_spare, [](const PlanOption& at) { return at.point.when_no_spare; },
-      [&](const PlanOption& at) {
-        return at.point.when_no_spare == plan.best.point.when_no_spare;
-      });
-  add({.name = kRoomChoice,
-       .title = "With more of the memory free",
-       .column = "fullest GPU",
-       .note = fmt::format("The fastest training with {} of a GPU's memory free, so that it fits "
-                           "with a chance of 95 % by how far predictions of memory were off: "
-                           "--headroom {:.0f}.",
-                           format_percent(plan.roomy), 100 * plan.roomy),
-       .options = {}},
-      plan.room, memory_of, [&](const PlanOption& at) { return same_job(at, plan.best); });
-  add({.name = "precision",
-       .title = "In another precision",
-       .column = "precision",
-       .note = "The plan keeps bf16, unless --set precision=fp8 is given: whether a model trains "
-               "as well in fp8 is not simulated.",
-       .options = {}},
-      plan.precisions, precision_of,
-      [&](const PlanOption& at) { return at.point.found_at("precision").empty(); });
-  add({.name = "more nodes",
-       .title = "With a few more nodes than requested",
-       .column = "that train + kept",
-       .note = "The same training with extra spares, which are paid for, too.",
-       .options = {}},
-      plan.more_nodes, nodes_of,
-      [&](const PlanOption& at) { return at.point.spares == plan.best.point.spares; });
+      [&](const PlanOption& at) { return at.point.when_no_spare == plan.best.point.when_no_spare; },
+      choices);
+  add_open_choices(plan, choices);
   return choices;
 }
 
