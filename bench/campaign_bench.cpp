@@ -57,7 +57,7 @@ void frequent_storage(benchmark::State& state) {
 }
 BENCHMARK(frequent_storage)->Unit(benchmark::kMicrosecond);
 
-// The same beside copies to hosts so seldom that all intervals together do not repeat.
+// The same campaign, but hosts copy every 1,009 iterations: the common period is too long to list.
 void frequent_beside_seldom(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[0].tier.every_iterations = 1009;

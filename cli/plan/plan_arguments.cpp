@@ -112,12 +112,21 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   const int above = nodes * node.gpus;
   const int below = above - node.gpus;
   if (gpus == above) return {nodes, node.name};
-  // Jobs use equal parts of racks, such as 64 of 72 GPUs, but whole servers.
-  constexpr int kServerGpus = 16;
-  const bool equal_parts = node.gpus > kServerGpus && gpus % nodes == 0;
-  if (nodes == 1 || equal_parts) return {nodes, node.name, gpus / nodes};
-  refuse_cluster(text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {}", gpus,
-                                   node.name, node.gpus, fmt::format("{} or {}", below, above)));
+  if (nodes == 1) return {1, node.name, gpus};
+  // Jobs use whole servers, but equal parts of racks: whole compute trays, on the fewest racks or,
+  // such as 64 of 72 GPUs, on a few more.
+  constexpr int kServerGpus = 16;  // of the largest server; a larger node is a rack
+  constexpr int kTrayGpus = 4;
+  constexpr double kMostOfARack = 5.0 / 6;
+  const bool rack = node.gpus > kServerGpus;
+  for (int racks = nodes; rack && racks <= gpus / kTrayGpus; ++racks) {
+    if (racks > nodes && gpus < kMostOfARack * racks * node.gpus) break;
+    if (gpus % (racks * kTrayGpus) == 0) return {racks, node.name, gpus / racks};
+  }
+  refuse_cluster(
+      text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {} or {}{}", gpus,
+                        node.name, node.gpus, below, above,
+                        rack ? ", or equal parts of racks in fours" : ""));
 }
 
 }  // namespace

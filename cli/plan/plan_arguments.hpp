@@ -15,8 +15,9 @@ struct ClusterArgument {
   int gpus = 0;      // GPUs used per node, for a part of a rack; 0: all of the node
 };
 
-// "64 x dgx-h100", "512 x h100" (GPUs, in whole nodes or equal parts of racks), "64 x 8 x h100",
-// "32 a100 nodes", "8 RTX 4090". Throws Error that explains the syntax, with the nearest name.
+// "64 x dgx-h100", "512 x h100" (GPUs: whole nodes, a part of one, equal parts of racks), "64 x 8 x
+// h100", "32 a100 nodes", "8 RTX 4090". Throws Error that explains the syntax, with the nearest
+// name.
 ClusterArgument parse_cluster(const std::string& text);
 
 // The keys in which part of a node differs from the library's node: its GPUs and their NICs.

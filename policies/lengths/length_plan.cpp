@@ -196,7 +196,7 @@ PreparedIteration prepared_as(const Job& job, const SharedPacks& packs) {
   return prepared;
 }
 
-// What a pack without tokens would cost.
+// A stage's training state, without tokens.
 ChunkCost state_of(const ChunkCost& chunk) {
   ChunkCost state;
   state.parameters = chunk.parameters;
@@ -298,7 +298,8 @@ double least_fullest(const std::vector<int>& lengths, double capacity) {
   return std::max(longest, std::min(all, capacity - longest));
 }
 
-// The same with the fullest pack, of which each rank has all slices and chunks at some time.
+// Memory of each rank with the training state and the fullest pack. Before that pack's first
+// backward pass a rank holds all its slices and chunks.
 std::vector<GpuMemory> fixed_memory(const Job& job) {
   const Job whole = job_of_degree(job, job.layout.cp, job.layout.cp * fixed_tokens_per_gpu(job));
   const double capacity = whole.batch.sequence;

@@ -38,8 +38,8 @@ PreparedIteration prepare_lengths(const Job& job, const SharedPacks& packs = nul
 // Whether `prepared` is for a job with equally many GPUs in its pool; otherwise packs are assigned
 // differently.
 bool is_of_pool(const Job& job, const PreparedIteration& prepared);
-// The training state, and the fullest pack if all have the same degree: others, and the time of
-// any, are unknown before they are balanced.
+// The training state; with LengthPolicy::fixed also the fullest pack. Other packs, and the time of
+// all packs, are known only once they are balanced.
 LeastIteration least_lengths(const Job& job);
 double lengths_step_s(const Job& job, const PreparedIteration& prepared);
 IterationEstimate estimate_lengths(const Job& job, const PreparedIteration& prepared);

@@ -57,8 +57,8 @@ class Estimator {
     return estimate;
   }
 
-  // A lower bound of step_s() where the Plan would be evaluated: the passes and collectives without
-  // what the maps cannot express.
+  // A lower bound of step_s(): passes and collectives, without what only a Plan expresses. 0 if
+  // step_s() makes no Plan, or if gradients or steps reach into the next iteration.
   double least_s() {
     if (!needs_plan()) return 0;
     if (data_.crosses() || schedule_.iterations > 1) return 0;
@@ -326,7 +326,12 @@ class Estimator {
     IterationEnd end;
     end.reductions_s.assign(layout_.pp, 0);
     for (int s = 0; s < schedule_.stages(); ++s) {
-      end.reductions_s[rank_of(s)] += seconds_of(data_.stage(s).at_end);
+      // Two channels run on beside each other over the stages of a rank: least_s() takes the
+      // longest.
+      double& reductions_s = end.reductions_s[rank_of(s)];
+      const double at_end_s = seconds_of(data_.stage(s).at_end);
+      reductions_s =
+          data_.has_second_channel() ? std::max(reductions_s, at_end_s) : reductions_s + at_end_s;
     }
     const std::vector<GradientPartner> partners = gradient_partners(job_, schedule_, data_);
     for (int rank = 0; rank < layout_.pp; ++rank) {
@@ -335,7 +340,7 @@ class Estimator {
       end.partner_s.push_back(partner.rank == rank ? 0
                                                    : collective_s(CollectiveKind::all_reduce,
                                                                   partner.shape, partner.bytes));
-      // The host updates beside other work.
+      // least_s() leaves an update out that may run on the host, beside other work.
       const double updated_s = offload_of(job_).any() ? 0 : total_seconds(optimizers_[rank]);
       end.optimizer_s.push_back(slowdown_[rank] * updated_s);
     }

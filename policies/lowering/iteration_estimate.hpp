@@ -32,10 +32,10 @@ IterationEstimate estimate_with_rest(
 // Estimates a job whose micro-batches all have the same length; policies/iteration.hpp handles any
 // job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
-// Only its step_s, without attribution. Nothing if a lower bound of it, known before its Plan is
-// made, is `too_long`.
-using TooLong = std::function<bool(double least_s)>;
+// Only its step_s, without attribution.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
+// The same; nothing if a lower bound of it, known before its Plan is made, is `too_long`.
+using TooLong = std::function<bool(double least_s)>;
 std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
                                                  const PreparedIteration& prepared);
 

@@ -101,6 +101,8 @@ SummarySection decisive_section(const PlanReport& plan) {
       continue;
     }
     if (each.what == kGradients) continue;  // what_to_start() shows these
+    // A row of "If you choose otherwise" shows it.
+    if (each.what == "precision" && !plan.precisions.empty()) continue;
     section.rows.push_back({each.what, default_text(each)});
   }
   for (SummaryRow& row : decisive_rows(plan)) section.rows.push_back(std::move(row));

@@ -30,7 +30,7 @@ std::string memory_of(const PlanOption& option) {
 
 std::string precision_of(const PlanOption& option) {
   const std::string precision = option.point.found_at("precision");
-  return precision.empty() ? "bf16" : precision;
+  return precision.empty() ? "bf16 (assumed)" : fmt::format("{0} (--set precision={0})", precision);
 }
 
 bool same_job(const PlanOption& a, const PlanOption& b) {

@@ -181,7 +181,8 @@ std::int64_t Pace::whole_period() const {
 
 // leaps_[0][r]: from the start of the timed tier at an iteration that is r modulo the common period
 // of the others to its next start; leaps_[k]: 2^k of these. Everything repeats modulo that period.
-// If it is too long to list, leaps keep between two iterations in which another is due.
+// If it is too long to list, a leap ends before the next iteration in which a pause or another
+// tier is due.
 void Pace::set_leaps() {
   int leaping = -1;
   int kept = 1;
@@ -232,11 +233,11 @@ void Pace::set_leaps() {
 std::int64_t Pace::leaps_until(std::int64_t iteration) const {
   if (!leaps_between_) return std::numeric_limits<std::int64_t>::max();
   std::int64_t until = std::numeric_limits<std::int64_t>::max();
-  const auto keep_before_multiple = [&](std::int64_t period) {
+  const auto end_by_multiple_of = [&](std::int64_t period) {
     if (period > 0) until = std::min(until, (iteration + period - 1) / period * period);
   };
-  for (const Cadence& cadence : cadences_) keep_before_multiple(cadence.every_iterations);
-  for (const Pause& pause : pauses_) keep_before_multiple(pause.every_iterations);
+  for (const Cadence& cadence : cadences_) end_by_multiple_of(cadence.every_iterations);
+  for (const Pause& pause : pauses_) end_by_multiple_of(pause.every_iterations);
   return until;
 }
 

@@ -85,8 +85,9 @@ class Pace {
   int due_by_iteration(std::int64_t iteration) const;
 
   // While no other timed tier is due, the periods of one tier repeat, so 2^leap of them can be
-  // taken at once, starting at an iteration in which it is due and ending by leaps_until() that
-  // iteration. leaping_tier(): the tier with the shortest period (as a set; 0: no leaps).
+  // taken at once. A leap starts at an iteration in which the tier is due, and ends no later than
+  // leaps_until() of that iteration. leaping_tier(): the tier with the shortest period (as a set;
+  // 0: no leaps).
   static constexpr int kLeaps = 12;
   int leaping_tier() const { return leaping_tier_; }
   std::int64_t leaps_until(std::int64_t iteration) const;
@@ -127,10 +128,10 @@ class Pace {
   int leaping_tier_ = 0;
   double longest_period_s_ = 0;
   double leap_guard_s_ = 0;
-  // By leap and iteration modulo the common period, or one entry if that is too long: then leaps
-  // end before the next iteration with a pause or a tier of its own.
-  std::vector<std::vector<Steps>> leaps_;
-  bool leaps_between_ = false;  // the latter
+  std::vector<std::vector<Steps>> leaps_;  // by leap, and iteration modulo the common period
+  // That period is too long to list: leaps_ has one entry, and a leap ends before the next pause or
+  // tier by iterations.
+  bool leaps_between_ = false;
 };
 
 }  // namespace windtunnel

@@ -107,8 +107,10 @@ struct Judged {
 };
 
 // A lower bound of the step time under the job's schedule: its passes alone, with messages that
-// take no time. 0, which bounds nothing, if steps follow one another without a flush.
-double passes_s(const PreparedIteration& prepared) {
+// take no time. 0, which bounds nothing, if steps follow one another without a flush, or if packs
+// of sequences jitter: their drawn steps may be shorter.
+double passes_s(const Job& job, const PreparedIteration& prepared) {
+  if (job.lengths && job.cluster.jitter.active()) return 0;
   const auto makespan_s = [](const Schedule& schedule, const std::vector<ChunkCost>& units) {
     if (schedule.iterations > 1) return 0.0;
     return evaluate_schedule(schedule, stage_costs(units), 0).makespan_s;
@@ -346,7 +348,7 @@ class Optimiser {
     Judged judged;
     const Overrides& set = candidate.configuration->set;
     SharedGeometry geometry = geometries_.of(set);  // the same under every schedule
-    SharedPacks packs;                              // the same unless the schedule makes choices
+    SharedPacks packs;  // the same, unless a software chooses by schedule
     Job job = candidate.configuration->job;
     for (const ChosenSchedule& each : schedules(*candidate.configuration)) {
       try {
@@ -378,7 +380,7 @@ class Optimiser {
           return cannot_show(ranked);
         };
         std::optional<double> step_s;
-        if (!too_long(passes_s(prepared))) {
+        if (!too_long(passes_s(job, prepared))) {
           step_s = iteration_step_s_unless(too_long, job, prepared);
         }
         if (!step_s) {

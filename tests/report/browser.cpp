@@ -46,7 +46,7 @@ std::string quoted_attribute(const std::string& html) {
 }  // namespace
 
 std::string chromium_program() {
-  // It starts with a third of the CPU time of the browser that has windows.
+  // The headless shell starts with a third of the CPU time of the full browser.
   const char* program = "/usr/bin/chromium-headless-shell";
   if (fs::exists(program)) return program;
   EXPECT_EQ(std::getenv("CI"), nullptr) << "chromium-headless-shell is not installed";

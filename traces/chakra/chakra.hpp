@@ -28,8 +28,8 @@ class ChakraExport {
   // As content(), into a string that is used again for each file, so that it grows once.
   void put_content(int file, std::string& bytes) const;
 
-  // A node as bytes, before and behind the attributes in which members of its class differ; the
-  // rest is theirs if their groups of the task have as many `members`.
+  // A node's bytes before and behind the attributes that differ among members of a class. `behind`
+  // holds for every member whose group of this task has `members` ranks.
   struct NodeBytes {
     std::string before, behind;
     std::size_t members = 0;

@@ -126,9 +126,10 @@ class TaskWriter {
   void append(TaskIndex t, std::int32_t member, const NodeBytes& node, std::string& bytes) {
     own_.Clear();
     add_standard(t, member, *own_.mutable_attr());
-    std::string other;
     const bool alike = members_of_group(t, member) == node.members;
-    const std::string& behind = alike ? node.behind : other = own_attributes(node_of(t), t, member);
+    std::string other;
+    if (!alike) other = own_attributes(node_of(t), t, member);
+    const std::string& behind = alike ? node.behind : other;
     encode_length(node.before.size() + own_.ByteSizeLong() + behind.size(), bytes);
     bytes += node.before;
     own_.AppendPartialToString(&bytes);
@@ -157,7 +158,7 @@ class TaskWriter {
     return own.SerializePartialAsString();
   }
 
-  // What comm_size of a gather goes by; 0: the task is no collective.
+  // Ranks in the task's group, by which comm_size of a gather is divided; 0: no collective.
   std::size_t members_of_group(TaskIndex t, std::int32_t member) const {
     const Task& task = owner_.tasks[t];
     if (task.kind != TaskKind::collective) return 0;

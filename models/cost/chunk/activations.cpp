@@ -4,7 +4,6 @@
 
 #include "models/base/error.hpp"
 #include "models/compression/compressors.hpp"
-#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/cost/op/op.hpp"
 #include "models/workload/adapter.hpp"
 #include "models/workload/context_traffic.hpp"

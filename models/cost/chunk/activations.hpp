@@ -30,6 +30,11 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice);
 // (Software::logit_bytes).
 LayerActivations head_activations(const Job& job, const SequenceSlice& slice = {});
 
+// What the loss of a micro-batch keeps from its forward to its backward pass: the softmax of the
+// logits, or the gradient that one kernel has written over them. It is not there yet when layers
+// run forward, and gone when they run back.
+double loss_bytes(const Job& job, const SequenceSlice& slice);
+
 // What a multi-token prediction module keeps before its layer: inputs of two norms, and their
 // concatenated outputs.
 double joining_bytes(const Job& job, const SequenceSlice& slice = {});

@@ -11,7 +11,6 @@
 #include "models/cost/chunk/activations.hpp"
 #include "models/cost/chunk/block_coster.hpp"
 #include "models/cost/chunk/layer_table_cost.hpp"
-#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/cost/offload/offload.hpp"
 #include "models/cost/op/op_cost.hpp"
 #include "models/cost/op/op_tower.hpp"
@@ -420,7 +419,8 @@ std::vector<ChunkCost> chunk_costs(const Job& job, const ChunkUnit& unit) {
   const double joined = modules * joining_bytes(job, unit.slice);
   last.activation_bytes += (1 + modules) * head.kept + joined;
   last.weight_activation_bytes += (1 + modules) * head.for_weights + joined;
-  const double of_loss = (1 + modules) * loss_bytes(end, unit.slice);
+  // While a module that predicts further tokens runs back, the other losses are still there.
+  const double of_loss = loss_bytes(end, unit.slice);
   // Between the two passes of accumulated embeddings no micro-batch has activations.
   const double under_way = embeds_twice(job) ? last.activation_bytes : 0;
   last.transient_bytes =

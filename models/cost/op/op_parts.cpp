@@ -82,9 +82,9 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
 }
 
 // The factors A and B of one pair, in 16 bit. Backward both sum into what the base's product has
-// written: in a kernel of its own, in the compiled kernel that reads the result next, or in that of
-// a product (Software::fused_adapters). DoRA's norms of W + A B are constants of the
-// backward pass (section 4.3).
+// written: in a kernel of its own, in the compiled kernel that reads the result next, or in one of
+// the products (Software::fused_adapters). DoRA's norms of W + A B are constants of the backward
+// pass (section 4.3).
 void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
                     std::vector<Op>& ops) {
   const double rank = s.adapter->rank;

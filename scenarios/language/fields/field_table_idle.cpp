@@ -127,7 +127,7 @@ Rows offload_rows() {
       fact_row("offload.activation_share", sets<&Offload::activation_share>, above(0, 1), optional,
                example("0.5"),
                "share of a stage's layers, from the first on, whose activations "
-               "offload.activations moves, the last of them in part; default: 1"),
+               "offload.activations moves; of a fraction of a layer a part; default: 1"),
       flag_row("offload.hidden", sets<&Offload::hidden>, example("true"),
                "offloads as large a share of activations as copies overlap with passes, the same "
                "in every layer (ByteScale); it grows with the sequence"),

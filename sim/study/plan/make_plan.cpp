@@ -452,7 +452,7 @@ class Planner {
     try {
       report_.precisions = {
           best_.option, fastest_beside(allowed(), basis.headroom, {{"precision", "fp8"}}).option};
-    } catch (const Error&) {  // the software has no fp8
+    } catch (const Error&) {  // the software has no fp8, or no layout fits
     }
   }
 

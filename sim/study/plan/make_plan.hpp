@@ -77,8 +77,8 @@ struct PlanReport {
   // The plan, and the fastest that fits with a chance of 95 %; empty: the plan does so itself.
   std::vector<PlanOption> room;
   double roomy = 0;  // the share of a GPU's memory that stays free in the second of `room`
-  // The plan, and the fastest in fp8 on the same nodes; empty: the user states a precision, or the
-  // GPU or the software has no fp8.
+  // The plan, and the fastest in fp8 on the same nodes; empty: the user states a precision, the GPU
+  // or the software has no fp8, or no layout fits.
   std::vector<PlanOption> precisions;
   // The plan, and the same plan if a few more nodes were bought as spares.
   std::vector<PlanOption> more_nodes;
@@ -91,7 +91,8 @@ struct PlanReport {
 
 // Throws Error if the request is invalid, and (exit code 1) if no layout fits.
 PlanReport make_plan(const PlanRequest& request);
-// Makes the best training with its record and scenario, but nothing to compare it with.
+// Only the choice, its record and its scenario: more_nodes, room, precisions, runner_up, decisive,
+// elsewhere and the goals stay empty.
 PlanReport best_of_plan(const PlanRequest& request);
 
 // A scenario on all nodes with the fastest layout in closed form, and a comment on each of its

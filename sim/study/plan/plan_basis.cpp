@@ -79,14 +79,15 @@ Precision other_precision(const GpuSpec& gpu) {
 // because a model from a file may state none.
 std::string first_text(const PlanRequest& request, const NodeSpec& node,
                        const std::string& software) {
-  int gpus = node.gpus;  // unless a part of the node is planned
+  constexpr int kMostGpus = 1024;  // a wrong value is refused when the text is read
+  int gpus = node.gpus;            // unless a part of the node is planned
   for (const auto& [key, value] : request.set) {
-    if (key == "cluster.node.gpus") gpus = std::max(1, std::atoi(value.c_str()));
+    if (key == "cluster.node.gpus") gpus = std::clamp(std::atoi(value.c_str()), 1, kMostGpus);
   }
   return fmt::format(
       "name: plan\nmodel: {}\ncluster: {{nodes: {}, node: {}}}\nlayout: {{tp: 1, pp: 1}}\n"
       "batch: {{global: {}, micro: 1, sequence: 4096}}\nprecision: {}\n{}",
-      request.model, request.nodes, request.node, request.nodes * gpus,
+      request.model, request.nodes, request.node, std::int64_t{request.nodes} * gpus,
       name_of(usual_precision(node.gpu)), software);
 }
 

@@ -49,10 +49,14 @@ TEST(PlanArguments, FewerGpusThanANodeHasArePartOfIt) {
   EXPECT_EQ(part_of_node(part),
             (Overrides{{"cluster.node.gpus", "8"}, {"cluster.node.nics", "8"}}));
   EXPECT_TRUE(part_of_node(parse_cluster("72 x gb300")).empty());
-  const ClusterArgument two = parse_cluster("128 gb300");
-  EXPECT_EQ(two.nodes, 2);
-  EXPECT_EQ(two.gpus, 64);
-  EXPECT_THROW(parse_cluster("81 x gb300"), Error);
+  for (const auto& [text, racks, gpus] :
+       {std::tuple("128 gb300", 2, 64), {"1024 x gb200", 16, 64}, {"2048 gb300", 32, 64}}) {
+    const ClusterArgument parts = parse_cluster(text);
+    EXPECT_EQ(parts.nodes, racks) << text;
+    EXPECT_EQ(parts.gpus, gpus) << text;
+  }
+  EXPECT_THROW(parse_cluster("74 x gb300"), Error);
+  EXPECT_THROW(parse_cluster("12 x h100"), Error);
 }
 
 TEST(PlanArguments, OthersAreRefused) {

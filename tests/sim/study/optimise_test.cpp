@@ -56,7 +56,7 @@ TEST(Optimise, EstimatesAreOfTheScenarioThatTheyAreNamedBy) {
   }
 }
 
-// What a step is passed over for if it shows already without its Plan.
+// The search passes a schedule over by this bound, without making its Plan.
 TEST(Optimise, NoBoundOfAStepIsAboveIt) {
   constexpr std::uint64_t kScenarios = 600;
   int bounds = 0;

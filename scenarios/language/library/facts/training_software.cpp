@@ -61,8 +61,8 @@ void* part_of(Job& job, const void* type) {
   return nullptr;
 }
 
-// These keys are not bound to a member: one may be a list, the other is a module in a list, which
-// is computed again beside those that earlier choices name.
+// These keys are not bound to a member: recompute.modules may be a list, and each module of a list
+// is added to the modules that earlier choices set.
 constexpr std::string_view kRecomputed = "recompute.modules";
 constexpr std::string_view kRecomputedModule = "recompute.*";
 // The one size of a model that its training decides: modules that predict further tokens may be

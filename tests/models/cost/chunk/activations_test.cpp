@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "models/cost/chunk/chunk_cost.hpp"
-#include "models/cost/chunk/loss_bytes.hpp"
 #include "models/network/collectives/collective.hpp"
 #include "models/workload/training.hpp"
 #include "tests/models/cost/cost_fixtures.hpp"

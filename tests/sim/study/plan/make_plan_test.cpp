@@ -44,6 +44,16 @@ TEST(MakePlan, AFullGpuHasARoomierPlanBesideIt) {
   EXPECT_TRUE(as_stated.precisions.empty());
 }
 
+TEST(MakePlan, TheBestAloneIsThatOfTheWholePlan) {
+  const PlanReport& plan = plan_as_asked();
+  const PlanReport alone = best_of_plan(asked());
+  EXPECT_EQ(alone.scenario, plan.scenario);
+  EXPECT_EQ(alone.best.days, plan.best.days);
+  EXPECT_EQ(alone.best.goodput->mean, plan.best.goodput->mean);
+  EXPECT_EQ(alone.best.memory_bytes, plan.best.memory_bytes);
+  EXPECT_TRUE(alone.precisions.empty());
+}
+
 // The plan keeps bf16, and tells what fp8 would save.
 TEST(MakePlan, Fp8IsTriedWhereNoPrecisionIsStated) {
   const PlanReport& plan = plan_as_asked();
