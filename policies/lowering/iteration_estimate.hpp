@@ -32,7 +32,7 @@ IterationEstimate estimate_with_rest(
 // Estimates a job whose micro-batches all have the same length; policies/iteration.hpp handles any
 // job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
-// Estimates only its step_s, without attribution.
+// This is only its step_s, without attribution.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
 // The same; nothing if a lower bound of it, known before its Plan is made, is `too_long`.
 using TooLong = std::function<bool(double least_s)>;
