@@ -8,6 +8,8 @@
 #include "models/cost/parallel/tensor_ops.hpp"
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "policies/conflicts/conflict.hpp"
+#include "policies/evaluation/schedule_evaluator.hpp"
+#include "policies/evaluation/stage_cost.hpp"
 #include "policies/exchange/compressed_reductions.hpp"
 #include "policies/lengths/length_plan.hpp"
 #include "policies/outer/outer_period.hpp"
@@ -44,6 +46,23 @@ const Strategy& strategy_of(const Job& job) {
 double with_sync(const Job& job, const PreparedIteration& prepared, double step_s) {
   return job.sync.empty() ? step_s
                           : mean_step(job.sync, sync_seconds(job, prepared, step_s), step_s).all_s;
+}
+
+// A lower bound of the step time under the job's schedule: its passes alone, with messages that
+// take no time. 0, which bounds nothing, if steps follow one another without a flush, or if packs
+// of sequences jitter: their drawn steps may be shorter.
+double passes_s(const Job& job, const PreparedIteration& prepared) {
+  if (job.lengths && job.cluster.jitter.active()) return 0;
+  const auto makespan_s = [](const Schedule& schedule, const std::vector<ChunkCost>& units) {
+    if (schedule.iterations > 1) return 0.0;
+    return evaluate_schedule(schedule, stage_costs(units), 0).makespan_s;
+  };
+  if (prepared.kinds.empty()) return makespan_s(prepared.schedule, prepared.units);
+  double longest_s = 0;  // no step ends before those of all replicas
+  for (const ReplicaCosts& own : prepared.kinds) {
+    longest_s = std::max(longest_s, makespan_s(own.schedule, own.units));
+  }
+  return longest_s;
 }
 
 }  // namespace
@@ -129,6 +148,7 @@ double iteration_step_s(const Job& job, const PreparedIteration& prepared) {
 
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
                                               const PreparedIteration& prepared) {
+  if (too_long(passes_s(job, prepared))) return std::nullopt;
   if (job.lengths || !job.sync.empty()) return iteration_step_s(job, prepared);
   return microbatches_step_s_unless(too_long, job, prepared);
 }

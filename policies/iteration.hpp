@@ -36,7 +36,7 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
 // Only IterationEstimate::step_s: for searches.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
-// The same, or nothing if a lower bound of it, which takes less time to find, is `too_long`.
+// The same, or nothing if one of its lower bounds, which take less time to find, is `too_long`.
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
                                               const PreparedIteration& prepared);
 // The same for a job that differs from the prepared one only in its calibration: the order of

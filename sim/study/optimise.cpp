@@ -22,8 +22,6 @@
 #include "models/cost/parallel/tensor_rules.hpp"
 #include "models/workload/axes.hpp"
 #include "policies/conflicts/conflict.hpp"
-#include "policies/evaluation/schedule_evaluator.hpp"
-#include "policies/evaluation/stage_cost.hpp"
 #include "policies/iteration.hpp"
 #include "policies/lowering/for_each_index.hpp"
 #include "policies/search/memory_search.hpp"
@@ -105,23 +103,6 @@ struct Judged {
   std::vector<Fault> faults;
   std::int64_t passed_over = 0;
 };
-
-// A lower bound of the step time under the job's schedule: its passes alone, with messages that
-// take no time. 0, which bounds nothing, if steps follow one another without a flush, or if packs
-// of sequences jitter: their drawn steps may be shorter.
-double passes_s(const Job& job, const PreparedIteration& prepared) {
-  if (job.lengths && job.cluster.jitter.active()) return 0;
-  const auto makespan_s = [](const Schedule& schedule, const std::vector<ChunkCost>& units) {
-    if (schedule.iterations > 1) return 0.0;
-    return evaluate_schedule(schedule, stage_costs(units), 0).makespan_s;
-  };
-  if (prepared.kinds.empty()) return makespan_s(prepared.schedule, prepared.units);
-  double longest_s = 0;  // no step ends before those of all replicas
-  for (const ReplicaCosts& own : prepared.kinds) {
-    longest_s = std::max(longest_s, makespan_s(own.schedule, own.units));
-  }
-  return longest_s;
-}
 
 // Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
 double undisturbed_usd(const Job& job, double step_s) {
@@ -379,10 +360,7 @@ class Optimiser {
           ranked.estimated_usd = undisturbed_usd(job, least_s);
           return cannot_show(ranked);
         };
-        std::optional<double> step_s;
-        if (!too_long(passes_s(job, prepared))) {
-          step_s = iteration_step_s_unless(too_long, job, prepared);
-        }
+        const std::optional<double> step_s = iteration_step_s_unless(too_long, job, prepared);
         if (!step_s) {
           ++judged.passed_over;
           continue;

@@ -215,6 +215,12 @@ TEST(Estimate, EqualsTheEngineForEveryExchangeOfGradients) {
                              int(job.communication.aggregation)));
     const double error = std::abs(compare(job, prepared).error());
     EXPECT_LT(error, 1e-6);
+    const double step_s = microbatches_step_s(job, prepared);
+    const auto none_above = [&](double least_s) {
+      EXPECT_LE(least_s, step_s);
+      return false;
+    };
+    EXPECT_EQ(microbatches_step_s_unless(none_above, job, prepared), step_s);
     worst = std::max(worst, error);
     ++compared;
     seen.emplace(job.communication.overlap, job.communication.compressors.dp.name != "none");

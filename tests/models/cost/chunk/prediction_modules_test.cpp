@@ -63,6 +63,13 @@ TEST(PredictionModules, CostALayerAHeadAndTheirMatrix) {
   EXPECT_GT(one.activation_bytes, none.activation_bytes);
 }
 
+// While a module's layer runs back its own loss is gone, but the other losses are still there.
+TEST(PredictionModules, OnlyOneLossMakesRoomForALayer) {
+  const double one = chunk_costs(predicting_job(1)).front().transient_bytes;
+  EXPECT_GT(one, 0);
+  EXPECT_EQ(chunk_costs(predicting_job(2)).front().transient_bytes, one);
+}
+
 TEST(PredictionModules, CountInTheOperationsOfAStep) {
   const TransformerSpec with = predicting_job(1).model;
   const TransformerSpec without = predicting_job(0).model;
