@@ -25,6 +25,9 @@ struct Frame {
 constexpr Frame kFrames[] = {{1440, "light"}, {1440, "dark"}, {1024, "light"}, {1024, "dark"},
                              {420, "light"},  {420, "dark"},  {700, "paper"}};
 
+// A browser that hangs is killed with its children, so that its test fails instead of waiting.
+constexpr int kPatience_s = 300;
+
 constexpr const char* kFramesProbe = R"js(
   for (const frame of document.querySelectorAll("iframe")) {
     frame.addEventListener("load", () => {
@@ -72,10 +75,10 @@ std::string Browser::run(const std::string& html, const std::string& options, in
   const fs::path file = folder_ / "report.html";
   std::ofstream(file) << html;
   const std::string command = fmt::format(
-      "{} --no-sandbox --disable-gpu --hide-scrollbars "
+      "timeout --signal=KILL {} {} --no-sandbox --disable-gpu --hide-scrollbars "
       "--disable-background-networking --user-data-dir={} --window-size={},{} "
       "--virtual-time-budget=5000 --enable-logging=stderr --v=0 {} file://{} 2>&1",
-      program_, (folder_ / "profile").string(), width, height, options, file.string());
+      kPatience_s, program_, (folder_ / "profile").string(), width, height, options, file.string());
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return "popen failed";
   std::string output;

@@ -298,8 +298,12 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
       std::filesystem::temp_directory_path() / fmt::format("windtunnel-live-{}", ::getpid());
   const pid_t browser = ::fork();
   if (browser == 0) {
+    // The browser's children are killed with its group, and hold none of this test's streams:
+    // CTest waits until nobody can write to them.
+    ::setpgid(0, 0);
     const std::string data = "--user-data-dir=" + profile.string();
     const std::string address = fmt::format("http://127.0.0.1:{}/?token={}", front_port, kToken);
+    (void)::freopen("/dev/null", "w", stdout);
     (void)::freopen("/dev/null", "w", stderr);
     ::execl(program.c_str(), program.c_str(), "--no-sandbox", "--disable-gpu",
             "--disable-background-networking", "--remote-debugging-port=0", data.c_str(),
@@ -308,7 +312,7 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
   }
   std::future<Json> shown = done.get_future();
   const bool ended = shown.wait_for(std::chrono::seconds(120)) == std::future_status::ready;
-  ::kill(browser, SIGKILL);
+  ::kill(-browser, SIGKILL);
   ::waitpid(browser, nullptr, 0);
   front.stop();
   std::error_code ignored;  // its children may still write
