@@ -18,7 +18,7 @@ constexpr int kConnections = 256;  // in parallel; each has a thread, which most
 constexpr int kPatience_s = 5;     // for a client that sends an incomplete request or does not read
 // How long a connection stays open after an answer; stopping waits for it.
 constexpr int kIdle_s = 1;
-constexpr std::size_t kLongestRequest = 64 * 1024;
+constexpr std::size_t kLongestRequest = std::size_t{64} * 1024;
 constexpr auto kLook = std::chrono::milliseconds(50);  // interval between checks of `stop`
 
 // Takes the same time for every token of this length, so that timing reveals nothing.

@@ -181,7 +181,7 @@ TEST(NetworkHeadlines, ReducingOnTheHostBeatsRingsThroughPcie) {
     const HostAndRing free = host_and_ring(nodes, ", root_port: 64 GB/s, host_bridge: 1 TB/s");
     fmt::print("  no limit: {:.1f} against {:.1f} GB/s\n", free.host_GBps, free.ring_GBps);
     EXPECT_GT(free.host_GBps, 1.5 * named.host_GBps);
-    // On 1,440 NCCL's table then picks LL, which on A100 gets 4.5 % of a NIC.
+    // On 1,440 GPUs NCCL's table then picks the LL protocol, which gets 4.5 % of a NIC on A100.
     if (nodes < 180) {
       EXPECT_LT(free.host_GBps / free.ring_GBps, named.host_GBps / named.ring_GBps);
     }

@@ -162,9 +162,9 @@ TEST(OffloadHeadlines, PatrickStarsChunks) {
   EXPECT_EQ(largest_star("dgx-a100-40", 1), 70);
 }
 
-// DeepSpeed, blogs/zenflow-corebinding (2025): Qwen2.5 on two A100 of 40 GB, batch not stated. Here
-// such that ZeRO-2 takes 1.5B the 240 ms that it took: 2,560 tokens a rank. What offloading adds
-// there is what one core of a rank's would take for the step.
+// DeepSpeed, blogs/zenflow-corebinding (2025): Qwen2.5 on two A100 of 40 GB, batch not stated. With
+// 2,560 tokens a rank ZeRO-2 takes the published 240 ms for the 1.5B model, so that batch is used.
+// The time that offloading added there is that of an optimizer step on one core of each rank.
 double qwen_s(bool small, const std::string& sharded_offload) {
   const auto [layers, hidden, heads, ffn] =
       small ? std::array{28, 1536, 12, 8960} : std::array{36, 2048, 16, 11008};

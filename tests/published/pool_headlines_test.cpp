@@ -52,8 +52,8 @@ TEST(Cephalo, StateApartFromSequencesFitsALargerModel) {
   EXPECT_GT(even_s, 1.2 * step_s("uneven-state.yaml"));
 }
 
-// No machine of both generations is faster than one of the newer, or slower than one of the older
-// alone with its work divided as well.
+// A cluster of both generations is no faster than one of the newer alone, and no slower than one of
+// the older alone if its work is divided well.
 TEST(MixedGenerations, LieBetweenTheirParts) {
   const auto of = [](const std::string& node) {
     return step_s("mixed-generations.yaml",

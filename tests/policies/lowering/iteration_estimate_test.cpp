@@ -97,8 +97,9 @@ Job random_job(RandomStream& random) {
   return job;
 }
 
-// Of some jobs: tensors gathered one by one; packages; factors of low rank or few bits at the cuts;
-// few bits inside; 16 frames of 64 places.
+// Adds rarer settings to some of the jobs: tensors gathered one by one; packages of GPUs; messages
+// between stages in few bits or of low rank; collectives inside a layer in few bits; 16 frames of
+// 64 tokens.
 void add_rarer(int i, Job& job) {
   job.software.tensor_gathers = i % 4 == 0;  // counts where layers are gathered
   if (i % 5 < 2 && job.cluster.node.gpus % 2 == 0) {

@@ -115,7 +115,7 @@ TEST(PlanAnswer, NoChanceIsLeftBeyondThePeak) {
   EXPECT_GT(chance(0.8, 0.4), 0.1);
   EXPECT_EQ(chance(0.8, 0.95), 0);
   EXPECT_NEAR(chance(1.2, 0.95), chance(1.2, 0.4), 1e-9);
-  // Neither where the mean over trials is known no better than that.
+  // Nor if the interval of the mean over trials is that wide.
   plan.record.campaign->job_days.low = 0.5 * plan.best.days;
   EXPECT_EQ(chance(0.8, 0.95), 0);
 }

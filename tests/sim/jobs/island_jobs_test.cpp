@@ -1,5 +1,5 @@
-// Islands of replicas beside what was built for jobs that are one: each figure by a closed form, or
-// by that of a job without islands which must be the same.
+// Islands of replicas together with features that were built for jobs without islands. Each figure
+// is compared with a closed form, or with that of a job without islands that must be equal.
 #include <gtest/gtest.h>
 
 #include <algorithm>

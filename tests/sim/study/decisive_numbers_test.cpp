@@ -31,8 +31,8 @@ const Note* note_of(const Record& record, const std::string& key) {
   return found == record.notes.end() ? nullptr : &*found;
 }
 
-// A node that is out for a day where nobody said for how long decides the goodput: the note has
-// what it is for half a day and for two, as a run of each says itself.
+// A repair of one day, the default, decides the goodput of this job. The note states the goodput
+// for half a day and for two, and runs with these settings give the same figures.
 TEST(DecisiveNumbers, ADefaultThatDecidesIsToldWithBothEnds) {
   const Record record = told(job("", "{when_no_spare: wait}"));
   const Note* note = note_of(record, "failures.0.repair");

@@ -109,7 +109,7 @@ class OnOneCore {
   cpu_set_t before_;
 };
 
-// Samples that cannot be gone on with end it before anything is measured.
+// If the file of earlier samples cannot be continued, the command ends before it measures anything.
 TEST(CalibrateRanks, ThatShareACoreAreToldSoBeforeTheyStart) {
   const std::string folder = scratch_folder("sharing");
   const std::string samples = folder + "/mine.samples.csv";

@@ -29,7 +29,7 @@ class NobodyElse : public Collectives {
 };
 
 constexpr int kRanks = 4;
-// Parts of a rank are whole blocks, tensors whole lines: nothing is filled up.
+// Each rank's part is a multiple of a block and each tensor a multiple of a line: no padding.
 const std::vector<TensorShape> kShapes = {{0, 4096}, {256, 512}, {0, 4096}, {128, 1024}};
 
 // Bytes of kernels by the name that recipes have for them, and the collective behind them.

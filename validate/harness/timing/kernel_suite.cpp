@@ -17,8 +17,8 @@
 namespace windtunnel {
 namespace {
 
-// Bytes that a kernel moves, or of the fp32 buffer that it selects from. Works for judging lie in
-// between, at sqrt(2) times a size.
+// The smallest number of bytes that a kernel moves, or of the fp32 buffer that it selects from. The
+// sizes that judge a fit lie between those that it is made of, at sqrt(2) times each.
 constexpr double kSmallest = 32e3;
 constexpr double kStep = 2;
 constexpr double kLarge = 8e6;  // from here on caches do not matter, and timings are long

@@ -269,7 +269,7 @@ TEST(WeightTransfer, GathersGoWhereRanksStand) {
   EXPECT_LT(bound_Bps(job), nvlink_Bps / 2);
 }
 
-// Engines elsewhere get what the learner has gathered over the NICs besides.
+// The learner gathers its weights first. Engines on other nodes then get them over the NICs, too.
 TEST(WeightTransfer, GatheredTensorsGoOnToEnginesElsewhere) {
   const Job job = learner_of(8, 1, 2);
   RolloutSpec rollout;

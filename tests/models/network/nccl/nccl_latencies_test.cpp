@@ -22,11 +22,12 @@ TEST(NcclLatencies, OfRings) {
   amd.cpu = HostCpu::amd;
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(dgx_a100(), 2, amd), ring, Protocol::ll, 0),
               (6.6 + 28 * 2 + 2 * 2.7) * 1e-6, 1e-12);
-  // Simple: 3 us of posting are less than a step's 3.4, and 1.4 of it all from 64 bytes per chunk.
+  // Simple: posting takes 3 us, less than the 3.4 of a step, so the step counts; from 64 bytes per
+  // channel on, all of it counts 1.4 times.
   const double simple_us = 8.4 + 12 * 3.4 + 2 * 14;
   const TunerTable two = all_reduce_on(gh200_quad(), 2);
   EXPECT_NEAR(nccl_nominal_s(two, ring, Protocol::simple, 0), simple_us * 1e-6, 1e-12);
-  const double bytes = 64. * 8 * 8;  // eight channels of eight members
+  const double bytes = 64. * 8 * 8;  // 64 in each of eight channels of eight members
   EXPECT_NEAR(nccl_nominal_s(two, ring, Protocol::simple, bytes),
               1.4 * simple_us * 1e-6 + bytes / (96e9 * 8 / 14), 1e-12);
 }

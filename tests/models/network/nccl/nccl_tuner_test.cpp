@@ -117,8 +117,8 @@ TEST(NcclTuner, PicksOfClariden) {
   EXPECT_EQ(pick(four, 16 * kMib), CollectiveChoice(ring, Protocol::simple));
 }
 
-// What the search is said to have found counts for rings, and for trees from three nodes on; two
-// nodes' trees go by the bandwidth inside nodes.
+// The share of the NICs that NCCL's search is said to have found counts for rings, and for trees
+// over three nodes or more. Trees over two nodes go by the bandwidth inside nodes.
 TEST(NcclTuner, CountsWithAShareOfTheNics) {
   TunerSettings half;
   half.net_share = .5;

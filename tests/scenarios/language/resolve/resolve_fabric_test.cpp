@@ -27,7 +27,7 @@ FabricSpec fabric_of(const std::string& fabric) {
   return parse_case(fabric_scenario(fabric), "a.yaml").job.cluster.fabric;
 }
 
-// One of each form with every key that it has.
+// A fabric of each form, with every key that the form has.
 const std::vector<std::string>& good_fabrics() {
   static const std::vector<std::string> fabrics = {
       "{base: full-bisection, topology: rail-fat-tree, transport: roce, routing: ecmp, uplinks: 4, "

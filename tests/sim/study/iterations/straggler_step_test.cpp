@@ -36,8 +36,8 @@ TEST(StragglerStep, WaitingForAllIsWhatTheEngineDraws) {
     const Estimate engine = run_draws(job, prepare_iteration(job)).step_s;
     job.cluster.jitter = {};
     const double calm_s = drawn_of(job).step_s.mean;
-    // Within a tenth of what stragglers cost, or of a pipeline, whose other ranks are like most, a
-    // fifth.
+    // The error is at most a tenth of the time that stragglers add. In a pipeline it is at most a
+    // fifth, because the ranks between the first and the last are taken to be alike.
     const double cost_s = engine.mean - calm_s;
     EXPECT_GT(cost_s, 0.02 * calm_s);
     EXPECT_NEAR(own.step_s.mean, engine.mean,

@@ -76,7 +76,8 @@ TEST(RolloutLoop, WithoutStalenessUnequalSamplesAreSynchronousToo) {
   EXPECT_EQ(without.staleness, 0);
 }
 
-// A learner that is slower than the engines is never idle, and engines wait; and the reverse.
+// If the learner is slower than the engines, it is never idle and they wait. If the engines are
+// slower, it waits.
 TEST(RolloutLoop, TheSlowerOneSetsThePace) {
   LoopInputs inputs = inputs_of(RolloutMode::asynchronous, 1, 3e-3);
   inputs.spec.staleness = 2;

@@ -471,9 +471,9 @@ double left_of_descent(TcpGroup& group, const CompressorChoice& choice) {
   return left / start;
 }
 
-// Each arrives where dense gradients do, within a hundredth of the squared distance. Without
-// feedback sparse ones do not: the largest of each rank are those that cancel out. Without signs:
-// of two ranks that disagree the vote is always positive.
+// Each compressor descends as far as dense gradients do, within a hundredth of the squared
+// distance. Sparse ones without error feedback do not, because the largest elements of the ranks
+// cancel out. Signs are left out: where two ranks disagree, their vote is always positive.
 TEST_F(OneExchange, EachDescendsAsDenseDoes) {
   for (const CompressorChoice& choice :
        {CompressorChoice{.name = "int8"}, CompressorChoice{.name = "int4", .block = 64},
