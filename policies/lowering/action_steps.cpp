@@ -72,6 +72,49 @@ void take_off(const std::vector<InnerRound>& rounds, std::vector<CostPart>& part
   std::erase_if(parts, [&](const CostPart& part) { return part.seconds <= 1e-15 * all_s; });
 }
 
+// Whether both take as long as one round with the sum of both, also if kernels become longer.
+bool add_up(const InnerRound& a, const InnerRound& b) {
+  const auto of_one_kind = [](const InnerCollective& one, const InnerCollective& other) {
+    return one.group == other.group && one.kind == other.kind && one.origin == other.origin &&
+           one.choice.algorithm == other.choice.algorithm &&
+           one.choice.protocol == other.choice.protocol;
+  };
+  const bool alone = a.beside_s == 0 && b.beside_s == 0;
+  const bool alike = a.beside_s == b.beside_s && collectives_s(a) == collectives_s(b);
+  return a.category == b.category && a.origin == b.origin && a.beside == b.beside &&
+         a.slowdown == b.slowdown && (alone || alike) &&
+         std::ranges::equal(a.collectives, b.collectives, of_one_kind);
+}
+
+void add(const InnerRound& other, InnerRound& sum) {
+  sum.beside_s += other.beside_s;
+  for (std::size_t i = 0; i < sum.collectives.size(); ++i) {
+    const InnerCollective& more = other.collectives[i];
+    InnerCollective& to = sum.collectives[i];
+    to.bytes += more.bytes;
+    to.seconds += more.seconds;
+    to.transfer_s += more.transfer_s;
+    to.kernels_s += more.kernels_s;
+  }
+}
+
+// One round for all that add up.
+std::vector<InnerRound> summed(const std::vector<InnerRound>& rounds) {
+  std::vector<const InnerRound*> firsts;
+  std::vector<InnerRound> sums;
+  for (const InnerRound& round : rounds) {
+    const auto known =
+        std::ranges::find_if(firsts, [&](const InnerRound* one) { return add_up(*one, round); });
+    if (known != firsts.end()) {
+      add(round, sums[known - firsts.begin()]);
+      continue;
+    }
+    firsts.push_back(&round);
+    sums.push_back(round);
+  }
+  return sums;
+}
+
 // Empty if the share is only rounding.
 std::vector<InnerCollective> parts_of(const std::vector<InnerCollective>& collectives,
                                       double share) {
@@ -217,27 +260,46 @@ bool InnerTasks::of(Category category) const {
   }
 }
 
+void InnerTasks::add(Category category) {
+  tp |= category == Category::tp;
+  cp |= category == Category::cp;
+  ep |= category == Category::ep;
+}
+
+void InnerTasks::add(const InnerTasks& other) {
+  const bool all_together = (!any() || together) && (!other.any() || other.together);
+  *this = {tp || other.tp, cp || other.cp, ep || other.ep, all_together};
+}
+
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
   const InnerForm form = job.communication.inner;
   const bool closed = job.communication.fidelity == Fidelity::closed;
   if (form == InnerForm::folded || (form == InnerForm::automatic && closed)) return {};
-  const bool all = form == InnerForm::tasks || job.cluster.node.gpu_path == GpuPath::pcie ||
-                   stands_on_slow_nodes(job) || have_unlike_ways(job.cluster);
-  InnerTasks tasks;
+  InnerTasks all;
+  InnerTasks leaving;  // their node
+  bool hides_part = false;
   for (const ChunkRounds& chunk : units) {
     for (const LayerRounds& layers : chunk) {
       const PassRounds& passes = layers.rounds;
       for (const auto* pass : {&passes.forward, &passes.backward_input, &passes.backward_weight}) {
         for (const InnerRound& round : *pass) {
-          if (!all && std::ranges::all_of(round.collectives, &InnerCollective::in_node)) continue;
-          tasks.tp |= round.category == Category::tp;
-          tasks.cp |= round.category == Category::cp;
-          tasks.ep |= round.category == Category::ep;
+          all.add(round.category);
+          hides_part |= round.beside_s > 0 && exposed_s(round) > 0;
+          const bool in_node = std::ranges::all_of(round.collectives, &InnerCollective::in_node);
+          if (!in_node) leaving.add(round.category);
         }
       }
     }
   }
-  return tasks;
+  if (form == InnerForm::tasks || job.cluster.node.gpu_path == GpuPath::pcie) return all;
+  const bool slow = stands_on_slow_nodes(job);
+  const bool unlike = have_unlike_ways(job.cluster);
+  if (leaving.any()) return slow || unlike ? all : leaving;
+  if (!unlike && !(slow && hides_part)) return {};
+  // Jitter draws ranks of a group apart, and paired passes hide each other's exchanges of experts
+  // round by round.
+  all.together = !job.cluster.jitter.active() && !all.ep;
+  return all;
 }
 
 double seconds_of(const ActionStep& step) {
@@ -311,8 +373,9 @@ ActionSteps::Rounds ActionSteps::rounds_of(const Action& action) const {
   return rounds;
 }
 
-SteppedAction ActionSteps::of(const Action& action) const {
-  const std::vector<InnerRound> rounds = joined(rounds_of(action));
+SteppedAction ActionSteps::of(const Action& action, bool cut) const {
+  std::vector<InnerRound> rounds = joined(rounds_of(action));
+  if (tasks_.together && !cut) rounds = summed(rounds);
   SteppedAction stepped{merged(costs_.parts(action)), {}};
   take_off(rounds, stepped.compute);
   stepped.steps =

@@ -22,14 +22,20 @@ struct InnerTasks {
   bool tp = false;
   bool cp = false;
   bool ep = false;
+  // Ranks of a group stay together once they have begun together, so rounds of an action that are
+  // of one kind become one, unless it is cut into segments or overlaps another action.
+  bool together = false;
 
   bool any() const { return tp || cp || ep; }
   bool of(Category category) const;
+  void add(Category category);
+  void add(const InnerTasks& other);
 };
 
-// By communication.inner. Automatic: collectives that leave a node or share links inside it, and
-// all of them on slow nodes, whose kernels hide more. Inside an NVSwitch domain each GPU has its
-// own port, so the closed form is exact and no tasks are needed. `units`: unit_rounds().
+// By communication.inner. Automatic: collectives that leave a node or share links inside it. Inside
+// an NVSwitch domain each GPU has its own port, so the closed form is exact, except on slow nodes,
+// whose longer kernels hide more, and where ranks of a group get their input at different times:
+// there they are tasks of ranks that stay together. `units`: unit_rounds().
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
 
 struct ActionStep {
@@ -64,7 +70,8 @@ class ActionSteps {
               const std::vector<ChunkRounds>& units, InnerTasks tasks);
 
   bool active() const { return tasks_.any(); }
-  SteppedAction of(const Action& action) const;
+  // `cut`: gradients or parameters of segments of the action are ready at different times.
+  SteppedAction of(const Action& action, bool cut = false) const;
   // The steps of a forward and the following full backward that run as one: each hides the other's
   // expert exchange behind its own kernels (Schedule, Action::with_next).
   SteppedAction of_pair(const Action& forward, const Action& backward) const;

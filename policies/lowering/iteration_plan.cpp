@@ -93,8 +93,7 @@ struct ReplicaContexts {
     }
     // If collectives of one kind are tasks, so are those of all kinds, because they share groups.
     for (const std::vector<ChunkRounds>& of_kind : rounds) {
-      const InnerTasks own = inner_tasks(job, of_kind);
-      inner = {inner.tp || own.tp, inner.cp || own.cp, inner.ep || own.ep};
+      inner.add(inner_tasks(job, of_kind));
     }
     for (std::size_t k = 0; k < contexts.size() && inner.any(); ++k) {
       contexts[k].take_apart(rounds[k], inner);

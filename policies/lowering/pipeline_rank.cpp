@@ -241,14 +241,15 @@ class Builder {
     if (second == nullptr) {
       if (ctx_.gang) await_gang(task);
       task.cost = ctx_.costs.parts(action);
-      stepped_ = stepped(action, nullptr);
       const bool last = index == ctx_.marks[iteration_of(action)].last_backward[action.stage];
-      append_pieces(task, pieces_of(action, first, last), action);
+      const Segments& pieces = pieces_of(action, first, last);
+      stepped_ = stepped(action, nullptr, pieces.size() > 1);
+      append_pieces(task, pieces, action);
     } else {
       task.name += "+" + name_of(*second);
       task.free_bytes += ctx_.costs.freed_bytes(*second);
       task.cost = ctx_.costs.pair_parts(action, *second);
-      stepped_ = stepped(action, second);
+      stepped_ = stepped(action, second, true);
       receive_for(*second, before, task);
       if (ctx_.gang) await_gang(task);
       const bool last = index + 1 == ctx_.marks[iteration_of(*second)].last_backward[second->stage];
@@ -288,14 +289,14 @@ class Builder {
 
   // The steps that the segments of an action, or of a pair, are cut from; nullptr: the action is
   // one piece.
-  const SteppedAction* stepped(const Action& action, const Action* second) {
+  const SteppedAction* stepped(const Action& action, const Action* second, bool cut) {
     if (!ctx_.steps) return nullptr;
     const int other = second != nullptr ? ctx_.costs.cell_of(*second) : -1;
     const auto [known, is_new] =
-        known_steps_.try_emplace({ctx_.costs.cell_of(action), action.kind, other});
+        known_steps_.try_emplace({ctx_.costs.cell_of(action), action.kind, other, cut});
     if (is_new) {
       known->second =
-          second != nullptr ? ctx_.steps->of_pair(action, *second) : ctx_.steps->of(action);
+          second != nullptr ? ctx_.steps->of_pair(action, *second) : ctx_.steps->of(action, cut);
     }
     return &known->second;
   }
@@ -504,7 +505,7 @@ class Builder {
   std::vector<TaskIndex> before_compute_;  // tasks that the next compute task waits for
 
   // [cell, kind, cell of the second action of a pair or -1]
-  std::map<std::tuple<int, ActionKind, int>, SteppedAction> known_steps_;
+  std::map<std::tuple<int, ActionKind, int, bool>, SteppedAction> known_steps_;
   const SteppedAction* stepped_ = nullptr;  // the steps of the action that is being added
   std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end
 };

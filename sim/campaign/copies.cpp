@@ -17,10 +17,8 @@ bool on_gpus(const SnapshotTier& tier) {
 Copies::Copies(const CampaignPlan& plan) : plan_(plan), tiers_(plan.tiers.size()) {}
 
 void Copies::collect(const UndisturbedRun& run, double at_s, bool running, int out) {
-  for (int tier = 0; tier < std::ssize(tiers_); ++tier) {
-    run.complete_copies(tier, at_s, running,
-                        [&](const StartedCopy& copy) { add_if_newer(tier, copy, out); });
-  }
+  run.complete_copies(at_s, running,
+                      [&](int tier, const StartedCopy& copy) { add_if_newer(tier, copy, out); });
 }
 
 void Copies::add_if_newer(int tier, const StartedCopy& copy, int out) {
@@ -68,7 +66,9 @@ void Copies::lose_keeper(int slot, double at_s) {
 
 void Copies::end_trainers(const FailureClass& failure_class) {
   for (std::size_t tier = 0; tier < tiers_.size(); ++tier) {
-    if (!survives_end(plan_.protections[tier], failure_class)) tiers_[tier] = {};
+    if (survives_end(plan_.protections[tier], failure_class)) continue;
+    tiers_[tier].copies.clear();
+    tiers_[tier].lost.clear();
   }
 }
 
@@ -95,7 +95,8 @@ void Copies::corrupt(int tier) {
 }
 
 Copies::Source Copies::newest(bool good, int out) const {
-  std::vector<RestorableCopy> newest(tiers_.size());
+  std::vector<RestorableCopy>& newest = restorable_;
+  newest.assign(tiers_.size(), {});
   std::array<bool, kMaxSnapshotTiers> bad{};
   for (std::size_t i = 0; i < tiers_.size(); ++i) {
     const std::vector<Copy>& copies = tiers_[i].copies;

@@ -77,7 +77,8 @@ class Copies {
 
   const CampaignPlan& plan_;
   std::vector<Tier> tiers_;
-  mutable std::vector<int> slots_;  // scratch
+  mutable std::vector<int> slots_;                  // scratch
+  mutable std::vector<RestorableCopy> restorable_;  // scratch
 };
 
 }  // namespace windtunnel

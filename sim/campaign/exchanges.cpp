@@ -116,11 +116,6 @@ std::int64_t Exchanges::held_step(const Group& group) const {
   return level.step_of(group.through + 1) + level.delay_steps;
 }
 
-double Exchanges::whole_offset_s(const Group& group, int island) const {
-  const auto& [trains, awaited, offset_s, pace, first] = islands_[island];
-  return pace == 1 ? offset_s : offset_s + (pace - 1) * elapsed_s(held_step(group));
-}
-
 // An exchange waits for all members but `missing` of them. It also waits for those while no one is
 // delayed. If every awaited member is down, the running ones go on without them.
 void Exchanges::look_at(Group& group) {
@@ -128,6 +123,7 @@ void Exchanges::look_at(Group& group) {
   group.known = true;
   const IslandLevel& level = level_of(group);
   const double slack = slack_s(level);
+  const std::int64_t step = held_step(group);
   bool alike = true;
   const bool any = group.dropped + group.lacking == level.members;
   double least_s = kInfinity;
@@ -136,7 +132,7 @@ void Exchanges::look_at(Group& group) {
   arrivals_.assign(group.lacking, kInfinity);
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
-    const double offset_s = whole_offset_s(group, island);
+    const double offset_s = whole_offset_s(island, step);
     alike = alike && islands_[island].pace == 1;
     least_s = std::min(least_s, offset_s);
     most_s = std::max(most_s, offset_s);
@@ -205,15 +201,11 @@ void Exchanges::complete(Group& group, double at_s, const Told& told) {
   const double lifted_s = last_s - slack_s(level);
   const std::int64_t shared = level.step_of(group.through);
   const std::int64_t step = held_step(group);
-  std::vector<double> offsets_s;  // before anything moves
-  for (int island = group.first; island < group.first + level.members; ++island) {
-    offsets_s.push_back(whole_offset_s(group, island));
-  }
   ++group.through;
   group.known = false;  // for islands with another pace the next exchange differs
   for (int island = group.first; island < group.first + level.members; ++island) {
     if (!islands_[island].trains) continue;
-    const bool late = offsets_s[island - group.first] > last_s;
+    const bool late = whole_offset_s(island, step) > last_s;
     mark(island, true, true);
     if (late) {
       told.missed(island, at_s, shared, step);

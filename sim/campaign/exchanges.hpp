@@ -101,9 +101,13 @@ class Exchanges {
   double spared_s(std::int64_t first) const;
   double slack_s(const IslandLevel& level) const;
   // The step that the group's next exchange blocks; and the offset of a complete island that
-  // arrives there at the same time as this one.
+  // arrives at a step at the same time as this one.
   std::int64_t held_step(const Group& group) const;
-  double whole_offset_s(const Group& group, int island) const;
+  double whole_offset_s(int island, std::int64_t step) const {
+    const double offset_s = islands_[island].offset_s;
+    const double pace = islands_[island].pace;
+    return pace == 1 ? offset_s : offset_s + (pace - 1) * elapsed_s(step);
+  }
   void look_at(Group& group);
   bool is_stuck(const Group& group) const {
     return group.lacking > level_of(group).missing || group.down == level_of(group).members;

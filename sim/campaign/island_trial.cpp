@@ -47,10 +47,12 @@ TrialResult IslandTrial::run() {
     const double end_s = next_end_s();
     // An island that waits looks at once for nodes that are back, any other one between its phases,
     // as a job without islands does.
-    const bool waits = std::ranges::any_of(islands_, [](const Island& island) {
-      return island.phase == Phase::waiting || island.layout_out > 0;
-    });
-    const double back_s = waits ? pool_.next_back_s() : kInfinity;
+    const bool waits = std::ranges::any_of(
+        down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
+    const bool lacks =
+        !table_.smaller_pace.empty() &&
+        std::ranges::any_of(islands_, [](const Island& island) { return island.layout_out > 0; });
+    const double back_s = waits || lacks ? pool_.next_back_s() : kInfinity;
     const double at_s = std::min({failure.at_s, end_s, back_s, length_s});
     exchanges_.settle(at_s, told_);
     now_s_ = at_s;

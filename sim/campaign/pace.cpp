@@ -21,13 +21,14 @@ std::int64_t pause_period(const TrainingPause& pause, double iteration_s) {
 }
 
 // Returns the largest count in [0, most] with fits(value(count)). value rises by `mean` per count
-// on average, and fits(value(0)) holds. Interpolates, then bisects the rest.
+// on average, and fits(value(0)), of `at_zero`, holds. Interpolates, then bisects the rest.
 template <class Value, class Fits>
-std::int64_t largest_fit(Value value, Fits fits, double limit, double mean, std::int64_t most) {
+std::int64_t largest_fit(Value value, double at_zero, Fits fits, double limit, double mean,
+                         std::int64_t most) {
   std::int64_t fit = 0;
   std::int64_t excess = most + 1;
   if (most == 0) return 0;
-  double count = std::floor((limit - value(0)) / mean);
+  double count = std::floor((limit - at_zero) / mean);
   for (int tries = 0; excess - fit > 1; ++tries) {
     const std::int64_t middle = fit + (excess - fit) / 2;
     if (tries >= 8) count = static_cast<double>(middle);
@@ -161,12 +162,17 @@ void Pace::set_common_periods() {
   for (int set = 1; set < sets(); ++set) {
     if ((set & untimed_) == set) untimed_sets_.push_back(set);
   }
-  is_even_ = untimed_ == 0;
+  for (int tier = 1; tier < sets(); tier <<= 1) {
+    for (const int set : untimed_sets_) {
+      if (untimed_ & tier && !(set & tier)) exclusions_.emplace_back(set, set | tier);
+    }
+  }
   for (const Pause& pause : pauses_) {
     if (pause.every_iterations == 0) continue;
-    is_even_ = false;
+    has_pauses_ = true;
     mean_iteration_s_ += pause.takes_s / static_cast<double>(pause.every_iterations);
   }
+  is_even_ = untimed_ == 0 && !has_pauses_;
 }
 
 // Number of iterations after which everything that is counted in iterations repeats; 0: too many.
@@ -206,7 +212,7 @@ void Pace::set_leaps() {
     steps.total = 1;
     if (leaps_between_) {
       ++steps.by_set[leaping_tier_];
-      steps.total += iterations_before(every_s, steps, 1, kManyIterations, true);
+      steps.total += iterations_before(every_s, Ahead(*this, steps, 1, true), kManyIterations);
       continue;
     }
     ++steps.by_set[due_by_iteration(residue) | leaping_tier_];
@@ -241,19 +247,19 @@ std::int64_t Pace::leaps_until(std::int64_t iteration) const {
   return until;
 }
 
-double Pace::elapsed_s(const Steps& steps) const {
+double Pace::stalls_s(const Steps& steps, const Steps& before) const {
   double stalls = 0;
   for (int set = 1; set < sets(); ++set) {
-    stalls += static_cast<double>(steps.by_set[set]) * stall_s_[set];
+    stalls += static_cast<double>(steps.by_set[set] - before.by_set[set]) * stall_s_[set];
   }
-  for (int kind = 0; kind < kPauses; ++kind) {
-    stalls += static_cast<double>(steps.pauses[kind]) * pauses_[kind].takes_s;
+  for (int kind = 0; kind < kPauses && has_pauses_; ++kind) {
+    stalls += static_cast<double>(steps.pauses[kind] - before.pauses[kind]) * pauses_[kind].takes_s;
   }
-  return static_cast<double>(steps.total) * iteration_s_ + stalls;
+  return stalls;
 }
 
 void Pace::add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const {
-  for (int kind = 0; kind < kPauses; ++kind) {
+  for (int kind = 0; kind < kPauses && has_pauses_; ++kind) {
     const std::int64_t every = pauses_[kind].every_iterations;
     if (every <= 0) continue;
     const std::int64_t before = std::max<std::int64_t>(0, first - 1);
@@ -261,76 +267,73 @@ void Pace::add_pauses(Steps& steps, std::int64_t first, std::int64_t last) const
   }
 }
 
-void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
-  steps.total += last - first;
-  add_pauses(steps, first, last);
-  // First those with at least the tiers of the set, then without the ones that have more. This is
-  // the innermost loop of a campaign: unsigned division is the faster one, both are 0 or more.
+void Pace::add_due(Steps& steps, std::int64_t end, std::int64_t times) const {
+  // This is the innermost loop of a campaign: unsigned division is the faster one.
+  const auto last = static_cast<std::uint64_t>(end - 1);
+  if (last == 0) return;
+  for (int kind = 0; kind < kPauses && has_pauses_; ++kind) {
+    const auto every = static_cast<std::uint64_t>(pauses_[kind].every_iterations);
+    if (every > 0) steps.pauses[kind] += times * static_cast<std::int64_t>(last / every);
+  }
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> count;
   for (const int set : untimed_sets_) {
     const auto period = static_cast<std::uint64_t>(common_period_[set]);
-    count[set] = period == 0
-                     ? 0
-                     : static_cast<std::int64_t>(static_cast<std::uint64_t>(last - 1) / period -
-                                                 static_cast<std::uint64_t>(first - 1) / period);
+    count[set] = period == 0 ? 0 : static_cast<std::int64_t>(last / period);
   }
-  for (int bit = 1; bit < sets() && untimed_sets_.size() > 1; bit <<= 1) {
-    if (!(untimed_ & bit)) continue;
-    for (const int set : untimed_sets_) {
-      if (!(set & bit)) count[set] -= count[set | bit];
-    }
-  }
-  for (const int set : untimed_sets_) steps.by_set[set] += count[set];
+  for (const auto& [set, more] : exclusions_) count[set] -= count[more];
+  for (const int set : untimed_sets_) steps.by_set[set] += times * count[set];
 }
 
-// Time that passes over iterations from `first` on, by their number.
-class Pace::Ahead {
- public:
-  Ahead(const Pace& pace, const Steps& done, std::int64_t first, bool even)
-      : pace_(pace), done_(done), first_(first), even_(even), now_s_(pace.elapsed_s(done)) {
-    if (even) {
-      Steps none = done;
-      none.total = 0;
-      stalls_s_ = pace.elapsed_s(none);
-    }
-  }
-  double operator()(std::int64_t more) const {
-    if (more == 0) return now_s_;
-    // Without snapshots in between the stalls do not change, so the sum is the same.
-    if (even_) {
-      return static_cast<double>(done_.total + more) * pace_.iteration_s_ + stalls_s_;
-    }
-    Steps after = done_;
-    pace_.add_iterations(after, first_, first_ + more);
-    return pace_.elapsed_s(after);
-  }
+void Pace::add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const {
+  steps.total += last - first;
+  add_due(steps, last, 1);
+  add_due(steps, first, -1);
+}
 
- private:
-  const Pace& pace_;
-  const Steps& done_;
-  std::int64_t first_;
-  bool even_;
-  double now_s_;
-  double stalls_s_ = 0;
-};
+Pace::Ahead::Ahead(const Pace& pace, const Steps& done, std::int64_t first, bool even)
+    : pace_(pace),
+      first_(first),
+      even_(even),
+      without_due_(done),
+      stalls_s_(even ? pace.stalls_s(done, kNoSteps) : 0) {
+  if (!even) pace.add_due(without_due_, first, -1);
+}
+
+Steps Pace::Ahead::steps(std::int64_t more) const {
+  Steps after = without_due_;
+  after.total += more;
+  if (!even_) pace_.add_due(after, first_ + more, 1);
+  return after;
+}
+
+double Pace::Ahead::elapsed_s(std::int64_t more) const {
+  if (!even_) return pace_.elapsed_s(steps(more));
+  return static_cast<double>(without_due_.total + more) * pace_.iteration_s_ + stalls_s_;
+}
 
 std::int64_t Pace::iterations_before(double time_s, const Steps& done, std::int64_t first,
-                                     std::int64_t most, bool even) const {
-  const Ahead start_s(*this, done, first, even);
+                                     std::int64_t most) const {
+  return iterations_before(time_s, Ahead(*this, done, first), most);
+}
+
+std::int64_t Pace::iterations_before(double time_s, const Ahead& ahead, std::int64_t most) const {
+  const auto start_s = [&](std::int64_t more) { return ahead.elapsed_s(more); };
   const auto before = [&](double at_s) { return at_s < time_s; };
-  if (!before(start_s(0))) return 0;
+  const double now_s = ahead.elapsed_s(0);
+  if (!before(now_s)) return 0;
   if (most < kManyIterations && before(start_s(most))) return most;
   // The iteration after `more` starts before the limit, so it counts.
-  return std::min(most, 1 + largest_fit(start_s, before, time_s, mean_iteration_s_, most));
+  return std::min(most, 1 + largest_fit(start_s, now_s, before, time_s, mean_iteration_s_, most));
 }
 
 std::int64_t Pace::iterations_by(double until_s, double start_s, const Steps& done,
                                  std::int64_t first, std::int64_t most) const {
-  const Ahead elapsed_s(*this, done, first, is_even_);
-  const auto end_s = [&](std::int64_t more) { return start_s + elapsed_s(more); };
+  const Ahead ahead(*this, done, first);
+  const auto end_s = [&](std::int64_t more) { return start_s + ahead.elapsed_s(more); };
   const auto in_time = [&](double end) { return end <= until_s; };
+  const double now_s = start_s + elapsed_s(done);
   if (most < kManyIterations && in_time(end_s(most))) return most;
-  return largest_fit(end_s, in_time, until_s, mean_iteration_s_, most);
+  return largest_fit(end_s, now_s, in_time, until_s, mean_iteration_s_, most);
 }
 
 double Pace::training_share() const {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "models/reliability/snapshot.hpp"
@@ -27,6 +28,8 @@ struct Steps {
   Steps& operator+=(const Steps& other);
   Steps& operator-=(const Steps& other);
 };
+
+inline constexpr Steps kNoSteps;
 
 // No campaign can have more iterations.
 inline constexpr std::int64_t kManyIterations = std::int64_t{1} << 52;
@@ -65,18 +68,21 @@ class Pace {
   double stall_s(int set) const { return stall_s_[set]; }
   double pause_s(int kind) const { return pauses_[kind].takes_s; }
 
-  double elapsed_s(const Steps& steps) const;
+  // Time of these steps, less that of the first of them, `before`.
+  double elapsed_s(const Steps& steps, const Steps& before = kNoSteps) const {
+    return static_cast<double>(steps.total - before.total) * iteration_s_ + stalls_s(steps, before);
+  }
   // Adds iterations first .. last-1 (first >= 1), with snapshots only of tiers due by iteration.
   void add_iterations(Steps& steps, std::int64_t first, std::int64_t last) const;
   // How many iterations from `first` on, after `done`, start before `time_s` has elapsed; at most
   // `most`.
   std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
-                                 std::int64_t most) const {
-    return iterations_before(time_s, done, first, most, is_even_);
-  }
+                                 std::int64_t most) const;
   // How many of them, at most `most`, end within until_s - start_s.
   std::int64_t iterations_by(double until_s, double start_s, const Steps& done, std::int64_t first,
                              std::int64_t most) const;
+  // The state after iterations from `first` on, by their number, as add_iterations() counts them.
+  class Ahead;
   // The share of time for training besides pauses, without failures and snapshots.
   double training_share() const;
   // Counts the pauses after iterations first .. last-1; there is none after iteration 0.
@@ -102,10 +108,10 @@ class Pace {
  private:
   Cadence cadence_of(const IterationTable& table, int tier) const;
   void give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) const;
-  class Ahead;
-  // `even`: as if there were neither tiers by iteration nor pauses.
-  std::int64_t iterations_before(double time_s, const Steps& done, std::int64_t first,
-                                 std::int64_t most, bool even) const;
+  std::int64_t iterations_before(double time_s, const Ahead& ahead, std::int64_t most) const;
+  double stalls_s(const Steps& steps, const Steps& before) const;
+  // Adds `times` times the pauses and the snapshots due by iteration of iterations 1 .. end-1.
+  void add_due(Steps& steps, std::int64_t end, std::int64_t times) const;
   void set_common_periods();
   std::int64_t whole_period() const;
   void set_leaps();
@@ -118,6 +124,7 @@ class Pace {
   double iteration_s_;
   double mean_iteration_s_;  // without timed tiers
   std::array<Pause, kPauses> pauses_;
+  bool has_pauses_ = false;
   bool is_even_ = true;          // there are neither tiers by iteration nor pauses
   std::vector<double> stall_s_;  // by set
   std::vector<Cadence> cadences_;
@@ -125,6 +132,9 @@ class Pace {
   std::vector<std::int64_t> common_period_;
   int untimed_ = 0;                // the set of tiers by iteration
   std::vector<int> untimed_sets_;  // subsets of `untimed_`, ascending
+  // Pairs of these sets, the second with one tier more. Subtracting the counts of the second from
+  // those of the first in this order turns "at least these tiers" into "exactly these tiers".
+  std::vector<std::pair<int, int>> exclusions_;
   int leaping_tier_ = 0;
   double longest_period_s_ = 0;
   double leap_guard_s_ = 0;
@@ -132,6 +142,24 @@ class Pace {
   // That period is too long to list: leaps_ has one entry, and a leap ends before the next pause or
   // tier by iterations.
   bool leaps_between_ = false;
+};
+
+class Pace::Ahead {
+ public:
+  Ahead(const Pace& pace, const Steps& done, std::int64_t first)
+      : Ahead(pace, done, first, pace.is_even_) {}
+  // `even`: as if there were neither tiers by iteration nor pauses.
+  Ahead(const Pace& pace, const Steps& done, std::int64_t first, bool even);
+
+  Steps steps(std::int64_t more) const;
+  double elapsed_s(std::int64_t more) const;
+
+ private:
+  const Pace& pace_;
+  std::int64_t first_;
+  bool even_;
+  Steps without_due_;  // `done` without what is due before `first`
+  double stalls_s_;    // (even) they do not change
 };
 
 }  // namespace windtunnel

@@ -46,9 +46,7 @@ void UndisturbedRun::forget_copies() {
 
 // Time since the tier's last snapshot started, or since the run did.
 double UndisturbedRun::since_s(int tier) const {
-  Steps since = done_;
-  since -= snapshots_[tier].at;
-  return pace_->elapsed_s(since);
+  return pace_->elapsed_s(done_, snapshots_[tier].at);
 }
 
 int UndisturbedRun::due() const {
@@ -158,6 +156,7 @@ void UndisturbedRun::take_jump(std::int64_t count) {
   if (count == 0) return;
   const std::int64_t begin = iteration();
   const std::int64_t end = begin + count;
+  const Pace::Ahead ahead(*pace_, done_, begin);
   for (int tier = 0; tier < pace_->tiers(); ++tier) {
     const std::int64_t period = pace_->cadence(tier).every_iterations;
     if (period == 0) continue;
@@ -165,12 +164,10 @@ void UndisturbedRun::take_jump(std::int64_t count) {
     const std::int64_t first = (begin + period - 1) / period * period;
     for (std::int64_t at = std::max(first, last - pace_->cadence(tier).kept * period); at <= last;
          at += period) {
-      Steps before = done_;
-      pace_->add_iterations(before, begin, at);
-      note_snapshot(tier, at, before);
+      note_snapshot(tier, at, ahead.steps(at - begin));
     }
   }
-  pace_->add_iterations(done_, begin, end);
+  done_ = ahead.steps(count);
 }
 
 // The interval of a tier by time, from `now_s` on, when the state before `iteration` is saved or
@@ -204,6 +201,7 @@ void UndisturbedRun::note_snapshot(int tier, std::int64_t iteration, const Steps
   Snapshots& snapshots = snapshots_[tier];
   const double now_s = start_s_ + pace_->elapsed_s(before);
   snapshots.recent.add({iteration, now_s});
+  if (!pace_->cadence(tier).is_timed()) return;
   snapshots.at = before;
   if (pace_->cadence(tier).rule != nullptr) {
     ++ruling_->said[tier].snapshots;

@@ -69,20 +69,24 @@ class UndisturbedRun {
   std::int64_t iteration() const { return first_ + done_.total; }      // the next one
   const Steps& done() const { return done_; }  // steps since the run started or resumed
 
-  // The complete copies of the tier at `at_s` >= now_s(), oldest first, at most as many as it
-  // keeps. `running`: the next iteration, with its snapshots, has started at now_s().
+  // Calls take(tier, copy) for the complete copies at `at_s` >= now_s(), of each tier the oldest
+  // first, at most as many as it keeps. `running`: the next iteration, with its snapshots, has
+  // started at now_s().
   template <class Take>
-  void complete_copies(int tier, double at_s, bool running, Take take) const {
-    const double complete_s = pace_->cadence(tier).complete_s;
-    const RecentCopies& recent = snapshots_[tier].recent;
-    for (int back = std::min(recent.size() - 1, pace_->cadence(tier).kept); back >= 0; --back) {
-      // A copy starts only after the previous one, or the one before it, is complete.
-      const StartedCopy& copy = recent.newest(back);
-      const bool through = back > pace_->cadence(tier).queued;
-      if (through || copy.start_s + complete_s <= at_s) take(copy);
-    }
-    if (running && (due() >> tier & 1) && now_s() + complete_s <= at_s) {
-      take(StartedCopy{iteration(), now_s()});
+  void complete_copies(double at_s, bool running, Take take) const {
+    const int started = running ? due() : 0;
+    for (int tier = 0; tier < pace_->tiers(); ++tier) {
+      const Cadence& cadence = pace_->cadence(tier);
+      const RecentCopies& recent = snapshots_[tier].recent;
+      for (int back = std::min(recent.size() - 1, cadence.kept); back >= 0; --back) {
+        // A copy starts only after the previous one, or the one before it, is complete.
+        const StartedCopy& copy = recent.newest(back);
+        const bool through = back > cadence.queued;
+        if (through || copy.start_s + cadence.complete_s <= at_s) take(tier, copy);
+      }
+      if ((started >> tier & 1) && now_s() + cadence.complete_s <= at_s) {
+        take(tier, StartedCopy{iteration(), now_s()});
+      }
     }
   }
 
@@ -91,7 +95,7 @@ class UndisturbedRun {
     RecentCopies recent;
     double every_s = 0;  // tiers by time: from one start to the next
     double wait_s = 0;   // tiers by time: from `at` until the next snapshot is due
-    Steps at;            // steps before the newest snapshot; all zero: there is none
+    Steps at;            // tiers by time: steps before the newest; all zero: there is none
   };
 
   int due() const;

@@ -1,5 +1,6 @@
 #include "sim/engine/engine.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -163,7 +164,10 @@ Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& 
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
   const bool may_replay = options.fold == FoldMode::automatic &&
                           (cluster.jitter.active() || !cluster.slow_nodes.empty());
-  const double most_tasks = options.fold_limits.unlike_tasks;
+  // A replay simulates each class twice, so up to as many tasks it would save nothing.
+  double most_tasks = 0;
+  for (const RankClass& one : plan.classes) most_tasks += 2.0 * one.tasks.size();
+  most_tasks = std::max(most_tasks, options.fold_limits.unlike_tasks);
   if (may_replay && has_unlike_tasks(plan, cluster, most_tasks)) {
     return replayed(plan, cluster, options);
   }

@@ -39,7 +39,8 @@ struct Folding : FlowRoutes {
 
 // FoldMode::automatic samples if more than `unlike_ranks` ranks differ by the paths that routing
 // chose; and if different paces of kernels (jitter, slow nodes) give more than `unlike_tasks` tasks
-// to simulate, it replays the timeline without these paces (timeline_replay.hpp).
+// to simulate, and more than a replay, it replays the timeline without these paces
+// (timeline_replay.hpp).
 struct FoldLimits {
   std::int64_t unlike_ranks = 1024;
   std::int64_t sampled_ranks = 256;
