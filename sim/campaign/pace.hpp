@@ -68,7 +68,7 @@ class Pace {
   double stall_s(int set) const { return stall_s_[set]; }
   double pause_s(int kind) const { return pauses_[kind].takes_s; }
 
-  // Time of these steps, less that of the first of them, `before`.
+  // The time that these steps take, without the first of them, which are `before`.
   double elapsed_s(const Steps& steps, const Steps& before = kNoSteps) const {
     return static_cast<double>(steps.total - before.total) * iteration_s_ + stalls_s(steps, before);
   }
