@@ -102,7 +102,8 @@ CollectiveCosts::Known& CollectiveCosts::known(CollectiveKind kind, CollectiveCh
     if (each.law.kind() == kind && each.choice == choice && each.law.shape() == shape) return each;
   }
   const Calibration& calibration = calibration_of(job_, shape.pool);
-  return known_.emplace_back(choice, CollectiveLaw(kind, choice, shape, job_.cluster, calibration));
+  return known_.emplace_back(
+      Known{.choice = choice, .law = {kind, choice, shape, job_.cluster, calibration}});
 }
 
 CollectiveCost CollectiveCosts::cost(CollectiveKind kind, CollectiveChoice choice,

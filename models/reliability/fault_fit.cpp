@@ -42,13 +42,13 @@ FittedValue profile_interval(const Function& log_likelihood, double best, double
           below(high) < 0 ? high : crossing(below, best, high)};
 }
 
-struct Moments {
+struct SampleMoments {
   double mean = 0;
   double sd = 0;  // of the sample
 };
 
-Moments moments_of(const std::vector<double>& values) {
-  Moments result;
+SampleMoments moments_of(const std::vector<double>& values) {
+  SampleMoments result;
   const auto count = static_cast<double>(values.size());
   for (const double value : values) result.mean += value / count;
   double squares = 0;
@@ -80,7 +80,7 @@ double dispersion_of(const FaultLog& log, double from_s, double span_s) {
     const int window = static_cast<int>((fault.start_s - from_s) / span_s * windows);
     ++counts[std::clamp(window, 0, windows - 1)];
   }
-  const Moments moments = moments_of(counts);
+  const SampleMoments moments = moments_of(counts);
   return std::max(1.0, moments.sd * moments.sd / moments.mean);
 }
 
@@ -266,7 +266,7 @@ void fit_repairs(const FaultLog& log, FaultFit& fit) {
   fit.repair_median_s = median_of(known_s);
   // Normal logarithms: Student's t for their mean, chi-square for their deviation.
   const auto count = static_cast<double>(logs.size());
-  const Moments moments = moments_of(logs);
+  const SampleMoments moments = moments_of(logs);
   const boost::math::students_t student(count - 1);
   const double half = boost::math::quantile(student, 1 - kTail) * moments.sd / std::sqrt(count);
   fit.repair_lognormal_median_s = {std::exp(moments.mean), std::exp(moments.mean - half),
@@ -391,7 +391,7 @@ void fit_gaps(const FaultLog& log, FaultFit& fit) {
   fit.zero_gap_share = 1 - static_cast<double>(positive_s.size()) / count;
   fit.gap_shape = weibull_shape(positive_s);
   // To first order on the logarithm, which keeps it positive.
-  const Moments moments = moments_of(gaps_s);
+  const SampleMoments moments = moments_of(gaps_s);
   const double reach = std::exp(kNormalQuantile * moments.sd / moments.mean / std::sqrt(count));
   fit.gap_mean_s = {moments.mean, moments.mean / reach, moments.mean * reach};
 }

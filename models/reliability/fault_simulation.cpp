@@ -30,10 +30,10 @@ struct Source {
   std::vector<double> hazards;
 };
 
-class Cluster {
+class FailingNodes {
  public:
-  Cluster(const std::vector<FailureClass>& classes, int nodes, std::uint64_t seed,
-          std::uint64_t index)
+  FailingNodes(const std::vector<FailureClass>& classes, int nodes, std::uint64_t seed,
+               std::uint64_t index)
       : down_(nodes, false) {
     for (std::size_t i = 0; i < classes.size(); ++i) {
       check_failure_class(classes[i]);
@@ -107,7 +107,7 @@ class Cluster {
 FaultLog simulate_faults(const std::vector<FailureClass>& classes, int nodes, double span_s,
                          std::uint64_t seed, std::uint64_t index) {
   FaultLog log{"simulated", nodes, span_s, {}};
-  Cluster(classes, nodes, seed, index).run(span_s, log.faults);
+  FailingNodes(classes, nodes, seed, index).run(span_s, log.faults);
   return log;
 }
 

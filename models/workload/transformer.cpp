@@ -1,6 +1,7 @@
 #include "models/workload/transformer.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "models/base/error.hpp"
 #include "models/workload/tower.hpp"
@@ -267,7 +268,8 @@ LayerFlops layer_flops(const TransformerSpec& model, int sequence, Block block,
                        AttentionCount count) {
   LayerFlops flops;
   const double share = model.rows_share(block, sequence);
-  const int length = is_of_two_stacks(block) ? static_cast<int>(share * sequence + 0.5) : sequence;
+  const int length =
+      is_of_two_stacks(block) ? static_cast<int>(std::lround(share * sequence)) : sequence;
   const bool masked = model.masked() && block != Block::encoder_layer;
   if (has_attention(block)) add_attention_flops(model, length, masked, count, flops);
   if (reads_source(block)) add_cross_flops(model, double(model.source_tokens) / length, flops);

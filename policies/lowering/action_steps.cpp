@@ -284,7 +284,9 @@ InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units) {
       for (const auto* pass : {&passes.forward, &passes.backward_input, &passes.backward_weight}) {
         for (const InnerRound& round : *pass) {
           all.add(round.category);
-          hides_part |= round.beside_s > 0 && exposed_s(round) > 0;
+          // Paired passes hide exchanges of experts, too.
+          const bool hides = round.beside_s > 0 || round.category == Category::ep;
+          hides_part |= hides && exposed_s(round) > 0;
           const bool in_node = std::ranges::all_of(round.collectives, &InnerCollective::in_node);
           if (!in_node) leaving.add(round.category);
         }

@@ -504,7 +504,7 @@ class Builder {
   TaskIndex outer_ = -1;                   // last task of options.outer
   std::vector<TaskIndex> before_compute_;  // tasks that the next compute task waits for
 
-  // [cell, kind, cell of the second action of a pair or -1]
+  // [cell, kind, cell of the second action of a pair or -1, whether its segments cut it]
   std::map<std::tuple<int, ActionKind, int, bool>, SteppedAction> known_steps_;
   const SteppedAction* stepped_ = nullptr;  // the steps of the action that is being added
   std::vector<TaskIndex> later_;            // collectives that the next action awaits at its end

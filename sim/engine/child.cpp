@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iostream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "models/base/error.hpp"
@@ -31,10 +32,14 @@ std::string outcome_of(const std::function<std::string()>& body) {
 }
 
 [[noreturn]] void child_main(int pipe_end, const std::function<std::string()>& body) {
-  // The simulation allocates from the heap of a new thread. On the parent's heap nearly every page
-  // would be written to, and so copied: half of the system time of a small simulation.
+  // The simulation usually allocates from the heap of a new thread. On the parent's heap nearly
+  // every page would be written to, and so copied: half of the system time of a small simulation.
   std::string message;
-  std::thread([&] { message = outcome_of(body); }).join();
+  try {
+    std::thread([&] { message = outcome_of(body); }).join();
+  } catch (const std::system_error&) {  // no further thread is allowed
+    message = outcome_of(body);
+  }
   size_t sent = 0;
   while (sent < message.size()) {
     const ssize_t n = write(pipe_end, message.data() + sent, message.size() - sent);

@@ -164,10 +164,12 @@ Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& 
   CHECK(plan.ranks <= cluster.gpus(), "{} ranks on {} GPUs", plan.ranks, cluster.gpus());
   const bool may_replay = options.fold == FoldMode::automatic &&
                           (cluster.jitter.active() || !cluster.slow_nodes.empty());
-  // A replay simulates each class twice, so up to as many tasks it would save nothing.
-  double most_tasks = 0;
-  for (const RankClass& one : plan.classes) most_tasks += 2.0 * one.tasks.size();
-  most_tasks = std::max(most_tasks, options.fold_limits.unlike_tasks);
+  const FoldLimits& limits = options.fold_limits;
+  double replay_tasks = 0;  // a replay of fewer tasks than these would save nothing
+  for (const RankClass& one : plan.classes) {
+    replay_tasks += limits.replayed_classes * static_cast<double>(one.tasks.size());
+  }
+  const double most_tasks = std::max(replay_tasks, limits.unlike_tasks);
   if (may_replay && has_unlike_tasks(plan, cluster, most_tasks)) {
     return replayed(plan, cluster, options);
   }

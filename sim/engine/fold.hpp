@@ -45,6 +45,7 @@ struct FoldLimits {
   std::int64_t unlike_ranks = 1024;
   std::int64_t sampled_ranks = 256;
   double unlike_tasks = 1 << 16;
+  double replayed_classes = 2;  // a replay simulates the tasks of each rank class so often
 };
 
 Folding fold(const Plan& plan, const Cluster& cluster, const FlowTable& flows, FoldMode mode,

@@ -120,11 +120,11 @@ InnerRound mamba_exchange(const BlockSetting& setting, const ContextShapes& shap
   const GroupShape& shape = exchanges ? shapes.exchange : shapes.ring;
   InnerRound round{.category = Category::cp};
   for (const double width : {there, back}) {
-    for (InnerCollective& sent :
+    for (const InnerCollective& sent :
          setting.exchanged(group, CollectiveKind::all_to_all, shape,
                            setting.activation_bytes(width) / tp, bytes_of(job.precision))) {
       round.origin = sent.origin;
-      round.collectives.push_back(std::move(sent));
+      round.collectives.push_back(sent);
     }
   }
   return round;

@@ -50,6 +50,7 @@ class ScenarioImport : private ImportedKeys {
     set_mesh();
     set_model();
     set_layout();
+    set_offload();
     set_batch();
     if (!made_.software.empty() && !keys_.contains("software")) set("software", made_.software);
     made_.software = text("software");
@@ -402,6 +403,34 @@ class ScenarioImport : private ImportedKeys {
     if (sharded && *sharded * count_or_1("layout.cp") < dp_ * count_or_1("layout.cp")) {
       set("layout.shard_ranks", *sharded * count_or_1("layout.cp"));
     }
+  }
+
+  // Keeps what the training state can do under this sharding: files name offload that is off, or
+  // that has no effect there.
+  void set_offload() {
+    const std::string share = "offload.optimizer_share";
+    const bool shared = keys_.contains(share) && !requested(share);
+    if (shared && number(share) == 0.0 && !requested("offload.optimizer"))
+      drop("offload.optimizer");
+    const bool away = keys_.contains("offload.optimizer");
+    if (shared && !away) {
+      made_.without_effect.push_back(keys_.at(share).from);
+      drop(share);
+    }
+    const std::string sharding = text("layout.sharding");
+    const bool alone = dp_ * count_or_1("layout.cp") == 1;
+    // With whole gradients the host gets them once a step, as it does for an offloaded optimizer.
+    if (!requested("offload.gradients") &&
+        (!away || !(alone || sharding == "zero2" || sharding == "zero3"))) {
+      drop("offload.gradients");
+    }
+    const std::string weights = "offload.weights";
+    if (requested(weights) || !keys_.contains(weights)) return;
+    if (away && (alone || sharding == "zero3")) return;
+    made_.left_out.push_back({keys_.at(weights).from,
+                              "weights on the host, which are modelled with zero3 and an offloaded "
+                              "optimizer"});
+    drop(weights);
   }
 
   void set_batch() {

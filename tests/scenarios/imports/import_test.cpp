@@ -313,6 +313,56 @@ TEST_F(ImportFolder, LeavesOutTheScheduleOfAPipelineThatIsNotThere) {
   EXPECT_NO_THROW(check_imported(imported));
 }
 
+// What becomes of the offload that a file states, by its sharding.
+TEST_F(ImportFolder, KeepsTheOffloadThatAProgramWouldDo) {
+  const std::string deepspeed =
+      "train_batch_size: 64\ntrain_micro_batch_size_per_gpu: 4\nbf16: {enabled: true}\n"
+      "zero_optimization: {stage: ";
+  const std::string bridge =
+      "model: {num_layers: 8, hidden_size: 1024, num_attention_heads: 8, seq_length: 4096}\n"
+      "train: {micro_batch_size: 1, global_batch_size: 64}\nmixed_precision: {bf16: true}\n"
+      "ddp: {use_distributed_optimizer: true}\noptimizer: ";
+  struct Stated {
+    std::string text;
+    std::string offload;  // empty: none
+    std::vector<std::string> left_out = {};
+  };
+  for (const Stated& stated : std::vector<Stated>{
+           {deepspeed + "3, offload_optimizer: {device: cpu}, offload_param: {device: cpu}}",
+            "offload: {optimizer: host, gradients: host, weights: host}"},
+           {deepspeed + "3, offload_optimizer: {device: nvme, ratio: 0.5}}",
+            "offload: {optimizer: disk, gradients: host, optimizer_share: 0.5}"},
+           {deepspeed + "2, offload_optimizer: {device: cpu}, offload_param: {device: cpu}}",
+            "offload: {optimizer: host, gradients: host}",
+            {"zero_optimization.offload_param.device"}},
+           {deepspeed + "1, offload_optimizer: {device: cpu}}", "offload: {optimizer: host}"},
+           {deepspeed + "3, offload_optimizer: {device: none, ratio: 1.0}}", ""},
+           {deepspeed + "3, offload_param: {device: cpu}}",
+            "",
+            {"zero_optimization.offload_param.device"}},
+           {deepspeed + "2, cpu_offload: true}", "offload: {optimizer: host, gradients: host}"},
+           {bridge + "{optimizer_cpu_offload: false, optimizer_offload_fraction: 0.0}", ""},
+           {bridge + "{optimizer_cpu_offload: true}", ""},
+           {bridge + "{optimizer_cpu_offload: true, optimizer_offload_fraction: 0.5}",
+            "offload: {optimizer: host, optimizer_share: 0.5}"}}) {
+    write("run.yaml", stated.text + "\n");
+    const ImportRequest request{.files = {path("run.yaml")},
+                                .kind = "",
+                                .set = {{"cluster.node", "dgx-h100"},
+                                        {"cluster.nodes", "2"},
+                                        {"model", "llama3-8b"},
+                                        {"batch.sequence", "4096"}}};
+    const ImportedScenario imported = import_scenario(request);
+    const std::string line = stated.offload.empty() ? "" : "\n" + stated.offload + "\n";
+    EXPECT_THAT(imported.text, testing::HasSubstr(line)) << stated.text;
+    EXPECT_EQ(imported.text.find("offload:") == std::string::npos, line.empty()) << stated.text;
+    EXPECT_NO_THROW(check_imported(imported)) << stated.text;
+    std::vector<std::string> left_out;
+    for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
+    EXPECT_EQ(left_out, stated.left_out) << stated.text;
+  }
+}
+
 TEST_F(ImportFolder, RefusesPartsOfSequencesThatDevicesDoNotShare) {
   EXPECT_THAT(
       refusal("run.yaml",

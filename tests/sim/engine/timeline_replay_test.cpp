@@ -20,7 +20,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr FoldLimits kReplayAll = {.unlike_tasks = 0};
+constexpr FoldLimits kReplayAll = {.unlike_tasks = 0, .replayed_classes = 0};
 constexpr FoldLimits kReplayNone = {.unlike_tasks = std::numeric_limits<double>::infinity()};
 
 Timeline run(const RandomCase& random, FoldLimits limits) {
@@ -111,7 +111,9 @@ std::vector<double> errors_of(const Job& job, int draws) {
     EngineOptions options;
     options.calibration = job.calibration;
     options.fold_limits = limits;
-    return iteration_s(job, plan, execute(plan, job.cluster, options));
+    const Timeline timeline = execute(plan, job.cluster, options);
+    EXPECT_EQ(is_replayed(timeline), limits.unlike_tasks == 0);
+    return iteration_s(job, plan, timeline);
   };
   std::vector<double> errors;
   for (plan.draw = 0; plan.draw < draws; ++plan.draw) {

@@ -65,12 +65,12 @@ TEST_P(InnerCollectives, TakeAsLongAsInClosedFormWhereNothingElseUsesTheirLinks)
   });
 }
 
-// A slow node, a slow NIC, and both: ranks of a group in a node begin together and stay together,
-// so few of the tasks give the step of all.
+// A slow node, a slow NIC, both, and messages that take unlike ways: ranks of a group in a node
+// begin together and stay together, so few of the tasks give the step of all.
 TEST_P(InnerCollectives, OfRanksThatStayTogetherTakeAsLongAsAllTasks) {
   const auto wanted = [](const Job& job) {
-    return talks(job) && job.layout.ep == 1 && job.cluster.nodes > 1 &&
-           job.cluster.node.gpu_path == GpuPath::nvlink && !job.cluster.jitter.active();
+    return talks(job) && job.cluster.nodes > 1 && job.cluster.node.gpu_path == GpuPath::nvlink &&
+           !job.cluster.jitter.active();
   };
   const auto tasks_of = [](const Plan& plan) {
     std::size_t tasks = 0;
@@ -80,11 +80,13 @@ TEST_P(InnerCollectives, OfRanksThatStayTogetherTakeAsLongAsAllTasks) {
   std::size_t few = 0;
   std::size_t all = 0;
   for_each_job(GetParam(), 100 / kBlocks, InnerSpread::in_node, wanted, [&](Job job) {
-    for (const int which : {1, 2, 3}) {
+    for (const int which : {1, 2, 3, 4}) {
       job.cluster.slow_nodes.clear();
       job.cluster.degraded_nics.clear();
+      job.cluster.fabric.variation = {};
       if (which & 1) job.cluster.slow_nodes = {{.node = 0, .slowdown = 1.7}};
       if (which & 2) job.cluster.degraded_nics = {{1, 0, 0.1}};
+      if (which & 4) job.cluster.fabric.variation = {.sigma = 0.2, .seed = 1};
       const PreparedIteration prepared = prepare_iteration(job);
       const Simulated own = run_of(job, prepared, InnerForm::automatic, FoldMode::exact);
       const Simulated tasks = run_of(job, prepared, InnerForm::tasks, FoldMode::exact);
