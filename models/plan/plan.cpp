@@ -259,7 +259,6 @@ std::vector<std::vector<Counterpart>> match_messages(const Plan& plan) {
     std::int32_t rank_class, source;  // classes
     std::int64_t tag;
     TaskIndex task;
-    // NOLINTNEXTLINE(modernize-use-nullptr): LLVM 14 takes the comparison with 0 for a pointer
     auto operator<=>(const Receive&) const = default;
   };
   std::vector<Receive> receives;

@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kRounding = 1e-9;
+constexpr double kSameShare = 1e-9;
 
 }  // namespace
 
@@ -42,8 +42,8 @@ Segments cut_at(const Segments& segments, const std::vector<double>& shares) {
   for (const Segment& segment : segments) {
     const double end = begin + segment.share;
     Segment rest = segment;
-    for (; next != shares.end() && *next < end - kRounding; ++next) {
-      if (*next < begin + kRounding) continue;
+    for (; next != shares.end() && *next < end - kSameShare; ++next) {
+      if (*next < begin + kSameShare) continue;
       Segment piece{*next - begin, segment.slowdown, std::move(rest.gathers), {}};
       piece.on_host_parameters = std::exchange(rest.on_host_parameters, 0);
       rest.gathers.clear();

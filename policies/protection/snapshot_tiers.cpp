@@ -120,7 +120,7 @@ NodeGroups same_shard_by_rank(const Layout& layout, const Cluster& cluster,
   if (next == shards.end()) return alone;
   NodeGroups groups = {cluster.nodes, 1, static_cast<int>(next - shards.begin())};
   while (groups.size * groups.stride < cluster.nodes &&
-         shards[groups.size * groups.stride] == shards.front()) {
+         shards.at(std::size_t(groups.size) * groups.stride) == shards.front()) {
     ++groups.size;
   }
   std::map<int, int> first;  // [group] node

@@ -170,7 +170,7 @@ std::size_t shown_causes(const Diagnosis& diagnosis) {
 }
 
 std::string predicted_text(const ExplainingCause& found) {
-  const std::string step = format_seconds(found.predicted.step_s);
+  std::string step = format_seconds(found.predicted.step_s);
   if (found.predicted.stall_s <= 0) return step;
   return fmt::format("{}, saving {}", step, format_seconds(found.predicted.stall_s));
 }

@@ -59,7 +59,7 @@ std::vector<Note> same_jobs(const Comparison& comparison) {
 std::string where_said(const Said& said, std::size_t ran) {
   constexpr std::size_t kFew = 2, kShort = 60;
   if (said.alike && said.points.size() == ran) return "";
-  const std::string names = fmt::format("at {}", fmt::join(said.points, ", "));
+  std::string names = fmt::format("at {}", fmt::join(said.points, ", "));
   if (said.points.size() <= kFew && said.points.size() < ran && names.size() <= kShort) {
     return names;
   }

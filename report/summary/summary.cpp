@@ -96,7 +96,7 @@ std::string redundancy_text(const Redundancy& redundancy, const Record& record) 
 
 // MFU with causal attention counted in full and, if that differs, also in half.
 std::string utilisation_text(const Record& record) {
-  const std::string full =
+  std::string full =
       fmt::format("{}, {}", titled(record, "iteration.mfu"), titled(record, "iteration.hfu"));
   if (!counts_differ(record.iteration)) return full;
   return fmt::format("{}; causal attention counted in half: {} and {}", full,

@@ -235,10 +235,10 @@ inline auto range(double low, double high) {
 inline auto above(double low, double high = std::numeric_limits<double>::max()) {
   return [=](Field& row) { row.low = low, row.high = high, row.above_low = true; };
 }
-inline auto by_default(std::string text) {
+inline auto by_default(const std::string& text) {
   return [=](Field& row) { row.default_text = text; };
 }
-inline auto names(std::vector<std::string_view> list) {
+inline auto names(const std::vector<std::string_view>& list) {
   return [=](Field& row) { row.names = list; };
 }
 inline auto names(std::vector<std::string> (*library)()) {
