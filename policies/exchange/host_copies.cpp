@@ -10,8 +10,6 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kRounding = 1e-9;
-
 // [layer of the model] Bytes of the activations that leave the GPU, for layers of the stage.
 std::vector<double> moved_bytes(const Job& job, const ChunkCost& chunk, int layers) {
   const Offload& offload = offload_of(job);
@@ -126,7 +124,7 @@ class Placed {
 
   Segment& that_begins(double share) {
     std::size_t i = 0;
-    while (i + 1 < segments_.size() && ends_[i] < share + kRounding) ++i;
+    while (i + 1 < segments_.size() && ends_[i] < share + kSameShare) ++i;
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
@@ -143,7 +141,7 @@ class Placed {
  private:
   std::size_t index_of_end(double share) const {
     std::size_t i = 0;
-    while (i + 1 < segments_.size() && ends_[i] < share - kRounding) ++i;
+    while (i + 1 < segments_.size() && ends_[i] < share - kSameShare) ++i;
     return i;
   }
 

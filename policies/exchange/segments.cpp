@@ -3,12 +3,6 @@
 #include <utility>
 
 namespace windtunnel {
-namespace {
-
-constexpr double kSameShare = 1e-9;
-
-}  // namespace
-
 Segments joined(const Segments& forward, double forward_s, const Segments& backward,
                 double backward_s) {
   const double both_s = forward_s + backward_s;

@@ -8,6 +8,8 @@
 
 namespace windtunnel {
 
+inline constexpr double kSameShare = 1e-9;  // shares of an action nearer than this are equal
+
 // Bytes of a segment moved between the GPU and the tiers outside it (Job::offload).
 struct HostCopies {
   double weights = 0;

@@ -59,19 +59,23 @@ class ScenarioImport : private ImportedKeys {
   }
 
  private:
+  // Drops a stated key whose setting turned out to have no effect.
+  void ignore(const std::string& key) {
+    made_.without_effect.push_back(keys_.at(key).from);
+    drop(key);
+  }
+
   // A rank without a kind of adapter belongs to an adapter that is off.
   void set_adapter() {
     const std::string rank = "train.adapter.rank";
     if (keys_.contains("train.adapter.kind") || !keys_.contains(rank) || requested(rank)) return;
-    made_.without_effect.push_back(keys_.at(rank).from);
-    drop(rank);
+    ignore(rank);
   }
 
   // Recomputing 0 layers in full is no recomputation.
   void set_recompute() {
     if (requested("recompute.layers") || number("recompute.layers") != 0.0) return;
-    made_.without_effect.push_back(keys_.at("recompute.layers").from);
-    drop("recompute.layers");
+    ignore("recompute.layers");
     if (text("recompute.modules") != "full" || requested("recompute.modules")) return;
     keys_.at("recompute.modules").value = "none";
     if (!requested("recompute.method")) drop("recompute.method");
@@ -385,10 +389,7 @@ class ScenarioImport : private ImportedKeys {
     }
     if (pp > 1) set_chunks(pp);
     // A schedule has no effect without a pipeline.
-    if (pp == 1 && keys_.contains("schedule") && !requested("schedule")) {
-      made_.without_effect.push_back(keys_.at("schedule").from);
-      drop("schedule");
-    }
+    if (pp == 1 && keys_.contains("schedule") && !requested("schedule")) ignore("schedule");
     if (pp > 1 && !keys_.contains("schedule")) {
       set("schedule", count_or_1("layout.vpp") > 1 ? "interleaved-1f1b" : "1f1b");
     }
@@ -405,28 +406,21 @@ class ScenarioImport : private ImportedKeys {
     }
   }
 
-  // Keeps what the training state can do under this sharding: files name offload that is off, or
-  // that has no effect there.
+  // Keeps the offload that the program would do under this sharding: files state shares of an
+  // optimizer that stays on the GPU, and offload that needs another sharding.
   void set_offload() {
-    const std::string share = "offload.optimizer_share";
+    const std::string optimizer = "offload.optimizer", share = "offload.optimizer_share",
+                      gradients = "offload.gradients", weights = "offload.weights";
     const bool shared = keys_.contains(share) && !requested(share);
-    if (shared && number(share) == 0.0 && !requested("offload.optimizer"))
-      drop("offload.optimizer");
-    const bool away = keys_.contains("offload.optimizer");
-    if (shared && !away) {
-      made_.without_effect.push_back(keys_.at(share).from);
-      drop(share);
-    }
+    if (shared && number(share) == 0.0 && !requested(optimizer)) drop(optimizer);
+    const bool away = keys_.contains(optimizer);
+    if (shared && !away) ignore(share);
     const std::string sharding = text("layout.sharding");
-    const bool alone = dp_ * count_or_1("layout.cp") == 1;
-    // With whole gradients the host gets them once a step, as it does for an offloaded optimizer.
-    if (!requested("offload.gradients") &&
-        (!away || !(alone || sharding == "zero2" || sharding == "zero3"))) {
-      drop("offload.gradients");
-    }
-    const std::string weights = "offload.weights";
-    if (requested(weights) || !keys_.contains(weights)) return;
-    if (away && (alone || sharding == "zero3")) return;
+    const bool shards_weights = sharding == "zero3" || dp_ * count_or_1("layout.cp") == 1;
+    const bool shards_gradients = sharding == "zero2" || shards_weights;
+    // Whole gradients go to the host once a step, as they do for any offloaded optimizer.
+    if (!requested(gradients) && !(away && shards_gradients)) drop(gradients);
+    if (requested(weights) || !keys_.contains(weights) || (away && shards_weights)) return;
     made_.left_out.push_back({keys_.at(weights).from,
                               "weights on the host, which are modelled with zero3 and an offloaded "
                               "optimizer"});
@@ -562,48 +556,6 @@ class ScenarioImport : private ImportedKeys {
 
 ImportedScenario import_scenario(const ImportRequest& request) {
   return ScenarioImport(request).result();
-}
-
-std::string import_note(const ImportedScenario& imported) {
-  std::vector<std::string> left_out;
-  for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
-  return fmt::format(
-      "read as a configuration of {}: {} settings, {} assumed{}", imported.kinds.front().second,
-      imported.read.size(), imported.assumed.size(),
-      left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
-}
-
-std::string configuration_kinds_text() {
-  std::vector<std::string> names;
-  for (const ConfigurationTable& table : configuration_tables()) names.push_back(table.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-bool is_configuration(const std::string& text, const std::string& path) {
-  const bool scenario_form =
-      path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json");
-  try {
-    return table_of(read_configuration(text, path)) != nullptr;
-  } catch (const Error&) {
-    // The reader of scenarios will report what is wrong.
-    if (scenario_form) return false;
-    throw;
-  }
-}
-
-ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
-  if (!is_configuration(scenario.text, scenario.file)) return {std::move(scenario)};
-  ImportRequest request{.files = {scenario.file},
-                        .kind = "",
-                        .set = {},
-                        .has_options = has_options,
-                        .texts = {{scenario.file, scenario.text}}};
-  // Overrides of list items are applied to the scenario later, as for any scenario.
-  std::ranges::copy_if(scenario.set, std::back_inserter(request.set),
-                       [](const auto& each) { return find_field(each.first) != nullptr; });
-  const ImportedScenario imported = import_scenario(request);
-  scenario.text = imported.text;
-  return {std::move(scenario), import_note(imported)};
 }
 
 }  // namespace windtunnel

@@ -1,0 +1,60 @@
+// Configurations where a scenario is expected: which texts they are, and how they are read there.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/base/error.hpp"
+#include "scenarios/language/imports/configuration_table.hpp"
+#include "scenarios/language/imports/import.hpp"
+#include "scenarios/language/text/fields.hpp"
+
+namespace windtunnel {
+
+std::string import_note(const ImportedScenario& imported) {
+  std::vector<std::string> left_out;
+  for (const LeftOut& left : imported.left_out) left_out.push_back(left.setting.name);
+  return fmt::format(
+      "read as a configuration of {}: {} settings, {} assumed{}", imported.kinds.front().second,
+      imported.read.size(), imported.assumed.size(),
+      left_out.empty() ? "" : fmt::format("; left out: {}", fmt::join(left_out, ", ")));
+}
+
+std::string configuration_kinds_text() {
+  std::vector<std::string> names;
+  for (const ConfigurationTable& table : configuration_tables()) names.push_back(table.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+bool is_configuration(const std::string& text, const std::string& path) {
+  const bool scenario_form =
+      path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json");
+  try {
+    return table_of(read_configuration(text, path)) != nullptr;
+  } catch (const Error&) {
+    // The reader of scenarios will report what is wrong.
+    if (scenario_form) return false;
+    throw;
+  }
+}
+
+ReadScenario as_scenario(ScenarioText scenario, bool has_options) {
+  if (!is_configuration(scenario.text, scenario.file)) return {std::move(scenario)};
+  ImportRequest request{.files = {scenario.file},
+                        .kind = "",
+                        .set = {},
+                        .has_options = has_options,
+                        .texts = {{scenario.file, scenario.text}}};
+  // Overrides of list items are applied to the scenario later, as for any scenario.
+  std::ranges::copy_if(scenario.set, std::back_inserter(request.set),
+                       [](const auto& each) { return find_field(each.first) != nullptr; });
+  const ImportedScenario imported = import_scenario(request);
+  scenario.text = imported.text;
+  return {std::move(scenario), import_note(imported)};
+}
+
+}  // namespace windtunnel
