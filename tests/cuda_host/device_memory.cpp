@@ -12,6 +12,7 @@ namespace cuda_host {
 namespace {
 
 constexpr std::size_t kPage = 4096;
+constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kAlignment = 16;  // the widest access; CUDA gives 256
 constexpr int kFill = 0xcb;
 
@@ -61,6 +62,7 @@ void* allocate_device(std::size_t size) {
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
   auto* const first = static_cast<std::byte*>(pages);
+  if (bytes >= kHugePage) madvise(first, bytes, MADV_HUGEPAGE);  // mprotect visits each page
   std::memset(first, kFill, bytes);
   std::byte* const start = first + (bytes - rounded);  // its end meets the guard
   const Array array = {first, bytes, size};
