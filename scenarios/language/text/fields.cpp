@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace windtunnel {
 namespace {
@@ -37,46 +38,77 @@ std::string scalar_text(const Field& field) {
   return "";
 }
 
+struct Place {
+  const Field* field = nullptr;
+  std::vector<std::string> keys;  // of the fields directly below, without "*"
+};
+
+// By the patterns of the field table: each value of a scenario asks for its row several times.
+const std::unordered_map<std::string_view, Place>& places() {
+  static const auto all = [] {
+    std::unordered_map<std::string_view, Place> made;
+    for (const Field& field : field_table()) {
+      made[field.path].field = &field;
+      if (field.path.empty()) continue;
+      const std::string_view parent = parent_of(field.path);
+      const std::string_view key =
+          parent.empty() ? field.path : field.path.substr(parent.size() + 1);
+      if (key != "*") made[parent].keys.emplace_back(key);
+    }
+    return made;
+  }();
+  return all;
+}
+
+// The rows that are bound to a member of the struct with this kTypeTag, in the order of the table.
+const std::vector<const Field*>& rows_of_type(const void* type) {
+  static const auto all = [] {
+    std::unordered_map<const void*, std::vector<const Field*>> made;
+    for (const Field& field : field_table()) made[field.binding.target].push_back(&field);
+    return made;
+  }();
+  static const std::vector<const Field*> none;
+  const auto found = all.find(type);
+  return found == all.end() ? none : found->second;
+}
+
+const Place& place_of(std::string_view path) {
+  static const Place none;
+  auto found = places().find(path);
+  if (found == places().end()) found = places().find(pattern_of(path));
+  return found == places().end() ? none : found->second;
+}
+
 }  // namespace
 
 const Field* find_field(std::string_view path) {
-  const std::string pattern = pattern_of(path);
-  for (const Field& field : field_table()) {
-    if (field.path == pattern) return &field;
-  }
-  return nullptr;
+  return place_of(path).field;
 }
 
 std::vector<BoundRow> bound_rows(std::string_view path, const void* type) {
   const std::string pattern = pattern_of(path);
   std::vector<BoundRow> rows;
-  for (const Field& field : field_table()) {
-    if (field.binding.target != type || !field.path.starts_with(pattern)) continue;
-    std::string_view key = field.path.substr(pattern.size());
+  for (const Field* field : rows_of_type(type)) {
+    if (!field->path.starts_with(pattern)) continue;
+    std::string_view key = field->path.substr(pattern.size());
     if (!pattern.empty() && !key.empty()) {
       if (!key.starts_with('.')) continue;  // "cluster.nodes" is not below "cluster.node"
       key.remove_prefix(1);
     }
-    rows.push_back({key, &field});
+    rows.push_back({key, field});
   }
   return rows;
 }
 
-std::vector<std::string> child_keys(std::string_view path) {
-  const std::string pattern = pattern_of(path);
-  std::vector<std::string> keys;
-  for (const Field& field : field_table()) {
-    if (field.path.empty() || parent_of(field.path) != pattern) continue;
-    const std::string_view key =
-        pattern.empty() ? field.path : field.path.substr(pattern.size() + 1);
-    if (key != "*") keys.emplace_back(key);
-  }
-  return keys;
+const std::vector<std::string>& child_keys(std::string_view path) {
+  return place_of(path).keys;
 }
 
 std::string join_path(std::string_view parent, std::string_view key) {
   if (parent.empty() || key.empty()) return std::string(parent).append(key);
-  return fmt::format("{}.{}", parent, key);
+  std::string path;
+  path.reserve(parent.size() + 1 + key.size());
+  return path.append(parent).append(1, '.').append(key);
 }
 
 std::vector<std::string> split_path(std::string_view path) {

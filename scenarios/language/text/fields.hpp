@@ -110,7 +110,7 @@ const Parameter* parameter_of(const Field& field, const Struct& target) {
 }
 
 // Last parts of the paths directly below `path`, without items of lists ("*").
-std::vector<std::string> child_keys(std::string_view path);
+const std::vector<std::string>& child_keys(std::string_view path);
 
 // "cluster" and "nodes" make "cluster.nodes"; "" and "name" make "name".
 std::string join_path(std::string_view parent, std::string_view key);
