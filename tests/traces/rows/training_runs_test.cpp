@@ -167,9 +167,9 @@ TEST(TrainingRuns, RaggedRowsAndOpenQuotesDoNotSwallowOthers) {
   std::vector<std::string> found;
   for (const UnusableRow& row : runs.unusable) found.push_back(row.id + ": " + row.reason);
   EXPECT_EQ(found,
-            (std::vector<std::string>{"runs.csv:3: the row has 2 cells, but the header has 26",
-                                      "runs.csv:5: the row has 2 cells, but the header has 26",
-                                      "runs.csv:8: the row has 27 cells, but the header has 26",
+            (std::vector<std::string>{"runs.csv:3: the row has 2 cells, but the header has 27",
+                                      "runs.csv:5: the row has 2 cells, but the header has 27",
+                                      "runs.csv:8: the row has 28 cells, but the header has 27",
                                       "runs.csv:9: a quote is not closed"}));
 }
 
