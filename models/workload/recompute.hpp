@@ -12,7 +12,8 @@
 namespace windtunnel {
 
 // The modules up to `moe` are Megatron-Core's (`shared_experts` since core_v0.14.0). A module
-// includes the ones inside it (`moe` includes `moe_act`, `mlp` includes `mlp_act`).
+// includes the ones inside it (`moe` includes `moe_act`, `mlp` includes `mlp_act`). `attention` is
+// what MaxText's policies leave beside kept queries, keys and values.
 enum class RecomputeModule : std::uint8_t {
   core_attn,       // from queries, keys and values to attention's output, which is kept
   layernorm,       // outputs of a layer's norms
@@ -24,6 +25,7 @@ enum class RecomputeModule : std::uint8_t {
   mlp_act,         // input of the second product of a dense MLP or of shared experts
   scores,          // scores of unfused attention
   matmuls,         // torchtitan's selective "op": norms, activations and every other product
+  attention,       // from queries, keys and values to the sum after attention's projection
   layer,           // everything except the layer's input
 };
 template <>
@@ -38,6 +40,7 @@ inline constexpr Choice<RecomputeModule> kChoices<RecomputeModule>[] = {
     {"mlp_act", RecomputeModule::mlp_act},
     {"scores", RecomputeModule::scores},
     {"op", RecomputeModule::matmuls},
+    {"attention", RecomputeModule::attention},
     {"layer", RecomputeModule::layer}};
 
 // Which layers of a stage recompute. `layers` is the method's parameter.
@@ -72,7 +75,8 @@ struct Recompute {
     using enum RecomputeModule;
     if (states(module) || states(layer)) return true;
     if (module == moe_act || module == shared_experts) return states(moe);
-    return module == scores && states(core_attn);
+    if (module == core_attn) return states(attention);
+    return module == scores && (states(core_attn) || states(attention));
   }
   constexpr Recompute with(RecomputeModule module) const {
     Recompute more = *this;

@@ -17,6 +17,7 @@ inline bool has_module(const TransformerSpec& model, RecomputeModule module) {
     case layer:
       return true;
     case core_attn:
+    case attention:
     case scores:
       return model.layers_with(has_attention) > 0;
     case mla_up_proj:

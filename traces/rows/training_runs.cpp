@@ -129,6 +129,9 @@ void check_rate(const TrainingRun& run, std::string_view column, std::optional<d
 }
 
 void check_times(TrainingRun& run, RowReader& reader) {
+  if (reader.text("iter_time_is").find("lengths unknown") != std::string_view::npos) {
+    reader.fault("iter_time_is", "no step can be predicted without its sequences' lengths");
+  }
   reader.number({"mfu", "a share, not per cent", 1});
   const std::optional<double> tokens_per_s =
       reader.number({"tokens_per_s_per_gpu", "tokens/s", 1e12});

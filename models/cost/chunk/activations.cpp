@@ -362,6 +362,9 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   if (again.has(layernorm)) dropped += at.halves * at.norm_output - spared.norms;
   if (again.has(mla_up_proj)) dropped += at.latent_up;
   if (again.has(core_attn) || (again.has(scores) && !at.fused)) dropped += at.scores;
+  if (has_attention(block) && again.has(attention)) {  // also the sums that later norms read
+    dropped += at.context - spared.context + (at.halves - 1) * at.input;
+  }
   const bool routed = has_experts(block);
   const Mlp& shared = at.experts.shared;
   if (routed && again.has(moe)) return dropped + at.mlp.kept + at.kept_routed() - spared.experts;

@@ -57,8 +57,11 @@ double repeated_share(const Recompute& again, Block block, Category category) {
   const bool experts = has_experts(block) && again.has(moe);
   if (category == Category::ep) return experts ? 1 : 0;
   if (category == Category::cp) return has_attention(block) && again.has(core_attn) ? 1 : 0;
+  if (category != Category::tp) return 0;
   const bool half = experts || (has_mlp(block) && again.has(mlp));
-  return category == Category::tp && half ? 1.0 / halves(block) : 0;
+  // The projection's sum is repeated; what the kept queries, keys and values were made of is not.
+  const bool sum = has_attention(block) && again.has(attention);
+  return ((half ? 1 : 0) + (sum ? 0.5 : 0)) / halves(block);
 }
 
 void forget_backward(BlockCost& cost) {

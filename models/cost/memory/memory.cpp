@@ -218,9 +218,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     buffers += whole_buffers(job, {parameters + frozen, parameters},
                              whole.empty() ? nullptr : &whole[rank]);
     if (gathered && job.software.whole_start) {
-      const double whole_model = weight_bytes_per_parameter(job) * (parameters + frozen);
-      const double later = at.gradients + at.optimizer + at.activations;
-      buffers = std::max(buffers, whole_model - later);
+      buffers += weight_bytes_per_parameter(job) * (parameters + frozen);
     }
     // Activations are gone when the weights are gathered after the step.
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);

@@ -241,9 +241,12 @@ void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::v
     append_rotary(job, s, Pass::forward, ops);
   }
   append_recomputed_core(job, s, ops);
+  const bool projects = again.has(attention) && !again.has(matmuls);  // which names it itself
+  if (projects) append_projection(job, s, Pass::forward, ops);
   if (!reads_source(block)) return;
   if (norms) ops.push_back(norm_op("cross norm", Pass::forward, s));
   append_recomputed_core(job, cross_shard(job, s), ops);
+  if (projects) append_projection(job, s, Pass::forward, ops);
 }
 
 void append_recomputed_mlp(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {

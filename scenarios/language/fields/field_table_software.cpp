@@ -100,8 +100,8 @@ Rows kernel_rows() {
                "train.adapter: the last product of an adapter adds to the output of the base "
                "product in the same kernel (Transformer Engine's fused operations, Unsloth)"),
       flag_row("software.whole_start", sets<&Software::whole_start>, example("true"),
-               "layout.sharding: zero3: every GPU loads the whole model before it is sharded, so "
-               "memory holds both at the start"),
+               "layout.sharding: zero3: every GPU loads the whole model before it is sharded, and "
+               "memory holds both throughout"),
       flag_row("software.flat_copies", sets<&Software::flat_copies>,
                "ZeRO-1 gathers weights through flat copies of all weights"),
       flag_row("software.held_tensors", sets<&Software::held_tensors>,

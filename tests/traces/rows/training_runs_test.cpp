@@ -16,7 +16,7 @@ using Cells = std::map<std::string, std::string>;
 const std::string kHeader =
     "source,model,layers,hidden,heads,head_width,kv_heads,seq,vocab,global_batch,micro_batch,gpus,"
     "gpu_type,tp,pp,vpp,dp,cp,ep,sequence_parallel,iter_time_s,mfu,mem_gib,tokens_per_s_per_gpu,"
-    "samples_per_s_per_gpu,note\n";
+    "samples_per_s_per_gpu,iter_time_is,note\n";
 
 std::vector<std::string> columns() {
   return CsvTable::parse(kHeader, "header").header();
@@ -126,6 +126,8 @@ const std::vector<Fault>& faults() {
        "s"},
       {{{"note", "status=OOM"}},
        "column 'iter_time_s': contains a time, but the note says that the run was out of memory"},
+      {{{"iter_time_is", "none (unpacked: sequence lengths unknown)"}},
+       "column 'iter_time_is': no step can be predicted without its sequences' lengths"},
       {{{"tp", "x"}, {"mfu", "y"}},
        "column 'tp': 'x' is not a number; column 'mfu': 'y' is not a number (a share, not per "
        "cent)"}};
@@ -165,9 +167,9 @@ TEST(TrainingRuns, RaggedRowsAndOpenQuotesDoNotSwallowOthers) {
   std::vector<std::string> found;
   for (const UnusableRow& row : runs.unusable) found.push_back(row.id + ": " + row.reason);
   EXPECT_EQ(found,
-            (std::vector<std::string>{"runs.csv:3: the row has 2 cells, but the header has 26",
-                                      "runs.csv:5: the row has 2 cells, but the header has 26",
-                                      "runs.csv:8: the row has 27 cells, but the header has 26",
+            (std::vector<std::string>{"runs.csv:3: the row has 2 cells, but the header has 27",
+                                      "runs.csv:5: the row has 2 cells, but the header has 27",
+                                      "runs.csv:8: the row has 28 cells, but the header has 27",
                                       "runs.csv:9: a quote is not closed"}));
 }
 

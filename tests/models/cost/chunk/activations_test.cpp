@@ -163,6 +163,8 @@ TEST(Activations, ModulesDropTheirTensors) {
   // Queries and keys of 128 heads of 192, values of 128, the latents behind their norms.
   EXPECT_NEAR(dropped(Recompute::of(mla_up_proj)), 128 * (2 * 192 + 128) + 1536 + 512, 1e-6);
   EXPECT_NEAR(dropped(Recompute::of(core_attn)), 2 * 128, 1e-6);  // a sum in fp32 for each head
+  // Attention's output, and the sum of 7,168 columns that the second norm reads.
+  EXPECT_NEAR(dropped(Recompute::of(attention)), 2 * 128 + 128 * 128 + 7168, 1e-6);
   // Inputs and matrices of eight experts, the shared one, fp32 scores of 256 experts twice.
   EXPECT_NEAR(dropped(Recompute::of(moe)), 8 * (7168 + 3 * 2048) + 3 * 2048 + 2 * 2 * 256, 1e-6);
   EXPECT_EQ(dropped(Recompute::of(moe)), dropped(Recompute::of(moe, moe_act, shared_experts)));

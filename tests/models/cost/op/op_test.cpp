@@ -205,6 +205,23 @@ TEST(Op, ModulesRepeatTheirKernels) {
   EXPECT_EQ(repeated(Recompute::of(core_attn), OpKind::gemm), 0);
 }
 
+// Queries, keys and values are kept, nothing behind them is: attention runs again, and its product.
+TEST(Op, AttentionIsRecomputedUpToTheSumBehindIt) {
+  using enum RecomputeModule;
+  Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::of(core_attn));
+  const auto core = recomputed_ops(job, Block::layer);
+  job.recompute = Recompute::of(attention);
+  const auto all = recomputed_ops(job, Block::layer);
+  const double rows = 4096;
+  EXPECT_NEAR(flops(all, OpKind::gemm) - flops(core, OpKind::gemm), 2 * rows * 4096 * 4096, 1);
+  EXPECT_EQ(flops(all, OpKind::attention_forward), flops(core, OpKind::attention_forward));
+  // The policy that names every other product already has the projection.
+  job.recompute = Recompute::of(matmuls, attention);
+  const double together = flops(recomputed_ops(job, Block::layer), OpKind::gemm);
+  job.recompute = Recompute::of(matmuls);
+  EXPECT_EQ(together, flops(recomputed_ops(job, Block::layer), OpKind::gemm));
+}
+
 // These are keys, the projection and one of the two matrices of the up projection.
 TEST(Op, EveryOtherProductIsRecomputed) {
   Job job = test_job(llama3_8b(), {}, kBatch, Precision::bf16, Recompute::selective);

@@ -147,6 +147,10 @@ TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   EXPECT_EQ(calibration(16, 1, kAfter), "h100-sweep-wide-tp");
   EXPECT_EQ(calibration(8, 2, kBefore), "h100-sweep-before-fix");
   EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");
+  // A network of 44 GB/s, on which messages wait whatever the table says of the fix.
+  constexpr const char* kSlow = "AR/AG/RS GB/s=44.29/40.31/40.9; after_pp_fix=True";
+  EXPECT_EQ(calibration(2, 8, kSlow), "h100-sweep-before-fix");
+  EXPECT_EQ(calibration(2, 1, kSlow), "h100-sweep");
 }
 
 TEST(RunJob, TorchtitansPowerLimitIsThatOfItsMachine) {
