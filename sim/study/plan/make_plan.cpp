@@ -368,10 +368,11 @@ class Planner {
   }
 
   void choose_snapshots() {
-    std::vector<Tried> all = {best_};
+    std::vector<Tried> all;
+    all.push_back(std::move(best_));
     for (size_t i = 1; i < usual_snapshots().size(); ++i) {
       const UsualPart& stack = usual_snapshots()[i];
-      PlanPoint point = best_.option.point;
+      PlanPoint point = all.front().option.point;
       point.snapshots = stack;
       tell("simulating snapshots: " + stack.name);
       try {
@@ -386,38 +387,39 @@ class Planner {
       most = std::max(most, each.chosen_by);
     }
     // Takes the first option that is as good as the best.
-    best_ = *std::ranges::find_if(
-        all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; });
+    best_ = std::move(*std::ranges::find_if(
+        all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; }));
   }
 
   // If no smaller job occurs, the campaign has the same iterations.
   void choose_without_spare() {
-    Tried waiting = best_;
+    Tried waiting{.option = best_.option, .measured = {}};
     PlanPoint& point = waiting.option.point;
     point.when_no_spare = "wait";
     const Case the_case = resolve_case(text_of(point));
-    save_best(waiting, campaign_inputs(the_case.job, waiting.measured.table));
+    save_best(waiting, campaign_inputs(the_case.job, best_.measured.table));
     report_.without_spare = {best_.option, waiting.option};
     if (waiting.chosen_by <= (1 + kPlanAsGood) * best_.chosen_by) return;
-    best_ = std::move(waiting);
+    best_.option = std::move(waiting.option);
+    best_.chosen_by = waiting.chosen_by;
   }
 
   // Tries some more nodes than were asked for, kept as spares, with the same iterations and
   // intervals.
   void try_more_nodes() {
-    Tried more = best_;
-    PlanPoint& point = more.option.point;
+    PlanOption more = best_.option;
+    PlanPoint& point = more.point;
     point.spares += std::max(1, request().nodes / kFurtherShare);
     try {
       const Case the_case = resolve_case(text_of(point));
       const CampaignReport report =
-          run_campaign(campaign_inputs(the_case.job, more.measured.table), request().threads);
-      more.option.goodput = report.goodput;
-      more.option.days = report.job_days.mean;
+          run_campaign(campaign_inputs(the_case.job, best_.measured.table), request().threads);
+      more.goodput = report.goodput;
+      more.days = report.job_days.mean;
     } catch (const Error&) {  // the fabric has no more than these nodes
       return;
     }
-    report_.more_nodes = {best_.option, more.option};
+    report_.more_nodes = {best_.option, more};
   }
 
   // The fastest of these layouts with the nodes and snapshots of the plan, simulated. Throws Error
