@@ -324,13 +324,17 @@ Folding whole_fabric(const Cluster& cluster) {
 void fabric(benchmark::State& state) {
   const Cluster cluster = dgx_cluster(static_cast<int>(state.range(0)) / 8, 384);
   for (auto _ : state) {
-    state.counters["peak_MB"] = std::stod(run_in_child([&cluster] {
-      const auto* folding = new Folding(whole_fabric(cluster));
-      new Platform(*folding, 0, 1);  // never taken apart, as in a simulation
-      rusage usage{};
-      getrusage(RUSAGE_SELF, &usage);
-      return std::to_string(static_cast<double>(usage.ru_maxrss) / 1000);
-    }));
+    double peak_kb = 0;
+    run_in_child(
+        [&cluster](PipeWriter& out) {
+          const auto* folding = new Folding(whole_fabric(cluster));
+          new Platform(*folding, 0, 1);  // never taken apart, as in a simulation
+          rusage usage{};
+          getrusage(RUSAGE_SELF, &usage);
+          out.put(static_cast<double>(usage.ru_maxrss));
+        },
+        [&peak_kb](PipeReader& in) { in.get(peak_kb); });
+    state.counters["peak_MB"] = peak_kb / 1000;
   }
 }
 BENCHMARK(fabric)->Arg(131072)->Unit(benchmark::kSecond)->UseRealTime();

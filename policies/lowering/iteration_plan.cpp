@@ -254,7 +254,8 @@ Plan plan_iteration(const Job& job, const PreparedIteration& prepared,
     for (const IterationContext& of_kind : replicas.contexts) {
       PipelineRankGroups own = of_members(groups[pp], of_kind.members);
       meetings.add(of_kind, pp, own);
-      plan.classes.push_back(pipeline_rank(of_kind, pp, std::move(own), alone, costs));
+      const std::size_t about = plan.classes.empty() ? 0 : plan.classes.back().tasks.size();
+      plan.classes.push_back(pipeline_rank(of_kind, pp, std::move(own), alone, costs, about));
       if (!of_kind.name.empty()) plan.classes.back().name += ", " + of_kind.name;
     }
   }

@@ -52,7 +52,8 @@ class Builder {
     if (!ctx_.rendezvous.empty() || ctx_.gang) tasks_.add_rendezvous();
   }
 
-  RankClass build() {
+  RankClass build(std::size_t about) {
+    tasks_.reserve(about);
     for (round_ = 0; round_ < ctx_.options.iterations; ++round_) {
       messages_.set_round(round_);
       run_schedule();
@@ -530,8 +531,8 @@ IterationContext::IterationContext(const Job& the_job, const Schedule& the_sched
       members(the_members) {}
 
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
-                        GroupsAlone& alone, const CollectiveCosts& costs) {
-  return Builder(context, rank, std::move(groups), alone, costs).build();
+                        GroupsAlone& alone, const CollectiveCosts& costs, std::size_t about) {
+  return Builder(context, rank, std::move(groups), alone, costs).build(about);
 }
 
 }  // namespace windtunnel

@@ -56,7 +56,8 @@ struct IterationContext {
   bool gang = false;
 };
 
+// `about`: how many tasks another rank has, which this one may have too.
 RankClass pipeline_rank(const IterationContext& context, int rank, PipelineRankGroups groups,
-                        GroupsAlone& alone, const CollectiveCosts& costs);
+                        GroupsAlone& alone, const CollectiveCosts& costs, std::size_t about);
 
 }  // namespace windtunnel

@@ -18,7 +18,13 @@ class StepTasks {
         longer_(longer),
         tasks_(tasks),
         later_(later),
-        awaited_(whole.after) {}
+        awaited_(whole.after),
+        piece_(whole) {
+    piece_.name.clear();
+    piece_.after.clear();
+    piece_.cost.clear();
+    piece_.free_bytes = 0;
+  }
 
   void add(std::span<const ActionStep> steps) {
     for (const ActionStep& step : steps) add(step, longer_ * seconds_of(step));
@@ -77,9 +83,8 @@ class StepTasks {
   }
 
   void piece(double seconds) {
-    Task task = whole_;
+    Task task = piece_;
     task.name = name();
-    task.cost.clear();
     for (CostPart part : compute_) {
       part.seconds *= compute_s_ > 0 ? seconds / compute_s_ : 0;
       if (part.seconds > 0) task.cost.push_back(part);
@@ -89,7 +94,6 @@ class StepTasks {
       task.allocate_bytes = 0;
       if (tasks_.kernels_first()) task.after.push_back(last_);
     }
-    task.free_bytes = 0;
     last_ = tasks_.append(std::move(task));
     ++pieces_;
   }
@@ -101,6 +105,7 @@ class StepTasks {
   RankTasks& tasks_;
   std::vector<TaskIndex>& later_;
   std::vector<TaskIndex> awaited_;  // by the next piece
+  Task piece_;                      // what all pieces have in common
   TaskIndex last_ = -1;
   int pieces_ = 0;
 };

@@ -94,6 +94,7 @@ class RankTasks {
             PipelineRankGroups groups, GroupsAlone& alone);
 
   void set_iteration(int iteration) { iteration_ = iteration; }
+  void reserve(std::size_t tasks) { class_.tasks.reserve(tasks); }
   TaskIndex append(Task task);
 
   // Append one end of a message and return its task.

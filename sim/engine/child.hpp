@@ -1,14 +1,77 @@
-// Runs a function in a forked child and returns its result through a pipe.
+// Runs a function in a forked child, which sends its result through a pipe.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 namespace windtunnel {
 
-// Returns the bytes that `body` returned in the child. Its exceptions are rethrown here: Error with
-// its exit code, InternalError, anything else as InternalError with its text. Throws Error (exit
-// code failed) that names the signal if the child died.
-std::string run_in_child(const std::function<std::string()>& body);
+// Plain bytes between two processes of the same program. Large vectors are written from where they
+// stand, and read to where they will stand.
+class PipeWriter {
+ public:
+  explicit PipeWriter(int end) : end_(end) {}
+
+  template <class T>
+  void put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put_bytes(&value, sizeof value);
+  }
+  template <class T>
+  void put(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    put(values.size());
+    put_bytes(values.data(), values.size() * sizeof(T));
+  }
+  void put_bytes(const void* bytes, std::size_t size);
+  void flush();
+  void drop() { waiting_.clear(); }
+  bool has_sent() const { return sent_; }
+
+ private:
+  void send(const char* bytes, std::size_t size);
+
+  int end_;
+  bool sent_ = false;
+  std::string waiting_;
+};
+
+class PipeReader {
+ public:
+  explicit PipeReader(int end) : end_(end) {}
+
+  template <class T>
+  void get(T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    get_bytes(&value, sizeof value);
+  }
+  template <class T>
+  void get(std::vector<T>& values) {
+    std::size_t size = 0;
+    get(size);
+    values.resize(size);
+    get_bytes(values.data(), size * sizeof(T));
+  }
+  // Throws Error if the child ends before.
+  void get_bytes(void* bytes, std::size_t size);
+  // All bytes until the child ends.
+  std::string rest();
+
+ private:
+  std::size_t receive(char* bytes, std::size_t size);
+
+  int end_;
+  std::string ahead_;  // read and not yet taken, from at_ on
+  std::size_t at_ = 0;
+};
+
+// `body` computes and then writes, in the child; `read` takes all of that here. Exceptions of
+// `body` are rethrown here: Error with its exit code, InternalError, anything else as InternalError
+// with its text. Throws Error (exit code failed) that names the signal if the child died.
+void run_in_child(const std::function<void(PipeWriter&)>& body,
+                  const std::function<void(PipeReader&)>& read);
 
 }  // namespace windtunnel

@@ -1,8 +1,9 @@
 #include "sim/engine/engine.hpp"
 
 #include <algorithm>
-#include <cstring>
-#include <type_traits>
+#include <functional>
+#include <optional>
+#include <utility>
 
 #include "models/base/error.hpp"
 #include "sim/engine/child.hpp"
@@ -15,55 +16,6 @@
 
 namespace windtunnel {
 namespace {
-
-// The Timeline as plain bytes, between two processes of the same program.
-class Writer {
- public:
-  template <class T>
-  void put(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    bytes_.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <class T>
-  void put(const std::vector<T>& values) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    put(values.size());
-    bytes_.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  }
-  std::string take() { return std::move(bytes_); }
-
- private:
-  std::string bytes_;
-};
-
-class Reader {
- public:
-  explicit Reader(const std::string& bytes) : bytes_(bytes) {}
-
-  template <class T>
-  void get(T& value) {
-    copy(&value, sizeof value);
-  }
-  template <class T>
-  void get(std::vector<T>& values) {
-    size_t size = 0;
-    get(size);
-    CHECK(size <= (bytes_.size() - at_) / sizeof(T), "{} values in the engine's reply", size);
-    values.resize(size);
-    copy(values.data(), size * sizeof(T));
-  }
-  bool at_end() const { return at_ == bytes_.size(); }
-
- private:
-  void copy(void* to, size_t size) {
-    CHECK(size <= bytes_.size() - at_, "the engine's reply ends at byte {}", bytes_.size());
-    if (size > 0) std::memcpy(to, bytes_.data() + at_, size);
-    at_ += size;
-  }
-
-  const std::string& bytes_;
-  size_t at_ = 0;
-};
 
 // One list of the fields serves both directions.
 template <class Value, class Visit>
@@ -85,24 +37,38 @@ void visit_rank_fields(Value& rank, const Visit& field) {
   field(rank.spans);
 }
 
-std::string to_bytes(const Timeline& timeline) {
-  Writer writer;
-  const auto put = [&writer](const auto& value) { writer.put(value); };
+void send(const Timeline& timeline, PipeWriter& out) {
+  const auto put = [&out](const auto& value) { out.put(value); };
   visit_fields(timeline, put);
-  writer.put(timeline.ranks.size());
+  out.put(timeline.ranks.size());
   for (const RankTimeline& rank : timeline.ranks) visit_rank_fields(rank, put);
-  return writer.take();
 }
 
-Timeline from_bytes(const std::string& bytes) {
-  Reader reader(bytes);
-  const auto get = [&reader](auto& value) { reader.get(value); };
+Timeline receive(PipeReader& in) {
+  const auto get = [&in](auto& value) { in.get(value); };
   Timeline timeline;
   visit_fields(timeline, get);
-  size_t ranks = 0;
-  reader.get(ranks);
-  for (size_t r = 0; r < ranks; ++r) visit_rank_fields(timeline.ranks.emplace_back(), get);
-  CHECK(reader.at_end(), "the engine's reply is too long");
+  std::size_t ranks = 0;
+  in.get(ranks);
+  timeline.ranks.resize(ranks);
+  for (RankTimeline& rank : timeline.ranks) visit_rank_fields(rank, get);
+  return timeline;
+}
+
+// Of `simulate` in a child; nothing if it has none.
+std::optional<Timeline> in_child(const std::function<std::optional<Timeline>()>& simulate) {
+  std::optional<Timeline> timeline;
+  run_in_child(
+      [&](PipeWriter& out) {
+        const std::optional<Timeline> simulated = simulate();
+        out.put(simulated.has_value());
+        if (simulated) send(*simulated, out);
+      },
+      [&](PipeReader& in) {
+        bool has = false;
+        in.get(has);
+        if (has) timeline = receive(in);
+      });
   return timeline;
 }
 
@@ -127,12 +93,12 @@ Folding folded(const Plan& plan, const Cluster& cluster, const FlowTable& flows,
   Folding folding = fold(plan, cluster, flows, options.fold, options.fold_limits);
   if (folding.sampled_of == 0) return folding;
   const std::int64_t ranks = options.fold_limits.sampled_ranks;
-  const Timeline first = from_bytes(run_in_child([&] {
+  const std::optional<Timeline> first = in_child([&] {
     const Folding few = sampled_fold(plan, cluster, flows, ranks / 4);
-    return to_bytes(simulate_program(plan, cluster, flows, few, make_program(plan, flows, few),
-                                     recorded_by(plan, cluster, flows, few, options)));
-  }));
-  Folding sampled = sampled_fold(plan, cluster, flows, ranks, first.makespan_s);
+    return simulate_program(plan, cluster, flows, few, make_program(plan, flows, few),
+                            recorded_by(plan, cluster, flows, few, options));
+  });
+  Folding sampled = sampled_fold(plan, cluster, flows, ranks, first->makespan_s);
   sampled.sampled_of = folding.sampled_of;
   return sampled;
 }
@@ -149,13 +115,13 @@ Timeline replayed(const Plan& plan, const Cluster& cluster, const EngineOptions&
   const Cluster calm = in_step(cluster);
   const Timeline steady = execute(plan, calm, options);
   if (steady.sampled_of > 0) return replay(plan, cluster, steady, steady);
-  const Timeline alone = from_bytes(run_in_child([&] {
+  const std::optional<Timeline> alone = in_child([&] {
     const FlowTable flows = flow_table(plan, calm, options.calibration, options.pool_calibrations);
     const Folding folding = fold_of_one_replica(plan, calm, flows);
-    return to_bytes(simulate_program(plan, calm, flows, folding, make_program(plan, flows, folding),
-                                     recorded_by(plan, calm, flows, folding, options)));
-  }));
-  return replay(plan, cluster, steady, alone);
+    return simulate_program(plan, calm, flows, folding, make_program(plan, flows, folding),
+                            recorded_by(plan, calm, flows, folding, options));
+  });
+  return replay(plan, cluster, steady, *alone);
 }
 
 }  // namespace
@@ -173,16 +139,16 @@ Timeline execute(const Plan& plan, const Cluster& cluster, const EngineOptions& 
   if (may_replay && has_unlike_tasks(plan, cluster, most_tasks)) {
     return replayed(plan, cluster, options);
   }
-  const std::string bytes = run_in_child([&] {
+  std::optional<Timeline> timeline = in_child([&]() -> std::optional<Timeline> {
     const FlowTable flows =
         flow_table(plan, cluster, options.calibration, options.pool_calibrations);
     const Folding folding = folded(plan, cluster, flows, options);
-    if (may_replay && tasks_of(plan, folding) > most_tasks) return std::string();
+    if (may_replay && tasks_of(plan, folding) > most_tasks) return {};
     const Program program = make_program(plan, flows, folding);
-    return to_bytes(simulate_program(plan, cluster, flows, folding, program,
-                                     recorded_by(plan, cluster, flows, folding, options)));
+    return simulate_program(plan, cluster, flows, folding, program,
+                            recorded_by(plan, cluster, flows, folding, options));
   });
-  return bytes.empty() ? replayed(plan, cluster, options) : from_bytes(bytes);
+  return timeline ? *std::move(timeline) : replayed(plan, cluster, options);
 }
 
 }  // namespace windtunnel

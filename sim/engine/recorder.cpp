@@ -12,30 +12,25 @@ Recorder::Recorder(const Plan& plan, const Folding& folding, std::vector<RankId>
       folding_(folding),
       recorded_by_(std::move(recorded_by)),
       iteration_end_s_(plan.iterations, 0) {
-  std::int64_t spans = 0;
   for (const FoldedRank& rank : folding.ranks) {
     const bool recorded = recorded_by_[rank.rank] == rank.rank;
-    first_span_.push_back(recorded ? spans : -1);
-    if (recorded) spans += std::ssize(plan.classes[rank.rank_class].tasks);
+    spans_.emplace_back(recorded ? plan.classes[rank.rank_class].tasks.size() : 0);
   }
-  spans_.resize(spans);
 }
 
 void Recorder::end(std::int32_t rank, TaskIndex task, int iteration, double now_s) {
-  if (first_span_[rank] >= 0) spans_[first_span_[rank] + task].end_s = now_s;
+  if (!spans_[rank].empty()) spans_[rank][task].end_s = now_s;
   iteration_end_s_[iteration] = std::max(iteration_end_s_[iteration], now_s);
 }
 
-Timeline Recorder::timeline(std::uint64_t events) const {
+Timeline Recorder::take_timeline(std::uint64_t events) {
   Timeline timeline;
   std::vector<std::int32_t> record_of_rank(plan_.ranks, -1);
   for (std::size_t r = 0; r < folding_.ranks.size(); ++r) {
-    if (first_span_[r] < 0) continue;
     const FoldedRank& rank = folding_.ranks[r];
-    const auto begin = spans_.begin() + first_span_[r];
-    const auto end = begin + std::ssize(plan_.classes[rank.rank_class].tasks);
+    if (recorded_by_[rank.rank] != rank.rank) continue;
     record_of_rank[rank.rank] = static_cast<std::int32_t>(timeline.ranks.size());
-    timeline.ranks.push_back({rank.rank, rank.rank_class, 0, {begin, end}});
+    timeline.ranks.push_back({rank.rank, rank.rank_class, 0, std::move(spans_[r])});
   }
   for (const RankId by : recorded_by_) {
     timeline.recorded_as.push_back(record_of_rank[by]);

@@ -16,19 +16,18 @@ class Recorder {
   Recorder(const Plan& plan, const Folding& folding, std::vector<RankId> recorded_by);
 
   void start(std::int32_t rank, TaskIndex task, double now_s) {
-    if (first_span_[rank] >= 0) spans_[first_span_[rank] + task].start_s = now_s;
+    if (!spans_[rank].empty()) spans_[rank][task].start_s = now_s;
   }
   void end(std::int32_t rank, TaskIndex task, int iteration, double now_s);
 
-  // Peak memory is that of this process so far.
-  Timeline timeline(std::uint64_t events) const;
+  // Takes the spans out. Peak memory is that of this process so far.
+  Timeline take_timeline(std::uint64_t events);
 
  private:
   const Plan& plan_;
   const Folding& folding_;
   const std::vector<RankId> recorded_by_;
-  std::vector<std::int64_t> first_span_;  // [rank], -1: not recorded
-  std::vector<Span> spans_;
+  std::vector<std::vector<Span>> spans_;  // [rank][task], empty: not recorded
   std::vector<double> iteration_end_s_;
 };
 

@@ -42,7 +42,7 @@ class Simulation {
     platform_->engine().run();
     if (failure_) std::rethrow_exception(failure_);
     check_all_done();
-    return recorder_.timeline(events_);
+    return recorder_.take_timeline(events_);
   }
 
  private:

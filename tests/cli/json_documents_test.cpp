@@ -119,7 +119,7 @@ std::vector<Documented> documented() {
        }},
       {"calibrate", "calibrate-kernels",
        [](const std::string& folder) {
-         return "--backend cpu --ranks 1 --budget '1 s' --out " + folder + "/cpu.yaml";
+         return "--backend cpu --ranks 1 --budget '10 ms' --out " + folder + "/cpu.yaml";
        }},
   };
   std::erase_if(rows, [](const Documented& row) { return !is_built(row.command); });

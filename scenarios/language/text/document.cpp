@@ -6,7 +6,12 @@
 #include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
 
 #include "models/base/quantity_range.hpp"
 #include "traces/text/input_file.hpp"
@@ -18,48 +23,173 @@ namespace {
 constexpr int kMaxDepth = 32;
 constexpr int kMaxNodes = 200'000;
 
-class TreeBuilder {
+// Builds the tree from what the parser meets. What it refuses is kept until the whole text is known
+// to be YAML.
+class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(const std::string& text, const std::string& file, bool line_numbers)
-      : text_(text), file_(file), line_numbers_(line_numbers) {}
+  TreeBuilder(const std::string& text, const std::string& file, bool line_numbers, Location start)
+      : text_(text), file_(file), line_numbers_(line_numbers), start_(std::move(start)) {
+    root_.where = start_;
+  }
 
-  // `fallback` locates a node that has no mark of its own: the missing value of a key.
-  DocumentNode build(const YAML::Node& source, const Location& fallback, int depth) {
+  DocumentNode take() {
+    if (refused_) throw Error(*refused_);
+    return std::move(root_);
+  }
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    unless_refused([&] { add_leaf(DocumentNode::Kind::null, "", mark, anchor); });
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                const std::string& text) override {
+    unless_refused([&] { add_leaf(DocumentNode::Kind::scalar, text, mark, anchor); });
+  }
+  void OnAlias(const YAML::Mark&, YAML::anchor_t anchor) override {
+    unless_refused([&] { add_alias(anchor); });
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    unless_refused([&] { open(DocumentNode::Kind::list, mark, anchor); });
+  }
+  void OnSequenceEnd() override {
+    unless_refused([&] { close(); });
+  }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    unless_refused([&] { open(DocumentNode::Kind::map, mark, anchor); });
+  }
+  void OnMapEnd() override {
+    unless_refused([&] { close(); });
+  }
+
+ private:
+  // A list or map that has not ended.
+  struct Open {
     DocumentNode node;
-    node.where = source.IsNull() ? fallback : location_of(source.Mark(), fallback);
-    if (depth > kMaxDepth) throw Error(node.where, fmt::format("nested deeper than {}", kMaxDepth));
+    YAML::anchor_t anchor;
+    std::optional<DocumentEntry> entry = {};  // its value comes next
+  };
+
+  template <class Body>
+  void unless_refused(const Body& body) {
+    if (refused_) return;
+    try {
+      body();
+    } catch (const Error& error) {
+      refused_ = error;
+    }
+  }
+
+  bool expects_key() const {
+    return !open_.empty() && open_.back().node.kind == DocumentNode::Kind::map &&
+           !open_.back().entry;
+  }
+
+  // Where a node is that has no mark of its own: the missing value of a key.
+  const Location& fallback() const {
+    if (open_.empty()) return start_;
+    return open_.back().entry ? open_.back().entry->where : open_.back().node.where;
+  }
+
+  void add_leaf(DocumentNode::Kind kind, const std::string& text, const YAML::Mark& mark,
+                YAML::anchor_t anchor) {
+    const bool is_key = expects_key();
+    DocumentNode node = is_key ? key_at(kind, mark) : value_at(kind, mark);
+    node.text = text;
+    if (kind == DocumentNode::Kind::scalar && !is_key) check_quote(mark.pos, node.where);
+    if (anchor != 0) anchored_[anchor] = node;
+    is_key ? add_key(node) : add_value(std::move(node));
+  }
+
+  void add_alias(YAML::anchor_t anchor) {
+    const auto known = anchored_.find(anchor);
+    if (known == anchored_.end()) {  // inside of what it names
+      const auto of = std::ranges::find(open_, anchor, &Open::anchor);
+      refuse_depth(of == open_.end() ? start_ : of->node.where);
+    }
+    if (expects_key()) {
+      refuse_other_key(known->second.kind, known->second.where);
+      return add_key(known->second);
+    }
+    count_again(known->second, open_.size());
+    add_value(known->second);
+  }
+
+  void open(DocumentNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {
+    if (expects_key()) key_at(kind, mark);
+    open_.push_back({value_at(kind, mark), anchor});
+  }
+
+  void close() {
+    Open done = std::move(open_.back());
+    open_.pop_back();
+    if (done.anchor != 0) anchored_[done.anchor] = done.node;
+    add_value(std::move(done.node));
+  }
+
+  DocumentNode value_at(DocumentNode::Kind kind, const YAML::Mark& mark) {
+    const bool is_null = kind == DocumentNode::Kind::null;
+    DocumentNode node =
+        document_node(kind, "", is_null ? fallback() : location_of(mark, fallback()));
+    count(node, open_.size());
+    return node;
+  }
+
+  DocumentNode key_at(DocumentNode::Kind kind, const YAML::Mark& mark) const {
+    DocumentNode node = document_node(kind, "", location_of(mark, open_.back().node.where));
+    refuse_other_key(kind, node.where);
+    return node;
+  }
+
+  static void refuse_other_key(DocumentNode::Kind kind, const Location& where) {
+    if (kind != DocumentNode::Kind::scalar) throw Error(where, "a key must be a plain word");
+  }
+
+  [[noreturn]] static void refuse_depth(const Location& where) {
+    throw Error(where, fmt::format("nested deeper than {}", kMaxDepth));
+  }
+
+  void count(const DocumentNode& node, std::size_t depth) {
+    if (depth > kMaxDepth) refuse_depth(node.where);
     if (++nodes_ > kMaxNodes) {
       throw Error(
           node.where,
           fmt::format("the document has more than {} values (repeated aliases?)", kMaxNodes));
     }
-    switch (source.Type()) {
-      case YAML::NodeType::Undefined:
-      case YAML::NodeType::Null:
-        break;
-      case YAML::NodeType::Scalar:
-        node.kind = DocumentNode::Kind::scalar;
-        node.text = source.Scalar();
-        check_quote(source.Mark().pos, node.where);
-        break;
-      case YAML::NodeType::Sequence:
-        node.kind = DocumentNode::Kind::list;
-        for (const YAML::Node& item : source) {
-          node.items.push_back(build(item, node.where, depth + 1));
-        }
-        break;
-      case YAML::NodeType::Map:
-        build_map(source, node, depth);
-        break;
-    }
-    return node;
   }
 
- private:
+  void count_again(const DocumentNode& node, std::size_t depth) {
+    count(node, depth);
+    for (const DocumentNode& item : node.items) count_again(item, depth + 1);
+    for (const DocumentEntry& entry : node.entries) count_again(entry.value, depth + 1);
+  }
+
+  void add_key(const DocumentNode& key) {
+    Open& map = open_.back();
+    if (const DocumentEntry* first = map.node.find(key.text)) {
+      throw Error(key.where, fmt::format("duplicate key '{}'{}; remove one of them", key.text,
+                                         first_seen(first->where)));
+    }
+    map.entry = DocumentEntry{key.text, key.where, {}};
+  }
+
+  void add_value(DocumentNode node) {
+    if (open_.empty()) {
+      root_ = std::move(node);
+    } else if (open_.back().node.kind == DocumentNode::Kind::list) {
+      open_.back().node.items.push_back(std::move(node));
+    } else {
+      DocumentEntry entry = *std::exchange(open_.back().entry, std::nullopt);
+      entry.value = std::move(node);
+      open_.back().node.entries.push_back(std::move(entry));
+    }
+  }
+
   // yaml-cpp reads a quote that does not end to the end of the text.
-  void check_quote(int begin, const Location& where) {
-    if (begin <= checked_to_ || begin >= static_cast<int>(text_.size())) return;
-    checked_to_ = begin;  // a repeated alias lies before this
+  void check_quote(int begin, const Location& where) const {
+    if (begin < 0 || begin >= static_cast<int>(text_.size())) return;
     const char quote = text_[begin];
     if (quote != '"' && quote != '\'') return;
     for (std::size_t i = begin + 1; i < text_.size(); ++i) {
@@ -70,20 +200,6 @@ class TreeBuilder {
       }
     }
     throw Error(where, fmt::format("the quote {} is not closed", quote));
-  }
-
-  void build_map(const YAML::Node& source, DocumentNode& node, int depth) {
-    node.kind = DocumentNode::Kind::map;
-    for (const auto& pair : source) {
-      const Location where = location_of(pair.first.Mark(), node.where);
-      if (!pair.first.IsScalar()) throw Error(where, "a key must be a plain word");
-      const std::string& key = pair.first.Scalar();
-      if (const DocumentEntry* first = node.find(key)) {
-        throw Error(where, fmt::format("duplicate key '{}'{}; remove one of them", key,
-                                       first_seen(first->where)));
-      }
-      node.entries.push_back({key, where, build(pair.second, where, depth + 1)});
-    }
   }
 
   std::string first_seen(const Location& where) const {
@@ -99,8 +215,12 @@ class TreeBuilder {
 
   const std::string& text_;
   const std::string& file_;
-  int checked_to_ = -1;
   bool line_numbers_;
+  const Location start_;
+  DocumentNode root_;  // null, at start_, if there is no document
+  std::vector<Open> open_;
+  std::map<YAML::anchor_t, DocumentNode> anchored_;
+  std::optional<Error> refused_;
   int nodes_ = 0;
 };
 
@@ -119,17 +239,6 @@ class NothingDone : public YAML::EventHandler {
                   YAML::EmitterStyle::value) override {}
   void OnMapEnd() override {}
 };
-
-// Counts the documents in the text, up to two. yaml-cpp finds endless documents in ", a", so its
-// LoadAll would fill the memory.
-int count_documents(const std::string& text) {
-  std::istringstream stream(text);
-  YAML::Parser parser(stream);
-  NothingDone handler;
-  int count = 0;
-  while (count < 2 && parser.HandleNextDocument(handler)) ++count;
-  return count;
-}
 
 }  // namespace
 
@@ -157,11 +266,14 @@ DocumentNode document_node(DocumentNode::Kind kind, std::string text, Location w
 
 DocumentNode parse_document(const std::string& text, const std::string& file, bool line_numbers) {
   const Location start{file, line_numbers ? 1 : 0, line_numbers ? 1 : 0};
-  YAML::Node document;
-  int documents = 0;
+  TreeBuilder tree(text, file, line_numbers, start);
+  bool another = false;
   try {
-    documents = count_documents(text);
-    document = YAML::Load(text);
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    NothingDone rest;
+    // Not all documents: yaml-cpp finds endless ones in ", a".
+    another = parser.HandleNextDocument(tree) && parser.HandleNextDocument(rest);
   } catch (const YAML::DeepRecursion&) {
     throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
   } catch (const YAML::Exception& error) {
@@ -173,12 +285,11 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     throw Error(where, fmt::format("not valid {}: {}{}", json ? "JSON" : "YAML", error.msg,
                                    json ? "; is a comma or a bracket missing before it?" : ""));
   }
-  if (documents > 1) {
+  if (another) {
     throw Error(start,
                 "there is more than one YAML document in the text, or a comma is in front of it");
   }
-  if (documents == 0) return document_node(DocumentNode::Kind::null, "", start);
-  return TreeBuilder(text, file, line_numbers).build(document, start, 0);
+  return tree.take();
 }
 
 namespace {

@@ -24,6 +24,8 @@ constexpr double kElseUpTo = 10;
 constexpr double kElseOff = 2;
 constexpr int kSimulated = 7;         // strengths of a cause
 constexpr int kRefined = 2;           // more, where the likelihood is largest
+constexpr double kTooUnlikely = 7;    // log likelihood below the largest: under a thousandth
+constexpr double kNever = -1e300;     // log likelihood before anything is known
 constexpr int kBetween = 24;          // points from one to the next
 constexpr double kNoEffect = 0.005;   // of the step: the cause does nothing to this job
 constexpr double kRatioError = 0.03;  // of a ratio of two steps of one run, that noise leaves
@@ -278,10 +280,12 @@ struct Tried {
   }
 };
 
-// Simulates a strength and inserts it in order; a refusal leaves a gap there.
-void try_strength(const Cause& cause, double strength, const Trials& trials, const Ranking& ranking,
-                  Tried& tried) {
+// Simulates a strength and inserts it in order; a refusal leaves a gap there. Returns the log
+// likelihood; of the healthy job where the strength changes nothing, nothing after a refusal.
+std::optional<double> try_strength(const Cause& cause, double strength, const Trials& trials,
+                                   const Ranking& ranking, Tried& tried) {
   TriedStrength at{strength, {}};
+  std::optional<double> likelihood;
   try {
     const PredictedLog log = trials.predicted(cause, strength, ranking.healthy());
     if (has_effect(log, ranking)) {
@@ -289,29 +293,48 @@ void try_strength(const Cause& cause, double strength, const Trials& trials, con
     } else if (tried.why_not.empty()) {
       tried.why_not = kChangesNothing;
     }
+    likelihood = ranking.log_likelihood(cause, at.log ? log : ranking.healthy());
   } catch (const Error& error) {
     tried.why_not = error.text();
   }
   tried.all.insert(std::ranges::lower_bound(tried.all, strength, {}, &TriedStrength::strength),
                    std::move(at));
+  return likelihood;
 }
 
+// From the middle to both ends. What a cause changes grows with its strength, so the likelihood has
+// one peak: beyond a strength from which it falls, strengths that are too unlikely are left out.
 Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ranking) {
   Tried tried;
-  const int count = cause.strength ? kSimulated : 1;
-  for (int i = 0; i < count; ++i) {
-    double x = 0;
-    if (cause.strength) {
-      const double share = static_cast<double>(i) / (count - 1);
-      x = cause.strength->from * std::pow(cause.strength->to / cause.strength->from, share);
-    }
-    try_strength(cause, x, trials, ranking, tried);
+  if (!cause.strength) {
+    try_strength(cause, 0, trials, ranking, tried);
+    return tried;
   }
+  const auto likelihood = [&](int i) {
+    const double share = static_cast<double>(i) / (kSimulated - 1);
+    const double ratio = cause.strength->to / cause.strength->from;
+    return try_strength(cause, cause.strength->from * std::pow(ratio, share), trials, ranking,
+                        tried);
+  };
+  constexpr int kMiddle = kSimulated / 2;
+  const std::optional<double> middle = likelihood(kMiddle);
+  double most = middle.value_or(kNever);
+  const auto walk = [&](int by) {
+    std::optional<double> last = middle;
+    for (int i = kMiddle + by; i >= 0 && i < kSimulated; i += by) {
+      const std::optional<double> here = likelihood(i);
+      most = std::max(most, here.value_or(kNever));
+      if (here && last && *here < *last && *here < most - kTooUnlikely) return;
+      last = here;
+    }
+  };
+  walk(-1);
+  if (!middle || *middle >= most - kTooUnlikely) walk(1);
   return tried;
 }
 
 struct Best {
-  double log_likelihood = -1e300;  // mean over strengths, equal on a logarithmic scale
+  double log_likelihood = kNever;  // mean over strengths, equal on a logarithmic scale
   double strength = 0;
 };
 
@@ -325,7 +348,7 @@ Best best_of(const Cause& cause, const Tried& tried, const Ranking& ranking) {
   const double whole = std::log(cause.strength->to / cause.strength->from);
   std::vector<std::pair<double, double>> values;  // with the width that each stands for
   Best best;
-  double most = -1e300;
+  double most = kNever;
   const auto add = [&](double value, double width, double strength) {
     values.emplace_back(value, width);
     if (value <= most) return;
@@ -364,7 +387,7 @@ Best refined(const Cause& cause, const Trials& trials, const Ranking& ranking, T
     if (i < kRefined) best = best_of(cause, tried, ranking);
   }
   if (tried.find(best.strength)->log) return best;
-  double most = -1e300;
+  double most = kNever;
   for (const TriedStrength& each : tried.all) {
     if (!each.log) continue;
     const double value = ranking.log_likelihood(cause, *each.log);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -78,7 +79,7 @@ class Planner {
   explicit Planner(const PlanRequest& request) { report_.basis = plan_basis(request); }
 
   FirstScenario first() {
-    const std::vector<Estimated> layouts = layouts_on(request().nodes, allowed());
+    const std::vector<Estimated>& layouts = layouts_on(request().nodes);
     PlanPoint point = layouts.front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_of(layouts.front().tokens_per_s);
@@ -89,7 +90,7 @@ class Planner {
 
   PlanReport best() {
     choose();
-    simulate_best();
+    simulate_best(StudyDepth::campaign);
     return std::move(report_);
   }
 
@@ -98,7 +99,7 @@ class Planner {
     try_more_nodes();
     try_more_room();
     try_fp8();
-    const Case best = simulate_best();
+    const Case best = simulate_best(StudyDepth::intervals);
     compare_with(best);
     GoalSearch goals(report_, [&](int nodes) { return fastest_tokens_per_s(nodes); });
     if (request().deadline_days) report_.for_days = goals.for_days(*request().deadline_days);
@@ -141,9 +142,11 @@ class Planner {
     return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
-  // The fastest layouts on `nodes` nodes, the best first.
-  std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed) {
-    return layouts_on(nodes, allowed, report_.basis.headroom);
+  // The fastest layouts on `nodes` nodes, the best first, searched once.
+  const std::vector<Estimated>& layouts_on(int nodes) {
+    const auto known = layouts_.find(nodes);
+    if (known != layouts_.end()) return known->second;
+    return layouts_[nodes] = layouts_on(nodes, allowed(), report_.basis.headroom);
   }
   // The same with this share of each GPU's memory free, and these keys of the scenario.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
@@ -189,7 +192,7 @@ class Planner {
     for (int nodes = 2 * request().nodes; nodes <= kMostPlanNodes; nodes *= 2) {
       tell(fmt::format("searching layouts on {} nodes", nodes));
       try {
-        layouts_on(nodes, allowed());
+        layouts_on(nodes);
         return fmt::format("\n{} nodes are enough, {} too few", nodes,
                            nodes == 2 ? "1 is" : fmt::format("{} are", nodes / 2));
       } catch (const Error& error) {
@@ -205,7 +208,7 @@ class Planner {
       tell(fmt::format("searching layouts on {} of {} nodes", request().nodes - spares,
                        request().nodes));
       try {
-        estimates_.push_back(layouts_on(request().nodes - spares, allowed()));
+        estimates_.push_back(layouts_on(request().nodes - spares));
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
         if (why.empty()) why = error.what();
@@ -365,10 +368,11 @@ class Planner {
   }
 
   void choose_snapshots() {
-    std::vector<Tried> all = {best_};
+    std::vector<Tried> all;
+    all.push_back(std::move(best_));
     for (size_t i = 1; i < usual_snapshots().size(); ++i) {
       const UsualPart& stack = usual_snapshots()[i];
-      PlanPoint point = best_.option.point;
+      PlanPoint point = all.front().option.point;
       point.snapshots = stack;
       tell("simulating snapshots: " + stack.name);
       try {
@@ -383,38 +387,39 @@ class Planner {
       most = std::max(most, each.chosen_by);
     }
     // Takes the first option that is as good as the best.
-    best_ = *std::ranges::find_if(
-        all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; });
+    best_ = std::move(*std::ranges::find_if(
+        all, [&](const Tried& each) { return each.chosen_by >= (1 - kPlanAsGood) * most; }));
   }
 
   // If no smaller job occurs, the campaign has the same iterations.
   void choose_without_spare() {
-    Tried waiting = best_;
+    Tried waiting{.option = best_.option, .measured = {}};
     PlanPoint& point = waiting.option.point;
     point.when_no_spare = "wait";
     const Case the_case = resolve_case(text_of(point));
-    save_best(waiting, campaign_inputs(the_case.job, waiting.measured.table));
+    save_best(waiting, campaign_inputs(the_case.job, best_.measured.table));
     report_.without_spare = {best_.option, waiting.option};
     if (waiting.chosen_by <= (1 + kPlanAsGood) * best_.chosen_by) return;
-    best_ = std::move(waiting);
+    best_.option = std::move(waiting.option);
+    best_.chosen_by = waiting.chosen_by;
   }
 
   // Tries some more nodes than were asked for, kept as spares, with the same iterations and
   // intervals.
   void try_more_nodes() {
-    Tried more = best_;
-    PlanPoint& point = more.option.point;
+    PlanOption more = best_.option;
+    PlanPoint& point = more.point;
     point.spares += std::max(1, request().nodes / kFurtherShare);
     try {
       const Case the_case = resolve_case(text_of(point));
       const CampaignReport report =
-          run_campaign(campaign_inputs(the_case.job, more.measured.table), request().threads);
-      more.option.goodput = report.goodput;
-      more.option.days = report.job_days.mean;
+          run_campaign(campaign_inputs(the_case.job, best_.measured.table), request().threads);
+      more.goodput = report.goodput;
+      more.days = report.job_days.mean;
     } catch (const Error&) {  // the fabric has no more than these nodes
       return;
     }
-    report_.more_nodes = {best_.option, more.option};
+    report_.more_nodes = {best_.option, more};
   }
 
   // The fastest of these layouts with the nodes and snapshots of the plan, simulated. Throws Error
@@ -484,12 +489,12 @@ class Planner {
   }
 
   // Completes the best training with the figures that `windtunnel run` gives.
-  Case simulate_best() {
+  Case simulate_best(StudyDepth depth) {
     tell("simulating the plan");
     best_.option.point.trials = runner_up_.option.point.trials = trials_;
     Case best = resolve_case(text_of(best_.option.point));
     take_framework(report_.basis, best);
-    report_.record = simulate(best, {.threads = request().threads});
+    report_.record = simulate(best, {.threads = request().threads, .depth = depth});
     take_result(best_.option, report_.record);
     report_.best = best_.option;
     report_.scenario =
@@ -555,7 +560,7 @@ class Planner {
     for (const int spares : spare_counts(nodes)) {
       if (most > kAsGood * as_here) break;
       try {
-        most = std::max(most, layouts_on(nodes - spares, allowed()).front().tokens_per_s);
+        most = std::max(most, layouts_on(nodes - spares).front().tokens_per_s);
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
         if (!why) why = error;
@@ -566,6 +571,7 @@ class Planner {
   }
 
   PlanReport report_;
+  std::map<int, std::vector<Estimated>> layouts_;  // [nodes]
   std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;

@@ -147,7 +147,7 @@ TEST(Width, NoLineIsLongerThanAPageWhereNoTerminalSaysSo) {
        {"plan --cluster '4 x dgx-h100' --model llama3-8b --tokens '1 T' --days 60 --explain",
         "run scenarios/small.yaml --explain", "run scenarios/llama3-405b.yaml",
         "compare scenarios/small.yaml --vary layout.pp=1,2,3 --vary schedule=gpipe,1f1b",
-        "optimise scenarios/llama3-405b.yaml --over layout schedule --top 5", "list models",
+        "optimise scenarios/small.yaml --over layout schedule --top 5", "list models",
         "list compressors"}) {
     const ProgramResult result = run_program(arguments);
     ASSERT_EQ(result.exit_code, 0) << arguments << "\n" << result.err;

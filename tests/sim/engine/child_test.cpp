@@ -11,28 +11,46 @@
 namespace windtunnel {
 namespace {
 
+// The bytes that `body` returns in a child.
+std::string bytes_of(const std::function<std::string()>& body) {
+  std::string bytes;
+  run_in_child(
+      [&](PipeWriter& out) {
+        const std::string sent = body();
+        out.put(sent.size());
+        out.put_bytes(sent.data(), sent.size());
+      },
+      [&](PipeReader& in) {
+        std::size_t size = 0;
+        in.get(size);
+        bytes.resize(size);
+        in.get_bytes(bytes.data(), size);
+      });
+  return bytes;
+}
+
 TEST(Child, ReturnsBytes) {
   std::string large(3'000'000, 'x');
   large[17] = '\0';
-  EXPECT_EQ(run_in_child([&] { return large; }), large);
-  EXPECT_EQ(run_in_child([] { return std::string(); }), "");
+  EXPECT_EQ(bytes_of([&] { return large; }), large);
+  EXPECT_EQ(bytes_of([] { return std::string(); }), "");
 }
 
 TEST(Child, ThrowsAgainWhatTheChildThrew) {
-  EXPECT_EQ(error_of(
-                [&] {
-                  run_in_child(
-                      []() -> std::string { throw Error("user: \xc3\xa9", ExitCode::incomplete); });
-                },
-                ExitCode::incomplete),
-            "user: \xc3\xa9");
-  EXPECT_THROW(run_in_child([]() -> std::string { throw InternalError("ours"); }), InternalError);
-  EXPECT_THROW(run_in_child([]() -> std::string { throw std::bad_alloc(); }), InternalError);
+  EXPECT_EQ(
+      error_of(
+          [&] {
+            bytes_of([]() -> std::string { throw Error("user: \xc3\xa9", ExitCode::incomplete); });
+          },
+          ExitCode::incomplete),
+      "user: \xc3\xa9");
+  EXPECT_THROW(bytes_of([]() -> std::string { throw InternalError("ours"); }), InternalError);
+  EXPECT_THROW(bytes_of([]() -> std::string { throw std::bad_alloc(); }), InternalError);
 }
 
 TEST(Child, ADeadChildIsAnError) {
   const auto message_of = [](auto body) {
-    return error_of([&] { run_in_child(body); }, ExitCode::failed);
+    return error_of([&] { bytes_of(body); }, ExitCode::failed);
   };
   EXPECT_EQ(message_of([]() -> std::string {
               std::raise(SIGKILL);
@@ -43,10 +61,52 @@ TEST(Child, ADeadChildIsAnError) {
   EXPECT_EQ(message_of([]() -> std::string { _exit(3); }), "the simulation ended without a result");
 }
 
+// Small values between large ones, some of them at the edge of what is written at once.
+TEST(Child, ReturnsValuesOfEverySize) {
+  for (const std::size_t size : {0, 1, 65535, 65536, 65537, 200'000}) {
+    const std::vector<char> sent(size, 'x');
+    std::vector<char> first, second;
+    int between = 0;
+    run_in_child(
+        [&](PipeWriter& out) {
+          out.put(sent);
+          out.put(17);
+          out.put(sent);
+        },
+        [&](PipeReader& in) {
+          in.get(first);
+          in.get(between);
+          in.get(second);
+        });
+    EXPECT_EQ(first, sent);
+    EXPECT_EQ(between, 17);
+    EXPECT_EQ(second, sent);
+  }
+}
+
+TEST(Child, AResultThatIsCutIsAnError) {
+  const auto message_of = [](const std::function<void()>& end) {
+    const auto body = [&](PipeWriter& out) {
+      out.put(std::vector<char>(100'000, 'x'));
+      end();
+    };
+    const auto read = [](PipeReader& in) {
+      std::vector<char> first, second;
+      in.get(first);
+      in.get(second);
+    };
+    return error_of([&] { run_in_child(body, read); }, ExitCode::failed);
+  };
+  EXPECT_EQ(message_of([] { _exit(0); }), "the simulation ended without a result");
+  EXPECT_EQ(message_of([] { throw Error("late"); }), "the simulation ended without a result");
+  EXPECT_EQ(message_of([] { std::raise(SIGKILL); }),
+            "the simulation was killed by signal 9 (Killed)");
+}
+
 TEST(Child, DoesNotRepeatBufferedOutput) {
   ::testing::internal::CaptureStdout();
   std::fputs("once", stdout);
-  run_in_child([] { return std::string("x"); });
+  bytes_of([] { return std::string("x"); });
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "once");
 }
 

@@ -133,9 +133,8 @@ TEST(LegalPlans, NoSoftwareWouldRefuseItsPlan) {
     PlanRequest request = {
         .model = asked.model, .nodes = asked.nodes, .node = asked.node, .tokens = asked.tokens};
     if (*asked.framework != 0) request.framework = asked.framework;
-    const PlanReport plan = make_plan(request);
+    const PlanReport plan = best_of_plan(request);
     std::vector<PlanOption> options = {plan.best};
-    if (plan.runner_up) options.push_back(*plan.runner_up);
     for (const auto* list : {&plan.layouts, &plan.spares, &plan.snapshots}) {
       options.insert(options.end(), list->begin(), list->end());
     }
