@@ -175,7 +175,7 @@ struct Software {
   // Engine's fused operations, Unsloth). Otherwise a separate kernel adds the two.
   bool fused_adapters = false;
   bool pure_16_bit = false;  // no fp32 copy of the weights, moments in 16 bit
-  // ZeRO-3 shards weights that every GPU loaded whole; both exist at the start
+  // ZeRO-3 shards weights that every GPU loaded whole; both exist throughout
   bool whole_start = false;
   bool scaled_copies = true;  // fp8, nvfp4: weights and GEMM inputs are also kept in that precision
   // Weights are kept only in that precision, without a 16-bit copy (Megatron-LM's

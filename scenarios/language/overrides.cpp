@@ -113,7 +113,7 @@ class Override {
     const std::string& part = parts_[depth++];
     const std::string key = join_path(path, part);
     if (part.empty() || is_item(part) || find_field(key) == nullptr) {
-      const std::vector<std::string> known = child_keys(path);
+      const std::vector<std::string>& known = child_keys(path);
       const std::string noun = path.empty() ? "key" : path + " key";
       if (known.empty() && find_field(path)->list) fail_list(path);
       if (known.empty()) throw Error(where_, fmt::format("{} has no keys below it", path));

@@ -70,7 +70,9 @@ class PipeReader {
 
 // `body` computes and then writes, in the child; `read` takes all of that here. Exceptions of
 // `body` are rethrown here: Error with its exit code, InternalError, anything else as InternalError
-// with its text. Throws Error (exit code failed) that names the signal if the child died.
+// with its text; what `body` throws after it wrote more than a chunk becomes an Error that there is
+// no result. What `read` throws goes on. Throws Error (exit code failed) that names the signal if
+// the child died.
 void run_in_child(const std::function<void(PipeWriter&)>& body,
                   const std::function<void(PipeReader&)>& read);
 

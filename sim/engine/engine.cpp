@@ -55,7 +55,7 @@ Timeline receive(PipeReader& in) {
   return timeline;
 }
 
-// Of `simulate` in a child; nothing if it has none.
+// What `simulate` returns, computed in a child.
 std::optional<Timeline> in_child(const std::function<std::optional<Timeline>()>& simulate) {
   std::optional<Timeline> timeline;
   run_in_child(

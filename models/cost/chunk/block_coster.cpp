@@ -57,11 +57,18 @@ double repeated_share(const Recompute& again, Block block, Category category) {
   const bool experts = has_experts(block) && again.has(moe);
   if (category == Category::ep) return experts ? 1 : 0;
   if (category == Category::cp) return has_attention(block) && again.has(core_attn) ? 1 : 0;
-  if (category != Category::tp) return 0;
   const bool half = experts || (has_mlp(block) && again.has(mlp));
-  // The projection's sum is repeated; what the kept queries, keys and values were made of is not.
-  const bool sum = has_attention(block) && again.has(attention);
-  return ((half ? 1 : 0) + (sum ? 0.5 : 0)) / halves(block);
+  return category == Category::tp && half ? 1.0 / halves(block) : 0;
+}
+
+// Sums over tp behind a layer's projections of attention that recomputation repeats, because a norm
+// of the same layer reads them. What the kept queries, keys and values were made of is not gathered
+// again.
+int repeated_sums(const Recompute& again, Block block) {
+  using enum RecomputeModule;
+  const bool read = has_attention(block) && halves(block) > 1;
+  if (!read || !again.has(attention) || again.has(layer)) return 0;
+  return reads_source(block) ? 2 : 1;
 }
 
 void forget_backward(BlockCost& cost) {
@@ -190,21 +197,28 @@ void BlockCoster::add_recomputed(Block block, const std::vector<Op>& recomputed,
     add_op(op, Category::recompute, cost.recompute);
     count_flops(block, op, cost);
   }
+  const int sums = repeated_sums(job_.recompute, block);
+  const double sums_share = sums * (job_.layout.sequence_parallel ? 0.5 : 1) / halves(block);
   for (const CostPart& part : cost.forward) {  // the collectives run again too
-    const double share = repeated_share(job_.recompute, block, part.category);
+    const double share = repeated_share(job_.recompute, block, part.category) +
+                         (part.category == Category::tp ? sums_share : 0);
     if (share > 0) add_cost(cost.recompute, part.category, part.origin, share * part.seconds);
   }
   if (job_.recompute.has(RecomputeModule::layer)) {  // its own backward follows, no next layer
     add_costs(cost.recompute, cost.forward_end, 1);
   }
+  std::map<Category, int> count;
+  for (const InnerRound& round : cost.rounds.forward) ++count[round.category];
   std::map<Category, int> met;
-  for (const InnerRound& round : cost.rounds.forward) ++met[round.category];
-  std::map<Category, int> count = met;
   for (InnerRound round : cost.rounds.forward) {
-    // The later exchanges belong to the half with the MLP.
-    const int left = met[round.category]--;
+    // The halves with attention come first, each with its sum first; the later exchanges belong to
+    // the half with the MLP.
+    const int at = met[round.category]++;
+    const int all = count[round.category];
+    const int of_half = std::max(1, all / halves(block));
+    const bool sum = round.category == Category::tp && at % of_half == 0 && at / of_half < sums;
     const double share = repeated_share(job_.recompute, block, round.category);
-    if (left > share * count[round.category]) continue;
+    if (!sum && all - at > share * all) continue;
     if (round.into_next_layer) round.beside_s = 0;
     cost.rounds.recompute.push_back(std::move(round));
   }

@@ -241,7 +241,8 @@ void append_recomputed_mixer(const Job& job, Block block, const Shard& s, std::v
     append_rotary(job, s, Pass::forward, ops);
   }
   append_recomputed_core(job, s, ops);
-  const bool projects = again.has(attention) && !again.has(matmuls);  // which names it itself
+  // A later norm of the block reads the sum behind the projection. `matmuls` names that itself.
+  const bool projects = again.has(attention) && !again.has(matmuls) && halves(block) > 1;
   if (projects) append_projection(job, s, Pass::forward, ops);
   if (!reads_source(block)) return;
   if (norms) ops.push_back(norm_op("cross norm", Pass::forward, s));

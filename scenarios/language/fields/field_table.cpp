@@ -49,7 +49,7 @@ Rows general_rows() {
                "cheap ones (selective), all of a layer (full), or those of named modules"),
       name_row("recompute.*", names(names_of<RecomputeModule>()), example("mla_up_proj"),
                "one module, by its name in Megatron-Core; mlp_act and scores are parts of "
-               "selective; op is torchtitan's"),
+               "selective; op is torchtitan's; attention goes on to the sum behind its projection"),
       name_row("recompute.modules", or_list, optional, names(recompute_names()), example("full"),
                "a set of modules by name, or a list; default: full"),
       name_row("recompute.modules.*", names(names_of<RecomputeModule>()), example("moe_act"),

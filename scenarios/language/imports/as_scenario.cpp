@@ -34,7 +34,14 @@ bool is_configuration(const std::string& text, const std::string& path) {
   const bool scenario_form =
       path.ends_with(".yaml") || path.ends_with(".yml") || path.ends_with(".json");
   try {
-    return table_of(read_configuration(text, path)) != nullptr;
+    const ConfigurationFile file = read_configuration(text, path);
+    // Only a scenario has no other keys; told without reading the tables of all programs.
+    const auto is_key = [](const Setting& setting) {
+      return find_field(std::string_view(setting.name).substr(0, setting.name.find('.'))) !=
+             nullptr;
+    };
+    if (scenario_form && std::ranges::all_of(file.settings, is_key)) return false;
+    return table_of(file) != nullptr;
   } catch (const Error&) {
     // The reader of scenarios will report what is wrong.
     if (scenario_form) return false;

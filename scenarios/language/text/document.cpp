@@ -113,8 +113,10 @@ class TreeBuilder : public YAML::EventHandler {
       refuse_other_key(known->second.kind, known->second.where);
       return add_key(known->second);
     }
-    count_again(known->second, open_.size());
-    add_value(known->second);
+    DocumentNode again = known->second;
+    if (again.kind == DocumentNode::Kind::null) again.where = fallback();
+    count_again(again, open_.size());
+    add_value(std::move(again));
   }
 
   void open(DocumentNode::Kind kind, const YAML::Mark& mark, YAML::anchor_t anchor) {

@@ -281,7 +281,8 @@ struct Tried {
 };
 
 // Simulates a strength and inserts it in order; a refusal leaves a gap there. Returns the log
-// likelihood; of the healthy job where the strength changes nothing, nothing after a refusal.
+// likelihood (where the strength changes nothing, that of the healthy job), or nothing after a
+// refusal.
 std::optional<double> try_strength(const Cause& cause, double strength, const Trials& trials,
                                    const Ranking& ranking, Tried& tried) {
   TriedStrength at{strength, {}};
@@ -302,8 +303,9 @@ std::optional<double> try_strength(const Cause& cause, double strength, const Tr
   return likelihood;
 }
 
-// From the middle to both ends. What a cause changes grows with its strength, so the likelihood has
-// one peak: beyond a strength from which it falls, strengths that are too unlikely are left out.
+// From the middle to both ends. What a cause changes grows with its strength, so the likelihood
+// usually has one peak: beyond a strength that is too unlikely and from which it falls, further
+// ones are left out.
 Tried try_strengths(const Cause& cause, const Trials& trials, const Ranking& ranking) {
   Tried tried;
   if (!cause.strength) {

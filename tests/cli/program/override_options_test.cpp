@@ -45,10 +45,10 @@ TEST(Varied, AllStandsForEveryNameThatTheKeyKnows) {
   for (const ScheduleKind& kind : schedule_kinds()) schedules.emplace_back(kind.name);
   EXPECT_EQ(parse_varied({"schedule=all"})[0].values, schedules);
   EXPECT_EQ(parse_varied({"schedule.name=all"})[0].values, schedules);
-  EXPECT_EQ(
-      parse_varied({"recompute=all"})[0].values,
-      (Values{"none", "selective", "full", "auto", "core_attn", "layernorm", "moe_act",
-              "mla_up_proj", "mlp", "shared_experts", "moe", "mlp_act", "scores", "op", "layer"}));
+  EXPECT_EQ(parse_varied({"recompute=all"})[0].values,
+            (Values{"none", "selective", "full", "auto", "core_attn", "layernorm", "moe_act",
+                    "mla_up_proj", "mlp", "shared_experts", "moe", "mlp_act", "scores", "op",
+                    "attention", "layer"}));
   // A number knows no names; "all" is then refused where the scenario is read, with its place.
   EXPECT_EQ(parse_varied({"layout.pp=all"})[0].values, (Values{"all"}));
   EXPECT_EQ(parse_varied({"no.such.key=all"})[0].values, (Values{"all"}));

@@ -22,7 +22,7 @@ TEST_F(DeviceGpu, IsOneOfSome) {
   EXPECT_EQ(where.describe().id.substr(0, 4), "GPU-");
   const DeviceBuffer buffer(where, 64);
   where.synchronize();
-  expect_times_work(DeviceKind::cuda);
+  expect_works(DeviceKind::cuda);
   EXPECT_THROW(where.select(0), InternalError);  // work has begun
 }
 
@@ -30,7 +30,7 @@ TEST_F(DeviceGpu, RefusesMoreMemoryThanThereIs) {
   const Device& where = device(DeviceKind::cuda);
   EXPECT_TRUE(fails([&] { const DeviceBuffer buffer(where, 3 * where.describe().memory_bytes); },
                     "too large for this device", ExitCode::failed));
-  expect_times_work(DeviceKind::cuda);
+  expect_works(DeviceKind::cuda);
 }
 
 TEST_F(DeviceGpu, TimesWork) {
@@ -47,7 +47,7 @@ TEST_F(DeviceGpu, TimesWorkThatCannotBeCaptured) {
     where.synchronize();
   };
   EXPECT_GT(where.time_s(work, 3), 0);
-  expect_times_work(DeviceKind::cuda);
+  expect_works(DeviceKind::cuda);
 }
 
 TEST_F(DeviceGpu, PassesErrorsOn) {

@@ -69,13 +69,24 @@ inline void expect_times_work(DeviceKind kind) {
   EXPECT_THROW(where.time_s(work, 0), InternalError);
 }
 
+// A work runs and has a time.
+inline void expect_works(DeviceKind kind) {
+  const Device& where = device(kind);
+  const std::vector<std::byte> bytes = counted_bytes(std::size_t{1} << 20);
+  DeviceBuffer from(where, bytes.size());
+  const DeviceBuffer to(where, bytes.size());
+  from.upload(bytes);
+  EXPECT_GT(where.time_s(copying(kind, from, to), 2), 0);
+  EXPECT_EQ(to.download(), bytes);
+}
+
 // What is wrong with a work comes out, and the next work is timed as ever.
 inline void expect_passes_errors_on(DeviceKind kind) {
   const Device& where = device(kind);
   EXPECT_THROW(where.time_s([] { throw Error("no such work"); }, 3), Error);
   EXPECT_THROW(where.run_beside({[] {}, [] { throw Error("no such work"); }}), Error);
   where.synchronize();
-  expect_times_work(kind);
+  expect_works(kind);
 }
 
 // Each work of a step reads what the step before wrote.

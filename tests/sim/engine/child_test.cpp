@@ -103,6 +103,17 @@ TEST(Child, AResultThatIsCutIsAnError) {
             "the simulation was killed by signal 9 (Killed)");
 }
 
+// The child still writes when its reader gives up, and ends all the same.
+TEST(Child, WhatTheReaderThrowsGoesOn) {
+  const auto body = [](PipeWriter& out) { out.put(std::vector<char>(10'000'000, 'x')); };
+  const auto read = [](PipeReader& in) {
+    std::size_t size = 0;
+    in.get(size);
+    throw Error("not this");
+  };
+  EXPECT_EQ(error_of([&] { run_in_child(body, read); }), "not this");
+}
+
 TEST(Child, DoesNotRepeatBufferedOutput) {
   ::testing::internal::CaptureStdout();
   std::fputs("once", stdout);

@@ -299,6 +299,7 @@ class Mapper {
     for (std::string word; words >> word;) {
       if (word == "norm") word = "layernorm";
       if (word == "act") word = "moe_act";
+      if (word == "attention") word = "core_attn";
       if (!has_choice<RecomputeModule>(word)) continue;
       job_.recompute = job_.recompute.with(value_of<RecomputeModule>(word));
     }

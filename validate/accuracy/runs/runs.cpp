@@ -201,11 +201,9 @@ std::vector<std::string> fitted_by(const Subject& subject, bool of_memory) {
       names.push_back(each.name);
     }
   }
-  if (of_memory) return names;
   for (const SoftwareChoice* choice : subject.what.choices) {
-    if (is_among(choice->fitted_on, *subject.table, subject.run->table_row)) {
-      names.push_back(keys_of(*choice));
-    }
+    const std::vector<FittedOn>& rows = of_memory ? choice->memory_fitted_on : choice->fitted_on;
+    if (is_among(rows, *subject.table, subject.run->table_row)) names.push_back(keys_of(*choice));
   }
   return names;
 }
@@ -341,11 +339,13 @@ std::vector<FittedBefore> fitted_before(const std::vector<Subject>& subjects) {
       }
     }
     for (const SoftwareChoice* choice : subject.what.choices) {
-      if (choice->fitted_on.empty()) continue;
-      Fit& fit = fits[choice->source.substr(0, choice->source.find(';'))];
-      fit.numbers.insert(keys_of(*choice));
-      if (is_among(choice->fitted_on, *subject.table, subject.run->table_row)) {
-        fit.rows.insert(subject.run->id);
+      for (const auto* rows : {&choice->fitted_on, &choice->memory_fitted_on}) {
+        if (rows->empty()) continue;
+        Fit& fit = fits[choice->source.substr(0, choice->source.find(';'))];
+        fit.numbers.insert(keys_of(*choice));
+        if (is_among(*rows, *subject.table, subject.run->table_row)) {
+          fit.rows.insert(subject.run->id);
+        }
       }
     }
   }

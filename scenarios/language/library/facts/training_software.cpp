@@ -313,16 +313,22 @@ SoftwareChoice read_choice(const DocumentNode& set, const std::string& entry,
 std::vector<SoftwareChoice> read_choices(const DocumentNode& list, const std::string& entry,
                                          const std::string& source, const ConditionNames& names) {
   std::vector<SoftwareChoice> choices;
-  std::vector<std::string> keys = {"when", "any", "set", "source", "fitted_on"};
+  const std::pair<const char*, std::vector<FittedOn> SoftwareChoice::*> fitted[] = {
+      {"fitted_on", &SoftwareChoice::fitted_on},
+      {"memory_fitted_on", &SoftwareChoice::memory_fitted_on}};
+  std::vector<std::string> keys = {"when", "any", "set", "source"};
+  for (const auto& [key, member] : fitted) keys.emplace_back(key);
   if (!names.columns.empty()) keys.emplace_back("calibration");
   for (const DocumentNode& item : list.items) {
     check_keys(item, keys);
     const bool own = item.value_of("source") != nullptr;
     SoftwareChoice choice =
         read_choice(require(item, "set"), entry, own ? require_text(item, "source") : source);
-    if (const DocumentNode* rows = item.value_of("fitted_on")) {
-      if (!own) throw Error(rows->where, "fitted_on: the number also needs a source");
-      choice.fitted_on = read_fitted_on(*rows);
+    for (const auto& [key, member] : fitted) {
+      const DocumentNode* rows = item.value_of(key);
+      if (rows == nullptr) continue;
+      if (!own) throw Error(rows->where, fmt::format("{}: the number also needs a source", key));
+      choice.*member = read_fitted_on(*rows);
     }
     if (const DocumentNode* when = item.value_of("when")) {
       choice.when = read_conditions(*when, names);

@@ -32,11 +32,12 @@ struct SoftwareRule {
 // Keys that a software (or a row's source) sets if all of `when` hold and one of `any`.
 struct SoftwareChoice {
   std::vector<JobCondition> when, any;
-  Overrides set;                    // keys of a scenario
-  std::vector<Value> values;        // `set`, checked
-  std::string entry;                // of software.yaml or sources.yaml that makes the choice
-  std::string source;               // public place that documents it
-  std::vector<FittedOn> fitted_on;  // rows that one of its numbers was fitted on
+  Overrides set;                           // keys of a scenario
+  std::vector<Value> values;               // `set`, checked
+  std::string entry;                       // of software.yaml or sources.yaml that makes the choice
+  std::string source;                      // public place that documents it
+  std::vector<FittedOn> fitted_on;         // rows that one of its numbers was fitted on
+  std::vector<FittedOn> memory_fitted_on;  // the same for what predicts bytes
   std::string calibration;  // of the library, only of a row's source; empty: the source's own
 
   bool conditional() const { return !when.empty() || !any.empty(); }

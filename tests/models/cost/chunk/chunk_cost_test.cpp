@@ -174,6 +174,41 @@ TEST(ChunkCost, FullRecomputationRepeatsTheForwardWithItsCollectives) {
   EXPECT_EQ(seconds(selective.recompute, Category::tp), 0);
 }
 
+// `attention` repeats the sum behind attention's projection, which the MLP's norm reads, and not
+// the gather of what queries, keys and values are made of.
+TEST(ChunkCost, RecomputedAttentionRepeatsItsSumOverTp) {
+  using enum RecomputeModule;
+  const Recompute alone = Recompute::of(attention);
+  const Recompute both = Recompute::of(attention, mlp);
+  for (const bool sequence_parallel : {false, true}) {
+    Layout layout = kPipeline;
+    layout.sequence_parallel = sequence_parallel;
+    const auto share = [&](Recompute recompute) {
+      const ChunkCost chunk = costs(four_layers(), layout, recompute)[1];
+      return seconds(chunk.recompute, Category::tp) / seconds(chunk.forward, Category::tp);
+    };
+    EXPECT_NEAR(share(alone), sequence_parallel ? 0.25 : 0.5, 1e-12);
+    EXPECT_NEAR(share(both), sequence_parallel ? 0.75 : 1, 1e-12);
+    const auto kinds = [&](Recompute recompute) {
+      std::vector<CollectiveKind> all;
+      const Job job = test_job(four_layers(), layout, kBatch, Precision::bf16, recompute);
+      const std::vector<ChunkRounds> chunks = chunk_rounds(job);
+      for (const InnerRound& round : chunks[1].front().rounds.recompute) {
+        all.push_back(round.collectives.front().kind);
+      }
+      return all;
+    };
+    using enum CollectiveKind;
+    if (sequence_parallel) {
+      EXPECT_EQ(kinds(alone), std::vector{reduce_scatter});
+      EXPECT_EQ(kinds(both), (std::vector{reduce_scatter, reduce_scatter, all_gather}));
+    } else {
+      EXPECT_EQ(kinds(alone), std::vector{all_reduce});
+      EXPECT_EQ(kinds(both), (std::vector{all_reduce, all_reduce}));
+    }
+  }
+}
+
 // Stages only cut the model: compute and parameters of all stages add up to the undivided model.
 TEST(ChunkCost, StagesAddUpToTheWholeModel) {
   const auto whole = costs(llama3_8b(), {.tp = 8, .sequence_parallel = true});

@@ -47,6 +47,7 @@ std::vector<NamedText> bad_texts() {
       {"key at the wrong level", replaced(good, "name: small", "name: small\npp: 2")},
       {"key at another level", replaced(good, "tp: 2", "micro: 2")},
       {"undefined alias", "name: *nobody\n"},
+      {"alias of an empty value", replaced(good, "name: small", "name: &n\nnote: *n")},
       {"alias of itself", "name: &a {b: *a}\n"},
       {"aliases without end", bomb},
       {"deep nesting", std::string(100, '[') + std::string(100, ']')},

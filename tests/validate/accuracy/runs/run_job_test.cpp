@@ -147,10 +147,24 @@ TEST(RunJob, NanotronsCalibrationFollowsItsLayout) {
   EXPECT_EQ(calibration(16, 1, kAfter), "h100-sweep-wide-tp");
   EXPECT_EQ(calibration(8, 2, kBefore), "h100-sweep-before-fix");
   EXPECT_EQ(calibration(16, 2, kBefore), "h100-sweep-before-fix-wide-tp");
-  // A network of 44 GB/s, on which messages wait whatever the table says of the fix.
-  constexpr const char* kSlow = "AR/AG/RS GB/s=44.29/40.31/40.9; after_pp_fix=True";
-  EXPECT_EQ(calibration(2, 8, kSlow), "h100-sweep-before-fix");
-  EXPECT_EQ(calibration(2, 1, kSlow), "h100-sweep");
+}
+
+// configure.sh and paxml_mod_configs.py of NVIDIA/dgxc-benchmarking.
+TEST(RunJob, MaxTextAndPaxMLRecomputeWhatTheirPoliciesSay) {
+  using enum RecomputeModule;
+  const auto recompute = [](const char* source, const char* params, const char* note) {
+    TrainingRun run = llama_8b(source, 128);
+    run.parameters = params;
+    run.note = note;
+    return job_of(run).job.recompute;
+  };
+  constexpr const char* kFirst = "NVIDIA dgxc-benchmarking v24.11.1";
+  constexpr const char* kLater = "NVIDIA dgxc-benchmarking v25.02";
+  EXPECT_EQ(recompute(kFirst, "5B", "PaxML"), Recompute::of(layernorm, core_attn, mlp_act));
+  EXPECT_EQ(recompute(kFirst, "175B", "PaxML"), Recompute::of(layernorm, core_attn, mlp));
+  EXPECT_EQ(recompute(kFirst, "70B", "MaxText"), Recompute::of(layernorm, core_attn, mlp));
+  EXPECT_EQ(recompute(kLater, "70B", "MaxText"),
+            Recompute::of(layernorm, core_attn, attention, mlp));
 }
 
 TEST(RunJob, TorchtitansPowerLimitIsThatOfItsMachine) {
@@ -185,6 +199,19 @@ TEST(RunJob, ChoicesHaveTheRowsThatTheirNumbersWereFittedOn) {
   EXPECT_EQ(std::ranges::count(job_of(run).assumed, "container 25.09 of Megatron-Bridge"), 0);
   run.source = "NVIDIA Megatron-Bridge 27.02 NeMo Container";
   EXPECT_EQ(std::ranges::count(job_of(run).assumed, "container 25.09 of Megatron-Bridge"), 1);
+}
+
+TEST(RunJob, ChoicesHaveTheRowsOnWhoseMemoryTheyWereFitted) {
+  TrainingRun run = llama_8b("LitGPT resource tables", 2);
+  run.gpu_type = "A100-SXM4-40GB";
+  run.schedule = "FSDP";
+  const std::vector<const SoftwareChoice*> made = job_of(run).choices;
+  const auto whole = std::ranges::find_if(made, [](const SoftwareChoice* choice) {
+    return choice->set[0].first == "software.whole_start";
+  });
+  ASSERT_NE(whole, made.end());
+  EXPECT_EQ((*whole)->memory_fitted_on.size(), 1u);
+  EXPECT_TRUE((*whole)->fitted_on.empty());
 }
 
 TEST(RunJob, ANoteOfFullFineTuningMayNameAdapters) {
