@@ -48,16 +48,30 @@ inline std::function<void()> copying(DeviceKind kind, const DeviceBuffer& from,
   };
 }
 
+// A copy from one array into another one of the device, and what it has to give.
+struct CopiedBytes {
+  CopiedBytes(DeviceKind kind, std::size_t size)
+      : bytes(counted_bytes(size)), from(device(kind), size), to(device(kind), size) {
+    from.upload(bytes);
+  }
+  std::vector<std::byte> bytes;
+  DeviceBuffer from, to;
+};
+
+// A work runs and has a time.
+inline void expect_works(DeviceKind kind) {
+  const CopiedBytes copy(kind, std::size_t{1} << 20);
+  EXPECT_GT(device(kind).time_s(copying(kind, copy.from, copy.to), 2), 0);
+  EXPECT_EQ(copy.to.download(), copy.bytes);
+}
+
 // Twice the work takes about twice as long, and the work was done.
 inline void expect_times_work(DeviceKind kind) {
   const Device& where = device(kind);
-  const std::vector<std::byte> bytes = counted_bytes(std::size_t{16} << 20);
-  DeviceBuffer from(where, bytes.size());
-  const DeviceBuffer to(where, bytes.size());
-  from.upload(bytes);
-  const std::function<void()> work = copying(kind, from, to);
+  const CopiedBytes copy(kind, std::size_t{16} << 20);
+  const std::function<void()> work = copying(kind, copy.from, copy.to);
   where.time_s(work, 1);
-  EXPECT_EQ(to.download(), bytes);
+  EXPECT_EQ(copy.to.download(), copy.bytes);
   double few_s = 1e9;
   double many_s = 1e9;
   for (int i = 0; i < 5; ++i) {
@@ -67,17 +81,6 @@ inline void expect_times_work(DeviceKind kind) {
   EXPECT_GT(many_s / few_s, 4);
   EXPECT_LT(many_s / few_s, 25);
   EXPECT_THROW(where.time_s(work, 0), InternalError);
-}
-
-// A work runs and has a time.
-inline void expect_works(DeviceKind kind) {
-  const Device& where = device(kind);
-  const std::vector<std::byte> bytes = counted_bytes(std::size_t{1} << 20);
-  DeviceBuffer from(where, bytes.size());
-  const DeviceBuffer to(where, bytes.size());
-  from.upload(bytes);
-  EXPECT_GT(where.time_s(copying(kind, from, to), 2), 0);
-  EXPECT_EQ(to.download(), bytes);
 }
 
 // What is wrong with a work comes out, and the next work is timed as ever.
