@@ -208,7 +208,7 @@ class Planner {
       tell(fmt::format("searching layouts on {} of {} nodes", request().nodes - spares,
                        request().nodes));
       try {
-        estimates_.push_back(layouts_on(request().nodes - spares));
+        estimates_.push_back(&layouts_on(request().nodes - spares));
       } catch (const Error& error) {
         if (error.code() != ExitCode::failed) throw;
         if (why.empty()) why = error.what();
@@ -216,9 +216,9 @@ class Planner {
     }
     if (estimates_.empty()) throw Error(why + enough_nodes_text(), ExitCode::failed);
     double most = 0;
-    for (const auto& layouts : estimates_) most = std::max(most, layouts.front().tokens_per_s);
+    for (const auto* layouts : estimates_) most = std::max(most, layouts->front().tokens_per_s);
     campaign_s_ = campaign_of(most);
-    PlanPoint point = estimates_.front().front().point;
+    PlanPoint point = estimates_.front()->front().point;
     point.snapshots = usual_snapshots().front();
     point.campaign_s = campaign_s_;
     trials_ = trials_of(point);
@@ -320,10 +320,10 @@ class Planner {
 
   void choose_spares() {
     std::ranges::stable_sort(estimates_, std::greater<>(),
-                             [](const auto& layouts) { return layouts.front().tokens_per_s; });
-    const double most_tokens_per_s = estimates_.front().front().tokens_per_s;
-    for (const auto& layouts : estimates_) {
-      Estimated estimated = layouts.front();
+                             [](const auto* layouts) { return layouts->front().tokens_per_s; });
+    const double most_tokens_per_s = estimates_.front()->front().tokens_per_s;
+    for (const auto* layouts : estimates_) {
+      Estimated estimated = layouts->front();
       estimated.point.snapshots = usual_snapshots().front();
       const bool slow = estimated.tokens_per_s < kNear * most_tokens_per_s;
       if (std::ssize(report_.spares) >= kMostSimulated || slow) {
@@ -344,24 +344,21 @@ class Planner {
   void choose_layout() {
     constexpr size_t kLayouts = 3;
     report_.layouts = {best_.option};
-    const int nodes = best_.option.point.nodes;
-    for (const auto& layouts : estimates_) {
-      if (layouts.front().point.nodes != nodes) continue;
-      for (Estimated each : layouts) {
-        const bool known = std::ranges::any_of(report_.layouts, [&](const PlanOption& at) {
-          return !other_layout(at.point, each.point);
-        });
-        if (known || report_.layouts.size() >= kLayouts) continue;
-        each.point.snapshots = usual_snapshots().front();
-        if (each.tokens_per_s < kNear * layouts.front().tokens_per_s) {
-          report_.layouts.push_back(only_estimated(each, tokens_of(each.point)));
-          continue;
-        }
-        tell("simulating other layouts");
-        Tried tried = simulated(each.point);
-        report_.layouts.push_back(tried.option);
-        if (tried.chosen_by > runner_up_.chosen_by) runner_up_ = std::move(tried);
+    const std::vector<Estimated>& layouts = layouts_on(best_.option.point.nodes);
+    for (Estimated each : layouts) {
+      const bool known = std::ranges::any_of(report_.layouts, [&](const PlanOption& at) {
+        return !other_layout(at.point, each.point);
+      });
+      if (known || report_.layouts.size() >= kLayouts) continue;
+      each.point.snapshots = usual_snapshots().front();
+      if (each.tokens_per_s < kNear * layouts.front().tokens_per_s) {
+        report_.layouts.push_back(only_estimated(each, tokens_of(each.point)));
+        continue;
       }
+      tell("simulating other layouts");
+      Tried tried = simulated(each.point);
+      report_.layouts.push_back(tried.option);
+      if (tried.chosen_by > runner_up_.chosen_by) runner_up_ = std::move(tried);
     }
     if (runner_up_.chosen_by > best_.chosen_by) std::swap(runner_up_, best_);
     std::ranges::stable_sort(report_.layouts, std::greater<>(), &PlanOption::progress_tokens_per_s);
@@ -571,8 +568,8 @@ class Planner {
   }
 
   PlanReport report_;
-  std::map<int, std::vector<Estimated>> layouts_;  // [nodes]
-  std::vector<std::vector<Estimated>> estimates_;  // by number of nodes
+  std::map<int, std::vector<Estimated>> layouts_;         // [nodes]
+  std::vector<const std::vector<Estimated>*> estimates_;  // of layouts_, those to choose from
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;
   Tried best_, runner_up_;
