@@ -102,6 +102,8 @@ const PublishedSize kSizes[] = {
     {"granite3.3-2b", 2.533531648},
     {"olmo2-1b", 1.484916736},
     {"olmo2-7b", 7.298617344},
+    {"falcon-40b", 41.303},
+    {"falcon-180b", 179.5},
     {"granite3.1-8b", 8.170848256},
     {"olmo2-13b", 13.716198400},
     {"olmo2-32b", 32.234279936},
@@ -132,6 +134,7 @@ const PublishedSize kSizes[] = {
     {"phi3.5-moe", 41.873153344, 6.6},
     {"dbrx-132b", 131.596523520, 36, 0.005, 0.02},
     {"qwen3-coder-480b-a35b", 480.154875392, 35, 0.005, 0.02},
+    {"glm-4.7-flash", 30, 3 + 0.63, 0.01, 0.08},  // 30 and 3 by its name
     // 106 and 12 in the paper, without embedding and head (1.24).
     {"glm-4.5-air", 106, 12 + 1.24, 0.01, 0.02},
     // The rounded name, and 2.24 B of active ones without embeddings.
