@@ -58,7 +58,8 @@ struct Step {
   int microbatch = 0;
 };
 
-// Interleaved 1F1B (Narayanan et al., SC'21): warm-up of 2 (p - r - 1) + (v - 1) p steps.
+// In interleaved 1F1B (Narayanan et al., SC'21), rank r of p with v chunks starts with 2 (p - r -
+// 1) + (v - 1) p forward steps.
 std::vector<Step> steps_of(int rank) {
   const int total = kMicrobatches * kChunks;
   const int warmup = std::min(total, 2 * (kPp - rank - 1) + (kChunks - 1) * kPp);

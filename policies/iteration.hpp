@@ -29,12 +29,12 @@ void check_layers(const Job& job);
 // longest sequence does not fit anywhere.
 void check_sequences(const Job& job);
 
-// `prepared`: prepare_iteration() of the job, or of one with a different number of replicas.
+// `prepared` is prepare_iteration() of the job, or of one with a different number of replicas.
 Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
                     const IterationPlanOptions& options = {});
 // The mean over steps with and without exchanges between islands (Job::sync).
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
-// Only IterationEstimate::step_s: for searches.
+// Searches need only IterationEstimate::step_s.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
 // The same, or nothing if one of its lower bounds, which take less time to find, is `too_long`.
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,

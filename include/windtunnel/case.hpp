@@ -19,7 +19,7 @@ using Setting = std::pair<std::string, std::string>;
 // {{"tier", "peers"}, {"every", "10 iterations"}, {"code.name", "xor"}}.
 using SnapshotTier = std::vector<Setting>;
 
-// What a setting became after resolution, and its origin.
+// Tells which value a setting has after resolution, and where that comes from.
 struct ResolvedValue {
   std::string key;     // "cluster.fabric.pod_oversubscription"
   std::string value;   // as text with its unit

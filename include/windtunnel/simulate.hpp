@@ -1,4 +1,4 @@
-// From a case to its figures.
+// Simulates a case and returns its figures.
 //
 // The engine has one clock per process, so simulate() and sweep() fork a child for each of its runs
 // (a few per case), which computes, sends its result through a pipe and exits. The calling process

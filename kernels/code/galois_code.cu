@@ -29,7 +29,8 @@ struct Sums {
   bool add;
 };
 
-// A vector of kWords words, or with kWords = 0 a single byte, for unaligned data and the tail.
+// A thread's unit of work has kWords words, or is a single byte (kWords = 0) where data are
+// unaligned and at the end.
 template <int kWords>
 struct Piece;
 

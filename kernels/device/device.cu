@@ -37,7 +37,7 @@ bool& has_streams() {
   return has;
 }
 
-// They live as long as the process; the driver frees them.
+// The streams last as long as the process; the driver frees them.
 Streams& streams() {
   static Streams all;
   has_streams() = true;

@@ -80,7 +80,7 @@ Operand transposed(const float* data, int rows, int columns) {
   return {data, CUBLAS_OP_T, columns, static_cast<long long>(rows) * columns};
 }
 
-// P^T = Q^T M^T
+// Since cuBLAS is column-major, it computes the transpose P^T = Q^T M^T.
 void project(const LowRankShape& shape, const float* gradient, const float* q, float* p) {
   if (shape.r <= kMaxThinRank) return thin_project(shape, gradient, q, p);
   const auto& [batch, m, n, r] = shape;

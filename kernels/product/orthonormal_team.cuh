@@ -20,7 +20,6 @@ constexpr float kMaxCondition = 1e3F;
 constexpr int kGramRows = 32;
 constexpr int kGramPartRows = 256;
 
-// The number of parts of the Gram matrix of m rows.
 WINDTUNNEL_BOTH inline int gram_parts(int m) {
   return (m + kGramPartRows - 1) / kGramPartRows;
 }
@@ -275,7 +274,7 @@ WINDTUNNEL_BOTH void invert_or_reflect(const Team& team, int m, int r, const flo
   for (int i = team.thread; i < r * r; i += team.size) inverse[i] = i / r == i % r ? 1.0F : 0.0F;
 }
 
-// The layout of the workspace of an orthonormalisation.
+// Divides the workspace of an orthonormalisation into its arrays.
 struct OrthonormalWorkspace {
   float* other;    // batch matrices of m x r
   float* gram;     // batch by gram_parts of r x r

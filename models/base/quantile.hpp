@@ -1,4 +1,4 @@
-// Quantiles of samples, linear between neighbours (Hyndman and Fan 1996, definition 7).
+// Quantiles of samples are linear between neighbours (Hyndman and Fan 1996, definition 7).
 #pragma once
 
 #include <cstddef>

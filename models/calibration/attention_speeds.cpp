@@ -14,7 +14,7 @@ double between(double at, double x0, double y0, double x1, double y1) {
   return std::exp(std::log(y0) + share * std::log(y1 / y0));
 }
 
-// Speed at `at` over that at `known`.
+// Returns the speed at `at` divided by that at `known`; the speed grows as x / (x + half).
 double ramp(double at, double known, double half) {
   return at / (at + half) * (known + half) / known;
 }

@@ -73,8 +73,8 @@ struct Calibration {
   // CPU time per operation of the model, including its small kernels, in modules of Transformer
   // Engine: see Software::host_share.
   Parameter host_launch_s;
-  // CPU time per additional kernel that an operation's module launches in a loop: a product for
-  // each local expert, with its casts.
+  // Each additional kernel that an operation's module launches in a loop, such as a local expert's
+  // product with its casts, takes this CPU time.
   Parameter host_kernel_s = {45e-6,
                              20e-6,
                              80e-6,
@@ -205,9 +205,9 @@ const Parameter& sustained_of(const Calibration& calibration, int gpus);
 bool is_of(const Calibration& calibration, std::string_view gpu);
 // Share of memory_efficiency that the named kernel reaches; nullptr: no share of its own.
 const Parameter* kernel_share(const Calibration& calibration, std::string_view name);
-// The law of a group on `nodes` nodes.
+// A group inside one node has node_network's law if the calibration includes it.
 const InterconnectLaw& interconnect_law(const Calibration& calibration, int nodes);
-// Additional kernels per tensor beyond the recipe's; nullptr: none.
+// Returns how many kernels per tensor the software starts beyond the recipe's; nullptr: none.
 const Parameter* kernel_starts(const Calibration& calibration, std::string_view name);
 
 // The allowed range of a fitted constant.

@@ -104,7 +104,7 @@ const std::vector<InterconnectLawField>& interconnect_law_fields();
 // Median time of a job on `nodes` nodes divided by its time without slow nodes. The largest of the
 // nodes' factors has the distribution function (1 - slow_share e^(-x / slow_log))^nodes.
 double slowdown(const InterconnectLaw& law, int nodes);
-// The quantile `q` of the logarithm of that factor.
+// Returns the quantile `q` of the logarithm of that factor.
 double slowdown_log(const InterconnectLaw& law, int nodes, double q);
 
 }  // namespace windtunnel

@@ -170,7 +170,7 @@ std::map<std::string, Samples> by_key_of(const std::vector<Sample>& samples) {
   return by_key;
 }
 
-// The slowdown by others, as logs with variances.
+// Each log tells by which factor other processes on the cores slow a kernel down.
 struct Slowdowns {
   std::vector<double> logs;
   double variance = 0;  // of all
@@ -202,7 +202,7 @@ void add_sizes(const std::string& key, const Samples& points, Slowdowns& slowdow
   }
 }
 
-// Combines `known` with the logs, each weighted by its certainty.
+// Returns the mean of `known` and the logs, weighted by their certainty.
 Slowdown slowdown_of(const Slowdowns& slowdowns, const Slowdown& known) {
   const double kHalfOfCore = std::numbers::ln2;  // no fair core gives a thread less
   if (slowdowns.logs.empty()) return known;

@@ -68,11 +68,11 @@ double threshold_bytes(const KernelWork& work) {
 double gathered_bytes(const KernelWork& work) {
   return 3 * kFloat * work.k;  // index, value, and where it goes
 }
-// k arrays of one bit an element in, one out.
+// A vote reads k arrays of one bit per element and writes one.
 double voted_bytes(const KernelWork& work) {
   return (work.k + 1) * work.elements / 8;
 }
-// k parts of int8 in, one out.
+// A sum of int8 parts reads k of them and writes one.
 double requantised_bytes(const KernelWork& work) {
   return (work.k + 1) * work.elements;
 }

@@ -29,7 +29,8 @@ struct StepSpread {
   double shorter = 0;
   double longer = 0;
 };
-// A log standard deviation estimated from `errors` independent errors, with its 90 % interval.
+// Returns a log standard deviation that follows from `errors` independent errors, with its 90 %
+// interval.
 Parameter error_told_by(double deviation, int errors, std::string source);
 // Returns the one that gives the wider interval.
 const Parameter& larger_error(const Parameter& one, const Parameter& other);

@@ -1,4 +1,4 @@
-// A gradient matrix M (n x m) as P Q^T of rank r.
+// Low-rank methods send a gradient matrix M (n x m) as factors P and Q of rank r: M = P Q^T.
 //
 // PowerSGD (Vogels et al. 2019, arXiv 1905.13727): M = G + E; P = M Q; all-reduce P; orthonormalise
 // P; Q = M^T P; all-reduce Q; G' = P Q^T, E = M - G' in one pass. FLOPs 6nmr + 2nr^2; HBM 32 bytes

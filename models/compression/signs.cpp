@@ -30,7 +30,7 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
 
 }  // namespace
 
-// signSGD with majority vote (Bernstein et al. 2019, arXiv 1810.05291).
+// This is signSGD with majority vote (Bernstein et al. 2019, arXiv 1810.05291).
 Recipe majority_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                        const ReducingGroup& group, double b) {
   return voted(choice.feedback, elements_of(tensors), group, b);

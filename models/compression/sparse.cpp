@@ -202,7 +202,7 @@ Recipe random_k_recipe(const CompressorChoice& choice, std::span<const TensorSha
   return seeded(choice, elements_of(tensors), std::max(kSectorBytes, b), b);
 }
 
-// Random blocks (Vogels et al. 2019, arXiv 1905.13727, section 4.2): whole sectors.
+// Random blocks (Vogels et al. 2019, arXiv 1905.13727, section 4.2) fill whole sectors of memory.
 Recipe random_block_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                            const ReducingGroup& /*group*/, double b) {
   return seeded(choice, elements_of(tensors), b, b);

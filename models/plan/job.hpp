@@ -55,7 +55,7 @@ inline constexpr Choice<GradientOverlap> kChoices<GradientOverlap>[] = {
     {"bucketed", GradientOverlap::bucketed}, {"blocking", GradientOverlap::blocking},
     {"mg-wfbp", GradientOverlap::mg_wfbp},   {"asc", GradientOverlap::asc},
     {"priority", GradientOverlap::priority}, {"dear", GradientOverlap::dear}};
-// Who sums them: the ranks themselves, or servers (parameter server: Communication::servers).
+// Gradients are summed by the ranks themselves or by parameter servers (Communication::servers).
 enum class Aggregation { all_reduce, parameter_server };
 // How gradients of embeddings travel when a step touches few of their rows
 // (models/cost/chunk/embedding_exchange.hpp).
@@ -162,7 +162,8 @@ struct Job {
   Communication communication;
   // How the job tolerates stragglers. Null: every step waits for its slowest worker.
   std::shared_ptr<const Redundancy> redundancy;
-  // innermost first, as Layout::sync_groups; empty: all synchronise every step
+  // The innermost level is first, as in Layout::sync_groups; empty: all ranks synchronise every
+  // step.
   std::vector<SyncLevel> sync;
   Calibration calibration;
   std::vector<Calibration> pool_calibrations;  // [pool]; groups that span pools use `calibration`

@@ -154,7 +154,7 @@ struct Counterpart {
 // can be matched instead of ranks. Throws InternalError when a send or a receive has no partner.
 std::vector<std::vector<Counterpart>> match_messages(const Plan& plan);
 
-// [rank] -> index of its class, and position among the members.
+// Tells for each rank its class and its position among the class's members.
 struct ClassMember {
   std::int32_t rank_class = -1;
   std::int32_t member = -1;

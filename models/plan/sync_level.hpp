@@ -131,7 +131,7 @@ double outer_state_bytes_per_parameter(const SyncLevel& level);
 
 // Islands that get an island's weights in one exchange by gossip among `islands`.
 int gossip_peers(const SyncLevel& level, int islands);
-// Number of neighbours of an island in a graph of `islands` islands.
+// Each island has this number of neighbours in a graph of `islands` islands.
 int graph_degree(SyncGraph graph, int islands);
 
 }  // namespace windtunnel

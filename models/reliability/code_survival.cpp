@@ -25,7 +25,7 @@ Weights group_weights(int members, int most, long double loss) {
   return weights;
 }
 
-// Weights of the losses of both together, up to `most`.
+// Returns the weights of the losses in two independent groups together, up to `most` losses.
 Weights together(const Weights& left, const Weights& right, int most) {
   const auto whole = static_cast<int>(left.size() + right.size()) - 1;
   Weights both(std::min(whole, most + 1), 0);

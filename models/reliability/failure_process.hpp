@@ -77,7 +77,7 @@ struct FailureClass {
   double frailty_variance = 0;
   // [i]: share of failures that hit i + 1 nodes; empty: always one
   std::vector<double> batch_shares{};
-  // batches hit nodes of one rack, switch or power feed; false: any nodes
+  // A batch takes out nodes of one rack, switch or power feed; false: any nodes.
   bool batch_adjacent = true;
   // (process) the process that keeps the failed rank's snapshots dies as well
   bool takes_keeper = false;

@@ -116,7 +116,7 @@ FittedValue weibull_shape(const std::vector<double>& gaps_s) {
   return profile_interval(log_likelihood, crossing(score, kLeast, kMost), kLeast, kMost);
 }
 
-// Nodes with the same number of faults and time up.
+// All nodes of a group have the same number of faults and time up.
 struct NodeGroup {
   double faults = 0;
   double up_s = 0;
@@ -313,7 +313,7 @@ DownTime down_time(const FaultLog& log, double until_s) {
   return result;
 }
 
-// By number of faults and time down; excludes unknown nodes.
+// Each group has nodes with equal faults and time up; faults of unknown nodes are not counted.
 std::vector<NodeGroup> node_groups(const FaultLog& log, const FaultFit& fit, const DownTime& down) {
   std::map<int, double> faults;
   for (const NodeFault& fault : log.faults) {

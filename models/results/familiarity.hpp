@@ -42,7 +42,7 @@ inline constexpr int kMostErrors = 20;
 // The standard deviation of a normal law in which two thirds of the errors are as small as here. 0:
 // there are none.
 double deviation_of(const MeasuredRuns& runs);
-// At most kMostErrors quantiles that represent the errors.
+// Returns at most kMostErrors quantiles that represent the errors.
 std::vector<double> kept_errors(std::vector<double> errors);
 
 struct AlikeFamily {

@@ -25,7 +25,7 @@ struct ContextTensors {
 };
 
 struct ContextTraffic {
-  // of the full buffers, including the own part, summed over all-to-alls
+  // Counts the full buffers of all all-to-alls, including the rank's own part.
   double all_to_all_bytes = 0;
   int all_to_alls = 0;
   double step_bytes = 0;  // to the neighbour, in the busier direction of the link

@@ -188,7 +188,8 @@ void check_context(const TransformerSpec& model, const Layout& layout, const Bat
                           name_of(layout.context), key_heads, ulysses);
     }
   }
-  // Causal attention balances a ring by giving each rank an early and a late piece.
+  // Under a causal mask each rank of a ring gets an early and a late piece, so that all have equal
+  // work.
   const bool balanced =
       layout.ring_ranks() > 1 && layout.context != ContextForm::lasp && model.masked();
   if (balanced) {

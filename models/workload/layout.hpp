@@ -211,7 +211,6 @@ struct RankCoordinates {
 
 RankCoordinates coordinates_of(const Layout& layout, int rank);
 int rank_of(const Layout& layout, const RankCoordinates& at);
-// Number of ranks along an axis.
 int ranks_along(const Layout& layout, RankAxis axis);
 // Layout::order, completed by the axes that it omits.
 std::vector<RankAxis> all_axes(const Layout& layout);

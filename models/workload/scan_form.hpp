@@ -16,7 +16,7 @@ enum class ScanKind {
   lightning,    // Qin et al. 2024, arXiv 2401.04658: MiniMax-01, arXiv 2501.08313
 };
 
-// The dimension of a product's side within a chunk of Q tokens.
+// A side of a product within a chunk of Q tokens has one of these lengths.
 enum class ScanSide {
   none,            // no product: the kernel is memory-bound
   chunk,           // Q
@@ -51,7 +51,7 @@ struct ScanKernel {
 struct ScanForm {
   ScanKind kind = ScanKind::mamba2;
   std::string_view title;
-  // Additional columns of the first matrix, besides input, keys and queries.
+  // The first matrix has columns for input, keys and queries, and these additional ones.
   bool gate = true;      // as many as the input
   int head_columns = 0;  // per head: step sizes, decays, write strengths
   // outputs as wide as the input, made by two matrices through the width of a head

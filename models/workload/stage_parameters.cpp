@@ -120,7 +120,7 @@ struct LayerPart {
   AdapterParameters adapter;
 };
 
-// The parts of a stage, one by one.
+// Adds up the parameters of a stage part by part.
 class StageParts {
  public:
   StageParts(const TransformerSpec& model, const Layout& layout, const Training& training,

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Matrices of an MLP of this width between vectors of `hidden`.
+// Counts the weights of an MLP with this width between vectors of `hidden`.
 double mlp_matrices(const TransformerSpec& model, double width) {
   const double matrices = model.activation == Activation::swiglu ? 3 : 2;
   return matrices * model.hidden * width;
@@ -36,7 +36,7 @@ double mlp_biases(const TransformerSpec& model) {
   return model.biases ? model.up_width() + model.hidden : 0;
 }
 
-// Matrices before and after all experts of a layer.
+// Counts the weights of the matrix before all experts of a layer and of the one after them.
 double expert_width_parameters(const TransformerSpec& model) {
   return 2.0 * model.hidden * model.moe.latent_width;
 }

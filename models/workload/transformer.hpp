@@ -1,5 +1,5 @@
-// A transformer by its dimensions: dense, or with a mixture of experts in the MLP; a decoder alone,
-// or an encoder and a decoder that attends to the encoder's output.
+// Describes a transformer by its dimensions. Its MLP is dense or has a mixture of experts; it is a
+// decoder alone, or an encoder and a decoder that attends to the encoder's output.
 #pragma once
 
 #include <memory>
@@ -52,11 +52,12 @@ struct MixtureOfExperts {
   // Tokens of the busiest expert-parallel rank over the mean. 1: perfectly balanced, or excess
   // tokens are dropped.
   double imbalance = 1;
-  // Instead of imbalance: exponent of the experts' popularity (expert_routing.hpp); 0: even.
+  // This exponent of the experts' popularity replaces imbalance (expert_routing.hpp); 0: even.
   double zipf = 0;
   PopularityOrder orders = PopularityOrder::one;
   int layer = 0;  // the layer in question, if layers have different orders
-  // most popular ones, replicated on every rank, gathered and reduced in each pass
+  // Number of the most popular experts; every rank has copies of them, which it gathers and reduces
+  // in each pass.
   int hot_experts = 0;
   // Share of a token's copies that stay in its node if experts are on several nodes (LocMoE: Li et
   // al. 2024, arXiv 2401.13920); unset: as by chance.

@@ -1,5 +1,5 @@
-// How each pipeline rank spends a step, and which chain of actions and messages determines the
-// length of the step.
+// Tells how each pipeline rank spends a step, and which chain of actions and messages determines
+// the length of the step.
 //
 // A step of a rank is a window of time, the same length for all ranks:
 // - all ranks wait for the gradients' norm: from 0 to the makespan and the norm's all-reduce;

@@ -101,7 +101,7 @@ class MessageChecker {
     return schedule_.rank_of_stage[message.from_stage] != schedule_.rank_of_stage[message.to_stage];
   }
 
-  // Progress of a rank so far.
+  // Stores what a rank has received, sent and made so far.
   struct Done {
     std::set<Message> received;
     std::set<Message> sent;

@@ -289,7 +289,7 @@ class Evaluator {
     return overlapped_s(cost_of(forward), cost_of(backward), !schedule_.explicit_recompute, slow);
   }
 
-  // Hands a result of rank `maker` to `consumer`, and wakes that rank.
+  // Sends a result of rank `maker` to `consumer`, and wakes that rank.
   template <bool kPair>
   void deliver(ResultId made, int maker, int consumer, double now_s, double delay_s,
                RankState& state) {

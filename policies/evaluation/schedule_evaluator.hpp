@@ -62,7 +62,7 @@ struct Messages {
 // action is a matrix, regardless of the number of segments.
 struct ActionMap {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
-  // Inputs and, except for kFixed, outputs.
+  // All of these are inputs, and all except kFixed are also outputs.
   enum Time {
     kBefore,   // in: end of the last segment before the action; out: of its second to last segment
     kCompute,  // in: start of its first segment; out: end of its last

@@ -7,7 +7,7 @@
 
 namespace windtunnel {
 
-// Seconds, and activation memory in any unit.
+// Times are in seconds; activation memory may have any unit.
 struct StageCost {
   double forward_s = 0;
   double backward_input_s = 0;

@@ -25,7 +25,7 @@ bool crosses_iterations(GradientOverlap overlap);
 // Whether a compressor or a robust rule replaces the plain sum of gradients.
 bool has_recipe(const Job& job);
 
-// Bytes on one GPU in addition to gradients and buckets.
+// A compressor needs these bytes on one GPU in addition to gradients and buckets.
 struct CompressorMemory {
   double state = 0;    // kept between steps: errors, factors
   double buffers = 0;  // while all tensors are in flight

@@ -10,7 +10,7 @@
 
 namespace windtunnel {
 
-// Weights on one GPU (after tp and ep).
+// Describes a tensor of weights as it is on one GPU (after tp and ep).
 struct StageTensor {
   double parameters = 0;
   double work = 0;  // share of the stage's backward

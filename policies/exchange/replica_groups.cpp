@@ -84,7 +84,7 @@ int members_in_node(const StridedGroups& group, int gpus) {
   return gpus % group.stride == 0 && span % gpus == 0 ? gpus / group.stride : 1;
 }
 
-// Number of nodes from this one on with the same paths to others.
+// Returns how many nodes from this one on have the same paths to others.
 int nodes_alike(const LinkTable& links, int node) {
   const Cluster& cluster = links.cluster();
   if (!cluster.in_order() || cluster.nodes == 1 || !is_tree(cluster.fabric.topology)) return 1;

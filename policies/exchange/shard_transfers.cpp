@@ -24,11 +24,12 @@ struct Step {
   double kernel_bytes = 0;
 };
 
-// Of each rank's slice of a tensor that is gathered or scattered through a list of slices, as
-// PyTorch's all_gather and reduce_scatter take them: a view of it and a copy out of (or into) the
-// flat buffer, two operations of 5 us of CPU time, the least of what PyTorch's take (assumed). The
-// collective's stream waits: DeepSpeed synchronised before each (github.com/deepspeedai/DeepSpeed
-// pull request 1188; partition_parameters.py of 2021, _allgather_param, _reduce_scatter_gradient).
+// PyTorch's all_gather and reduce_scatter can take a tensor as a list of slices, one per rank. For
+// each slice the host makes a view and starts a copy out of (or into) the flat buffer; both
+// operations together take 10 us of CPU time, the least for PyTorch's operations (assumed). The
+// collective's stream waits, because DeepSpeed synchronised before each
+// (github.com/deepspeedai/DeepSpeed pull request 1188; partition_parameters.py of 2021,
+// _allgather_param, _reduce_scatter_gradient).
 constexpr double kSlice_s = 2 * 5e-6;
 
 constexpr double kUpdateBytes = 2;  // bytes of a momentum when it is sent, and of an update

@@ -47,7 +47,7 @@ std::vector<CostPart> kernel_costs(const Job& job, const std::vector<Op>& kernel
 // How long the collectives take, including longer_s; with two streams the longer stream counts.
 double seconds_of(const std::vector<Transfer>& transfers);
 
-// Parameters on one GPU, before sharding.
+// Counts parameters on one GPU before they are sharded.
 struct Amount {
   double dense = 0;
   double experts = 0;
@@ -75,10 +75,10 @@ class ReplicaNetwork {
   bool same_shapes(int pp, int other) const {
     return of_rank_[pp] == of_rank_[other] && ring_factor(pp) == ring_factor(other);
   }
-  // uneven_ring_factor() of traffic along dense_shard.
+  // Returns uneven_ring_factor() of traffic along dense_shard.
   double ring_factor(int pp) const { return ring_factors_.empty() ? 1 : ring_factors_[pp]; }
-  // Origin of the pipeline rank's collective times; without collectives, of the norm over all ranks
-  // (`world`).
+  // Returns the weakest origin of the pipeline rank's collective times. Without collectives this is
+  // the origin of the gradient norm's all-reduce over all ranks (`world`).
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:

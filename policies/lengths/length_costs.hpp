@@ -76,7 +76,7 @@ class LengthCosts {
 
   int gpus() const { return gpus_; }  // a tp group counts as one
   const std::vector<DegreeCost>& degrees() const { return degrees_; }
-  // For unlike nodes: [GPU] factor on the times of this class.
+  // If nodes differ, each GPU has a factor on the times of this class.
   void set_paces(std::vector<double> paces) { paces_ = std::move(paces); }
   double pace(int first, int ranks) const {
     if (paces_.empty()) return 1;

@@ -79,7 +79,7 @@ class RoundSearch {
   // Whether the assignment takes hardly longer than its work divided evenly.
   bool is_close(const Shares& shares) const { return shares.seconds <= 1.003 * least_s_; }
 
-  // The load with one sequence more, or (sign -1) one less.
+  // Adds one sequence to the load, or removes it (sign -1).
   Load changed(Load load, std::size_t place, double sign = 1) const {
     const Load& one = alone_[load.degree][place];
     load.tokens += sign * one.tokens;

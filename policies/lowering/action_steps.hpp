@@ -54,7 +54,7 @@ struct ActionStep {
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 
-// The sub-sequence of steps between two fractions of their total time.
+// Returns the steps between two fractions of their total time; steps at the ends are cut.
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {

@@ -129,7 +129,7 @@ void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// [pipeline rank] Peak of its activations in a tier outside the GPU.
+// Returns each pipeline rank's peak bytes of activations in a tier outside the GPU.
 std::vector<double> offloaded_peaks(const PreparedIteration& prepared) {
   std::vector<StageCost> costs;
   for (const ChunkCost& unit : prepared.units)

@@ -73,7 +73,7 @@ class StepTasks {
     return tasks_.append_inner(std::move(task), collective, category, stream);
   }
 
-  // "F0.3", then "F0.3 1": the second piece.
+  // The first piece is named "F0.3", the second "F0.3 1".
   std::string name() const {
     return pieces_ == 0 ? whole_.name : fmt::format("{} {}", whole_.name, pieces_);
   }

@@ -16,7 +16,7 @@ namespace windtunnel {
 
 inline constexpr int kNoTier = -1;
 
-// "host-memory", "peers", "local-disk", "storage", "replicas"
+// Returns "host-memory", "peers", "local-disk", "storage" or "replicas".
 std::string tier_name(const SnapshotTier& tier);
 
 // Groups of `size` nodes that are `stride` apart. Remaining nodes at the end join the last complete

@@ -1,6 +1,7 @@
-// GPipe (Huang et al., NeurIPS 2019, arXiv 1811.06965), 1F1B (Narayanan et al., ICML 2021, arXiv
-// 2006.09503), eager 1F1B (Zhuang et al., MLSys 2023, arXiv 2211.05322), 2BP (Rae et al., arXiv
-// 2405.18047) and Megatron-LM's interleaved 1F1B (Narayanan et al., SC 2021, arXiv 2104.04473).
+// Makes the schedules GPipe (Huang et al., NeurIPS 2019, arXiv 1811.06965), 1F1B (Narayanan et al.,
+// ICML 2021, arXiv 2006.09503), eager 1F1B (Zhuang et al., MLSys 2023, arXiv 2211.05322), 2BP (Rae
+// et al., arXiv 2405.18047) and Megatron-LM's interleaved 1F1B (Narayanan et al., SC 2021, arXiv
+// 2104.04473).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// Forwards ahead of the first backward by rank, then one forward, one backward.
+// Each rank runs its warm-up forwards, then one forward and one backward in turn.
 Schedule one_forward_one_backward(std::string_view name, const ScheduleRequest& request,
                                   int ahead_per_rank) {
   require_chunks(name, request, 1, 1);

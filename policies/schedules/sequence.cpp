@@ -50,7 +50,7 @@ std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int sli
   return shares;
 }
 
-// The unit of the nth backward of a stage.
+// The backwards of a micro-batch's slices run in reverse order; returns the unit of the nth.
 int nth_backward(int n, int slices) {
   return n / slices * slices + slices - 1 - n % slices;
 }

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// Slots of a micro-batch on a rank: F, I and W of two chunks.
+// A micro-batch takes six slots on a rank: F, I and W of two chunks.
 constexpr int kPeriod = 6;
 
 // The actions of one rank of ZB-V. Micro-batches from `wanted` on are left out: with fewer than

@@ -82,7 +82,8 @@ class WeightFiller {
   std::vector<Stage> stages_;
   double limit_;
   std::vector<Rank> ranks_;
-  // [stage * m + unit] arrival times; input gradients after all activations
+  // [stage * m + unit] is the arrival time of an activation; input gradients follow all
+  // activations.
   std::vector<double> there_s_;
   std::vector<int> ready_;
 };

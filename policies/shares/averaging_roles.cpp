@@ -61,7 +61,7 @@ class Programme {
   std::vector<double> most_;
 };
 
-// Peers of kind `k` besides one of kind `own`.
+// Counts the peers of kind `k` that a peer of kind `own` has besides itself.
 double others(const std::vector<AveragingPeers>& kinds, int k, int own) {
   return std::max(0.0, kinds[k].count - (k == own ? 1 : 0));
 }

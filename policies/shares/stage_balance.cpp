@@ -116,7 +116,7 @@ std::vector<int> ranks_of_stages(const Job& job) {
   }
 }
 
-// Busy times of stages with these layers.
+// Tells how long ranks are busy if stages have these layers.
 struct BusyTimes {
   double rank_s = 0;   // of the busiest rank, all its stages
   double squares = 0;  // of the ranks' times: how unlike they are

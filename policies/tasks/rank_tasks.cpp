@@ -123,7 +123,6 @@ const GroupShape& RankTasks::shape_alone(int slot) {
   return *alone;
 }
 
-// The ranks on a pipeline rank.
 std::vector<RankId> RankTasks::members_of(int pp) const {
   std::vector<RankId> members(members_.begin(), members_.end());
   const RankId first = pp * (job_.layout.ranks() / job_.layout.pp);

@@ -51,7 +51,7 @@ struct PipelineRankGroups {
 // are `members` consecutive ranks.
 GroupSlot add_groups(const StridedGroups& groups, const GroupShape& shape, Category axis,
                      RankId first, int members, Plan& plan);
-// The same for arbitrary groups, given as positions among the `members`.
+// Adds arbitrary groups, given as positions among the `members`.
 GroupSlot add_groups(std::vector<std::vector<std::int32_t>> groups, const GroupShape& shape,
                      Category axis, RankId first, int members, Plan& plan);
 // Adds one group of all ranks, or one per island, for the members of any pipeline rank.
@@ -79,9 +79,9 @@ struct Message {
   std::int64_t tag = 0;
 };
 
-// Ranks of a pipeline rank, relative to its first one, ascending.
+// Names ranks of a pipeline rank by their distance from its first one, ascending.
 using Members = std::vector<int>;
-// All of them.
+// Returns all ranks of a pipeline rank.
 Members whole_pipeline_rank(const Layout& layout);
 // Keeps the part of the groups that these members are in.
 PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& members);
@@ -193,7 +193,7 @@ class RankTasks {
   int peer_slot(int pp);
   std::vector<TaskIndex> before(const Transfer& transfer, TaskIndex last,
                                 const RowEnds& row_ends) const;
-  // Appends the kernels of a transfer; collective() appends its collective.
+  // Adds the kernels of a transfer; collective() adds its collective.
   TaskIndex kernels(const Transfer& transfer, const std::string& name, int stage,
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,

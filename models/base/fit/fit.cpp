@@ -51,7 +51,7 @@ MatrixXd inverse(const MatrixXd& matrix) {
   return matrix.ldlt().solve(MatrixXd::Identity(matrix.rows(), matrix.cols()));
 }
 
-// The model as a plane: residuals + jacobian * step, with the prior around it.
+// Linearises the model: residuals + jacobian * step, and adds the Gaussian prior.
 struct LinearModel {
   VectorXd weights;
   VectorXd residuals;

@@ -95,7 +95,8 @@ double exchanged_bytes(const Job& job, const Rows& rows) {
          (copies * 2 * model.kv_width() + model.context_width()) / tp;
 }
 
-// An MLP, or the experts of a rank, over rows of `width` columns on this GPU.
+// Bytes per activation tensor of a dense MLP, or of the local experts, that hold `width` columns on
+// this GPU.
 struct Mlp {
   double up = 0;            // output of the first matrix
   double product = 0;       // input of the second one
@@ -187,7 +188,8 @@ struct LayerTensors {
   Experts experts;
 
   double routed() const { return experts.inputs + experts.outputs + experts.router; }
-  // Inputs of the two norms, the norms' outputs (inputs of QKV and up projection), q k v, context.
+  // The sum includes the inputs of the two norms, their outputs (inputs of QKV and up projection),
+  // q, k, v and attention's context.
   double everything() const {
     return halves * (input + norm_output) + masks + copies + qkv + context + exchanged + mlp.kept +
            kept_routed() + scores;
@@ -410,8 +412,8 @@ LayerActivations layer_activations(const Job& job, Block block, const SequenceSl
 
   LayerActivations bytes;
   bytes.for_weights = for_weights(job, at, spared, adapters);
-  // Input of a column-parallel layer, all of its rows; on a mesh, of a step of SUMMA a block of
-  // that and one of the widest weights.
+  // A column-parallel layer gathers all rows of its input. On a mesh, a step of SUMMA gathers a
+  // block of the input and one of the widest weights.
   const double gathered =
       layout.mesh_side() > 1 ? at.input + e * h * model.up_width() / layout.tp : e * rows.full * h;
   // The buffers of gathers and scatters, one in each direction, stay allocated.

@@ -39,7 +39,7 @@ double loss_bytes(const Job& job, const SequenceSlice& slice);
 // concatenated outputs.
 double joining_bytes(const Job& job, const SequenceSlice& slice = {});
 
-// The message between stages: an activation (1/tp of it per GPU under sequence parallelism), or its
+// A pipeline stage sends an activation (1/tp of it per GPU under sequence parallelism) or its
 // low-rank factor.
 BoundaryRecipe stage_boundary(const Job& job, const SequenceSlice& slice = {});
 // Number of parts into which the tp ranks divide the message, sending one each

@@ -481,7 +481,7 @@ bool updates_16_bit(const Job& job) {
   return job.software.pure_16_bit && is_mixed(job.precision);
 }
 
-// HBM bytes per parameter in a step of Adam, and the part of them for each moment.
+// Returns the HBM bytes per parameter that a step of Adam reads and writes.
 double step_bytes(const Job& job) {
   if (updates_16_bit(job)) return 2 + 2 * 2 + moments(Optimizer::adam) * 2 * 2;
   return job.calibration.optimizer_bytes.value;

@@ -204,10 +204,10 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     at.gradients = state.gradients;
     at.optimizer = state.optimizer + outer_state_bytes(job, dense, experts);
     at.activations = peak_activation_bytes[rank];
-    // One output for each micro-batch in flight.
+    // The software keeps each micro-batch's stage output until the backward pass.
     if (job.software.held_outputs && kept > 0)
       at.activations += stages_sent * boundary * at.activations / kept;
-    // One activation and one gradient in flight each way.
+    // Each direction has one activation and one gradient in flight.
     const double pipeline = layout.pp > 1 ? 4 * boundary : 0;
     const double all_gradients = gradient_bytes_per_parameter(job) * parameters;
     // Buckets that are counted in elements are parts of the one buffer that holds all gradients.

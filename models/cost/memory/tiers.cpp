@@ -43,7 +43,7 @@ void add(const TierMemory& more, double times, TierMemory& sum) {
 
 namespace {
 
-// Parameters of Offload::sections layers, and of the vocabulary.
+// Counts the parameters of Offload::sections layers and of the vocabulary.
 double sections_parameters(const Job& job) {
   const Offload& offload = offload_of(job);
   return job.network

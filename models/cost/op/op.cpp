@@ -202,9 +202,8 @@ Op share_of_outputs(Op op, double share) {
   return op;
 }
 
-// Of q, k, v, projection, gate, up and down, in this order, every second one (torchtitan's per-op
-// policy): keys, projection, up; of attention to a source, which stands behind the first four, keys
-// and projection too.
+// torchtitan's per-op policy recomputes every second of the products q, k, v, projection, gate, up
+// and down: keys, projection and up. Attention to an encoder's output adds its keys and projection.
 void append_every_other_gemm(const Job& job, Block block, const Shard& s, std::vector<Op>& ops) {
   for (const Op& op : layer_ops(job, block, Pass::forward, s)) {
     if (op.kind != OpKind::gemm) continue;

@@ -33,8 +33,8 @@ Op flash_op(const Shard& s, bool backward) {
   if (s.reach > 0) op.n = std::min(op.n, s.reach);
   op.k = s.query_dim;
   op.batch = s.heads * s.ring;
-  // Forward: scores and context. Backward: the scores again, gradients of the values, of the
-  // scores, of queries and of keys.
+  // The forward pass computes scores and context; the backward pass computes the scores again, and
+  // the gradients of values, scores, queries and keys.
   const double widths = backward ? 3 * s.query_dim + 2 * s.value_dim : s.query_dim + s.value_dim;
   op.flops = 2 * s.heads * s.queries * s.attended * widths;
   // The steps of a ring but the first see either whole blocks or none.

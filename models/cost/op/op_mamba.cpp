@@ -24,13 +24,13 @@ struct Scan {
   bool mamba2 = false;  // scan.share was fitted on kernels of Mamba-2 alone
 
   double convolved() const { return inner + 2 * shared; }
-  // number of elements, over all chunks
+  // States are stored once per chunk, so this counts their elements over all chunks.
   double states() const { return tokens / chunk * inner * state; }
   double scores() const { return tokens * chunk * groups; }  // of C B^T
 };
 constexpr double kFp32 = 4;
 
-// The scan of `tokens` tokens with the heads of one of `ranks` ranks.
+// Describes the scan of `tokens` tokens on one of `ranks` ranks that divide the heads.
 Scan scan_of(const Job& job, double tokens, double ranks) {
   const MambaMixer& mamba = job.model.mamba;
   Scan scan;

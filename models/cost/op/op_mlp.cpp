@@ -1,4 +1,4 @@
-// The MLP, dense or as a mixture of experts.
+// Computes the kernels of an MLP, either dense or with a mixture of experts.
 //
 // Experts run as in Megatron-Core with its all-to-all dispatcher (megatron/core/transformer/moe:
 // router.py, token_dispatcher.py, experts.py; fused permutation, grouped GEMM of Transformer
@@ -39,7 +39,7 @@ Op expert_activation_op(const Job& job, Pass pass, const Shard& s) {
                        job.model.moe.ffn_hidden, s);
 }
 
-// Appends up projection, activation and down projection, forward, or the way back.
+// Adds up projection, activation and down projection, in the order of the pass.
 void append_matrices(Linear up, const Op& activation, Linear down, Pass pass, const Shard& s,
                      std::vector<Op>& ops) {
   const bool forward = pass == Pass::forward;

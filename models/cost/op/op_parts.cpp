@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// An operand of a linear layer's GEMM.
+// Describes how an operand of a linear layer's GEMM is stored.
 struct Format {
   double bytes = 0;     // of one element, its share of a scale included
   double quantise = 0;  // HBM bytes per element: 16 bit read, rows and columns written
@@ -65,7 +65,7 @@ void set_training(const Job& job, Shard& s) {
   s.dequantise = quantised ? kNf4Bytes + s.operand : 0;  // into what the product reads
 }
 
-// [pair of an adapter] Number of outputs of each pair on this product.
+// Returns the number of outputs of each adapter pair that adds to this product.
 std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   if (s.adapter == nullptr || !s.adapter->on(linear.site)) return {};
   if (linear.role == OpRole::query_key_value || linear.site == LinearSite::up) {

@@ -20,7 +20,7 @@ struct ContextShapes {
   GroupShape exchange;
 };
 
-// Tensors of one layer's attention, for context_traffic().
+// Returns the tensors of one layer's attention that context_traffic() needs.
 ContextTensors context_tensors(const BlockSetting& setting);
 
 // The rounds of one layer and direction, without overlapping compute.

@@ -51,7 +51,8 @@ void forward_in_nodes(const BlockSetting& setting, const GroupShape& shape, doub
   sent.origin = weakest(sent.origin, inside.origin);
 }
 
-// An all-to-all with the busiest rank's bytes, on its port and, between nodes, on its NIC.
+// The time of an all-to-all follows from the busiest rank's bytes on its port and, between nodes,
+// on its NIC.
 InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
                          const ExpertLoad& load, const Sending& sending) {
   const Job& job = setting.job;

@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-// The first product of a half, or one of several.
+// A half of a layer starts with one product, or with several from different inputs.
 struct FirstProduct {
   OpRole role = OpRole::other;
   double width = 0;  // of its input
@@ -43,7 +43,7 @@ Signature gradient_of(const Signature& signature) {
   if (signature == kBroadcast) return kPartial;
   return signature == kPartial ? kBroadcast : signature;
 }
-// Between the products of a half: a rank's heads, or its units of an MLP.
+// Between the products of a half, a rank holds its heads or its part of the MLP's columns.
 constexpr Signature kOwnUnits = split_along(1);
 
 Half attention_half(const Job& job, Block block) {
@@ -282,7 +282,8 @@ class TensorParallel {
         pass);
   }
 
-  // Seconds of one row slice's ops: attention's half, with its norm and residual, and the MLP's.
+  // Returns the seconds of one row slice's ops for attention's half, which includes its norm and
+  // residual, and for the MLP's half.
   std::array<double, 2> half_seconds(const std::vector<Op>& pass, bool forward) const {
     std::array<double, 2> seconds = {};
     std::size_t half = forward ? 0 : 1;

@@ -17,7 +17,7 @@ struct SavedState {
   double fullest_bytes = 0;
   double all_bytes = 0;
 };
-// `bytes_per_gpu` by pipeline rank: snapshot_bytes_per_gpu().
+// The caller gets `bytes_per_gpu`, by pipeline rank, from snapshot_bytes_per_gpu().
 SavedState saved_state(const std::vector<double>& bytes_per_gpu, const Layout& layout);
 
 // Seconds until a snapshot of a tier without a code can be restored, when nothing else runs: the

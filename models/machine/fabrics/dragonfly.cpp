@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Index of `other` among all but `self`.
+// Returns the index of `other` in a list that leaves `self` out; skipped() is the inverse.
 int skipping(int self, int other) {
   return other < self ? other : other - 1;
 }
@@ -83,14 +83,14 @@ class DragonflyLinks final : public FabricLinks {
     route.insert(route.end(), way.begin(), way.end());
   }
 
-  // One more router than cables between them.
+  // A route of n cables passes n + 1 routers.
   int switch_hops(int src_nic, int dst_nic) const override {
     std::vector<int> route;
     append_route(src_nic, dst_nic, 0, route);
     return static_cast<int>(route.size()) + 1;
   }
 
-  // Cuts around groups, and around routers, each with all bundles that leave it.
+  // Returns a cut around each group and each router, with all bundles that leave it.
   std::vector<FabricCut> cuts() const override {
     std::vector<int> router_of_node(nodes_);
     std::vector<int> group_of_node(nodes_);
@@ -131,7 +131,7 @@ class DragonflyLinks final : public FabricLinks {
     return router_of(src_nic) / routers_ == router_of(dst_nic) / routers_ ? 1 : cables_;
   }
 
-  // Ways through a third group, or inside a group a third router.
+  // Counts the paths through a third group or, inside a group, through a third router.
   int detours(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);

@@ -24,7 +24,7 @@ constexpr std::uint16_t kFar = std::numeric_limits<std::uint16_t>::max();
 constexpr int kMostWays = kFar;  // further equal paths are not counted
 constexpr double kMostEntries = 1 << 28;
 
-// To one vertex, from every vertex.
+// Stores each vertex's distance to one target vertex and its number of shortest paths to it.
 struct ToVertex {
   std::vector<std::uint16_t> distance;
   std::vector<std::uint16_t> ways;

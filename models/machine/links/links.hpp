@@ -69,7 +69,7 @@ class LinkTable {
   const FabricLinks& fabric() const { return *fabric_; }
   int fabric_link(LinkId link) const;  // the fabric's own number; -1: not a link of the fabric
   LinkId count() const;
-  // Units per second: bytes/s, or SMs, or cores.
+  // The unit depends on the link: bytes/s, or SMs, or cores.
   double capacity(LinkId link) const;
   std::string name(LinkId link) const;  // "nic-out 17", "pod-up 3 rail 2": for messages and tests
 
@@ -86,7 +86,7 @@ class LinkTable {
   void append_resource(int gpu, Resource resource, std::vector<LinkId>& route) const;
   // Switches passed: 0 same GPU, 1 same node (NVSwitch) or same leaf, 3 via a spine.
   int switch_hops(int src_gpu, int dst_gpu) const;
-  // In addition to switches: latency of a cable between sites.
+  // A cable between sites adds this latency to that of the switches.
   double extra_latency_s(int src_gpu, int dst_gpu) const;
 
  private:

@@ -56,7 +56,7 @@ std::span<const PathShare> PathChooser::choose(int src_gpu, int dst_gpu, double 
   return shares_;
 }
 
-// All paths equally, or kMostShares of them, evenly spaced.
+// Uses all paths equally or, if there are more than kMostShares, that many evenly spaced ones.
 void PathChooser::spray(int paths, int first) {
   const int shares = std::min(paths, kMostShares);
   shares_.clear();
@@ -65,7 +65,8 @@ void PathChooser::spray(int paths, int first) {
   }
 }
 
-// The minimal path, and evenly spaced detours. Before settle() both are only counted.
+// Uses the minimal path and evenly spaced detours. Before settle() the load of both is only
+// counted.
 void PathChooser::adapt(int src_gpu, int dst_gpu, int paths, double bytes) {
   const int detours = std::min(paths - 1, kMostShares);
   const double minimal = detours == 0 ? 1 : static_cast<double>(minimal_parts_) / kParts;

@@ -21,7 +21,7 @@ double port_bytes(Pattern pattern, int n, double bytes) {
   return port_share(pattern, n) * bytes;
 }
 
-// Members of the fullest node, at most.
+// Returns the number of members on the fullest node; the shape allows at most this number.
 int most_members(const GroupShape& shape, const NodeSpec& node) {
   return std::min(node.gpus, shape.members - (shape.nodes - 1) * shape.members_per_node);
 }

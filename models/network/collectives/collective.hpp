@@ -22,7 +22,7 @@ namespace windtunnel {
 struct CollectiveCost {
   double seconds = 0;
   Origin origin = Origin::assumed;
-  // the part for data: the busiest link's bytes / (its bandwidth * efficiency)
+  // The data part is the busiest link's bytes / (its bandwidth * efficiency).
   double transfer_s = 0;
   CollectiveAlgorithm algorithm = CollectiveAlgorithm::ring;  // the one that ran
   Protocol protocol = Protocol::simple;

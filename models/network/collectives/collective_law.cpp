@@ -14,7 +14,7 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-// The value, and what it rests on.
+// Returns the parameter's value, and lowers `origin` to the parameter's if that is weaker.
 double used(Origin& origin, const Parameter& parameter) {
   origin = weakest(origin, parameter.origin);
   return parameter.value;

@@ -33,7 +33,7 @@ struct LawTerms {
   // Total measured time, including launch_s before data flows; node_efficiency follows from the
   // rest. 0: not measured.
   double measured_s = 0;
-  // The weakest origin of the terms: of all of them, inside nodes, across nodes.
+  // These are the weakest origins of all terms, of terms inside nodes and of terms across nodes.
   Origin origin = Origin::measured;
   Origin node_origin = Origin::measured;
   Origin net_origin = Origin::measured;

@@ -20,7 +20,7 @@ bool may_have_slow_nic(const Cluster& cluster, int first_gpu, int gpus) {
   });
 }
 
-// The shape of the groups of `size` consecutive ranks.
+// Returns the worst shape among the groups of `size` consecutive ranks.
 GroupShape consecutive_shape(int size, int ranks, const Cluster& cluster) {
   if (size == 1) return {};
   CHECK(ranks <= cluster.gpus() && ranks % size == 0, "{} ranks in groups of {}, {} GPUs", ranks,

@@ -15,8 +15,8 @@ namespace windtunnel {
 // Shapes with all groups of a kind running concurrently. They have one member if the layout does
 // not divide.
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster);
-// The rows, or the columns, of the meshes of tp consecutive ranks among `ranks`, arranged by
-// Layout::mesh_block.
+// Every tp consecutive ranks of `ranks` form a mesh, ordered by Layout::mesh_block; returns the
+// rows, or the columns, of all meshes.
 std::vector<std::vector<std::int32_t>> mesh_groups(const Layout& layout, bool rows, int ranks);
 struct MeshShapes {
   GroupShape row;

@@ -43,10 +43,10 @@ const Release& release_of(int minor) {
                                [&](const Release& r) { return r.since <= std::max(minor, 0); });
 }
 
-// The largest bandwidth of a set of channels. Between nodes the row is that of the host's CPU: AMD
-// the second, else the first.
+// These limit the bandwidth of a set of channels. Between nodes the host's CPU decides the row: the
+// second for AMD, else the first.
 constexpr ByGeneration kLlMax = {{{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
-// The largest bandwidth of one channel.
+// These limit the bandwidth of one channel.
 constexpr ByGeneration kRingLl128Max = {
     {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 36.7}, {73.4, 34.6, 73.4}}};
 constexpr ByGeneration kTreeLl128Max = {
@@ -57,7 +57,7 @@ constexpr ByGeneration kNvlsTreeMax = {
     {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {0, 57.7, 45.5}, {0, 96, 43.8}}};
 constexpr std::array<double, 4> kNvlsEfficiency = {0, 0, .85, .74};
 
-// Correction of a tree's bandwidth, by log2(bytes / 64).
+// NCCL scales a tree's bandwidth by these factors, which depend on log2(bytes / 64).
 constexpr std::array<std::array<float, 24>, 3> kTreeCorrection = {{
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1, 1},
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1, 1},
@@ -242,7 +242,7 @@ double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   }
 }
 
-// Bytes of the buffer per byte on the bus.
+// Returns how many bytes of the buffer a byte on the bus carries.
 double Tuner::bus_share(CollectiveAlgorithm algorithm) const {
   const double ring_share = shape.members / steps;
   if (algorithm == ring) return ring_share;
@@ -363,7 +363,7 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   return tuner;
 }
 
-// log2(bytes / 64), the column of kTreeCorrection; less than 0 below 64 bytes.
+// Returns log2(bytes / 64), the column of kTreeCorrection; the result is negative below 64 bytes.
 int size_log(double bytes) {
   const double lines = std::clamp(bytes / 64, 0., 1e18);
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(lines))) - 1;

@@ -47,7 +47,7 @@ std::string why_not(const Redundancy& own, int workers) {
   return {};
 }
 
-// Section 3.1 of the sequential paper: s = ceil(B lambda / (W - 1 + B)).
+// The paper on sequential gradient coding states in section 3.1: s = ceil(B lambda / (W - 1 + B)).
 int coded_stragglers(const Redundancy& own) {
   if (own.scheme == RedundancyScheme::gradient_coding) return own.stragglers;
   CHECK(own.scheme == RedundancyScheme::sr_sgc, "{} is no code over workers alone",
