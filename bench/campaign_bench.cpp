@@ -46,7 +46,7 @@ BENCHMARK_CAPTURE(one_campaign, fast_forward, CampaignMode::fast_forward)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(one_campaign, replay, CampaignMode::replay)->Unit(benchmark::kMicrosecond);
 
-// The same with storage snapshots every minute: many runs between snapshots.
+// Storage snapshots are taken every minute, so that the campaign has many short runs between them.
 void frequent_storage(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[1].tier.every_s = 60;
@@ -57,7 +57,8 @@ void frequent_storage(benchmark::State& state) {
 }
 BENCHMARK(frequent_storage)->Unit(benchmark::kMicrosecond);
 
-// The same campaign, but hosts copy every 1,009 iterations: the common period is too long to list.
+// Host copies every 1,009 iterations and storage snapshots every minute have a common period that
+// is too long to list.
 void frequent_beside_seldom(benchmark::State& state) {
   CampaignInputs inputs = llama_size();
   inputs.table.tiers[0].tier.every_iterations = 1009;
@@ -69,8 +70,9 @@ void frequent_beside_seldom(benchmark::State& state) {
 }
 BENCHMARK(frequent_beside_seldom)->Unit(benchmark::kMicrosecond);
 
-// The job of llama_size(), larger and longer, with what failures of large clusters are like:
-// lemons, batches, the hours of the day; peers under a code, kept copies, hot spares and evictions.
+// Makes llama_size() larger and longer and adds what large clusters have: nodes that fail often,
+// batches of failures, a daily cycle, peer snapshots under a code, kept copies, hot spares and
+// evictions.
 CampaignInputs protected_size(int nodes, double days) {
   CampaignInputs inputs = llama_size();
   inputs.nodes = nodes;

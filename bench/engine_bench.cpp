@@ -192,7 +192,8 @@ void unfolded(benchmark::State& state) {
 }
 BENCHMARK(unfolded)->Arg(1024)->Arg(16384)->Unit(benchmark::kSecond)->UseRealTime()->Iterations(1);
 
-// Ways between pods by hash or by plan tell nearly all ranks apart: a sample is simulated.
+// If hashes or plans choose the paths between pods, hardly any ranks are alike, so the engine
+// simulates a sample.
 void sampled(benchmark::State& state, Routing routing) {
   const auto ranks = static_cast<int>(state.range(0));
   Cluster cluster = job_cluster(ranks);
@@ -255,7 +256,7 @@ BENCHMARK(all_reduce_folded)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-// On every NIC a message beside the all-reduce: no two links are alike.
+// Each NIC also sends a message during the all-reduce, so that no two links are alike.
 void all_reduce_beside_sends(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   Plan plan = all_reduce_plan(ranks);
@@ -287,7 +288,7 @@ BENCHMARK(all_reduce_beside_sends)
     ->UseRealTime()
     ->Iterations(1);
 
-// Ways of every connection by hash: uplinks stand for themselves.
+// Each connection's path follows from a hash, so that every uplink is simulated separately.
 void all_reduce_ecmp(benchmark::State& state) {
   const auto ranks = static_cast<int>(state.range(0));
   Cluster cluster = dgx_cluster(ranks / 8, 384);
@@ -296,8 +297,8 @@ void all_reduce_ecmp(benchmark::State& state) {
 }
 BENCHMARK(all_reduce_ecmp)->Arg(16384)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-// Every GPU's way to the next GPU of its node and to its twin in the next node, as SimGrid's links
-// and zone: nothing merged, nothing folded.
+// Builds SimGrid's links and zone for the paths from each GPU to the next GPU of its node and to
+// the same GPU of the next node; nothing is merged or folded.
 Folding whole_fabric(const Cluster& cluster) {
   const LinkTable links(cluster);
   std::vector<std::int32_t> dense(links.count(), -1);

@@ -1,6 +1,7 @@
-// Kernels of compressors on 2^22 Gaussian elements (k: 1 %): bytes per second that they must move,
-// by the table of models/calibration/kernel_work.hpp, on the CPU. gpu_bench has those of GPUs.
-// 90 % zeros for the sketch. Encoders read what they read in training: data out of the cache.
+// Measures kernels of compressors on 2^22 Gaussian elements (k: 1 %) on the CPU, in bytes per
+// second that they must move (models/calibration/kernel_work.hpp); gpu_bench measures them on GPUs.
+// For the sketch 90 % of the elements are zero. Like gradients in training, the arrays of 16 MiB
+// exceed a core's own cache.
 #include <benchmark/benchmark.h>
 
 #include <functional>
@@ -23,7 +24,6 @@ constexpr std::size_t kKept = kElements / 100;
 constexpr int kParts = 8;
 constexpr DeviceKind kDevice = DeviceKind::cpu;
 
-// Everything that any of the kernels reads and writes.
 struct Arrays {
   Arrays()
       : x(fill(1)),

@@ -17,7 +17,7 @@ namespace windtunnel {
 PreparedIteration prepare_iteration(const Job& job, const SharedGeometry& geometry = nullptr,
                                     const SharedPacks& packs = nullptr);
 
-// As above, but skips what check_conflicts() and check_layers() have already checked; only the
+// Like prepare_iteration() for a job that has passed check_conflicts() and check_layers(); only the
 // schedule may still not fit.
 PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry = nullptr,
                                   const SharedPacks& packs = nullptr);
@@ -25,8 +25,8 @@ PreparedIteration prepare_checked(const Job& job, const SharedGeometry& geometry
 // combined. Both the scenario reader and every search call this, so no search considers a job that
 // the reader would refuse.
 void check_layers(const Job& job);
-// The part of it about lengths: throws Error if they do not suit the rest of the job, or the
-// longest sequence does not fit anywhere.
+// Checks sequence lengths: throws Error if they do not suit the rest of the job, or the longest
+// sequence does not fit anywhere.
 void check_sequences(const Job& job);
 
 // `prepared` is prepare_iteration() of the job, or of one with a different number of replicas.
@@ -54,7 +54,7 @@ Job layered_step(const Job& job, int level);
 std::vector<SyncSeconds> sync_seconds(const Job& job, const PreparedIteration& prepared,
                                       double step_s);
 
-// For a job that passes check_layers().
+// The job must pass check_layers().
 LeastIteration least_iteration(const Job& job);
 
 }  // namespace windtunnel

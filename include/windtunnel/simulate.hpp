@@ -5,8 +5,8 @@
 // is not changed; a child that dies causes an Error. Threads are allowed, and both functions may be
 // called concurrently. stdout and stderr are flushed before each fork.
 //
-// What a child inherits, and what callers with signal handlers, locks or their own malloc() must
-// know: docs/reference/library.md of the project, "Child processes".
+// docs/reference/library.md of the project, "Child processes", tells what a child inherits and what
+// callers with signal handlers, locks or their own malloc() must know.
 #pragma once
 
 #include <functional>

@@ -25,7 +25,8 @@ struct Block {
   __device__ void sync() const { __syncthreads(); }
 };
 
-// cuBLAS on one stream with a workspace of ours: its own allocations cannot be captured.
+// Each stream has a cuBLAS handle with a workspace of ours, since a graph cannot capture cuBLAS's
+// own allocations.
 class Library {
  public:
   explicit Library(cudaStream_t stream) : workspace_(cuda_device(), kWorkspaceBytes) {

@@ -6,7 +6,7 @@
 
 namespace windtunnel {
 
-// 95 % quantile of the standard normal law: 90 % of it lie within this distance of its mean.
+// 95 % quantile of the standard normal law: 90 % of values lie within this distance of the mean.
 constexpr double kNormal95 = 1.6448536269514722;
 
 // At least one value; share from 0 to 1.

@@ -180,8 +180,8 @@ struct Calibration {
   // NCCL by algorithm and protocol, if it was fitted or is requested; otherwise the constants above
   // describe all collectives.
   InterconnectLaw network;
-  // A separate law for inside a node. Set if only one of the two was fitted, on rows that tell
-  // nothing about the other; the other law then stays unchanged.
+  // Law of collectives inside a node, if it differs from `network`: it is set when a fit's rows
+  // tell nothing about one of the two laws, which then stays unchanged.
   std::optional<InterconnectLaw> node_network = {};
 
   // Log standard deviation of predicted / measured on runs outside the fit.

@@ -37,7 +37,7 @@ const KernelWork& work_of(const Sample& sample) {
 
 std::vector<MeasuredShape> shapes_about(const KernelLaw& line, const Samples& points) {
   std::vector<MeasuredShape> shapes;
-  if (work_of(*points[0]).n <= 0) return shapes;  // of one matrix: its line tells all
+  if (work_of(*points[0]).n <= 0) return shapes;  // no product: its line says all
   std::vector<double> sizes;
   for (const Sample* sample : points) {
     const KernelWork& work = work_of(*sample);

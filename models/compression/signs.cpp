@@ -12,12 +12,13 @@ Recipe voted(ErrorFeedback feedback, double n, const ReducingGroup& group, doubl
   std::vector<Op> kernels;
   add_feedback(feedback, n, b, kernels, recipe);
   const bool keeps_error = !kernels.empty();
-  // With error feedback a scale is sent too, the mean magnitude, which takes another read.
+  // With error feedback the mean magnitude is sent as a scale, which takes another read.
   kernels.push_back(keeps_error ? pass("sign error", 2 * b * n + bits)
                                 : pass("sign pack", b * n + bits));
   if (feedback == ErrorFeedback::ef) {
-    // Adding, signs and what is left are one kernel, the magnitude before it the other. Each law
-    // stands at the pass with its bytes, but for the bits.
+    // The measured kernels divide this work otherwise: "sign-magnitude" runs first, and
+    // "sign-error" adds the error, takes signs and keeps the rest. Each law is used for the pass
+    // that moves the same bytes, apart from the bits.
     kernels.front().kernel = "sign-error";
     kernels.back().kernel = "sign-magnitude";
   }
@@ -43,8 +44,8 @@ Recipe lion_recipe(const CompressorChoice& choice, std::span<const TensorShape> 
   return voted(choice.feedback, elements_of(tensors), group, kStateBytes);
 }
 
-// 1-bit SGD (Seide et al. 2014): signs and the means of both kinds in each column of a matrix,
-// gathered from all.
+// 1-bit SGD (Seide et al. 2014) gathers from all ranks the signs and, for each column of a matrix,
+// the means of its positive and of its negative elements.
 Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                           const ReducingGroup& group, double b) {
   const GradientBuffer buffer = gradient_buffer(tensors);

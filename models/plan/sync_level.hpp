@@ -102,8 +102,8 @@ struct SyncSeconds {
 // delays each step by the mean excess, spread over the steps between two exchanges.
 double exposed_seconds(const SyncLevel& level, double exchange_s, double step_s);
 
-// Exchanges of several levels go one after the other, so no step of `step_s` can be shorter than
-// its share of all of them. What is missing is added as waiting at the last level.
+// Exchanges of several levels run one after the other, so a step cannot be shorter than its share
+// of all of them. If `step_s` is shorter, the difference is added as waiting at the last level.
 void fit_on_links(const std::vector<SyncLevel>& levels, std::vector<SyncSeconds>& seconds,
                   double step_s);
 

@@ -76,8 +76,8 @@ double survival_after_losses(int nodes, int members, int tolerated, int lost) {
   const Groups groups{whole, members, nodes - whole * members};
   if (lost <= tolerated || groups.last_members <= tolerated) return 1;
   if (lost == nodes) return 0;
-  // The coefficient of x^lost in prod_groups sum_{i <= tolerated} C(n, i) x^i, over the same
-  // without the bound, which is C(nodes, lost): sums of positive terms only. Any probability gives
+  // The ratio is the coefficient of x^lost in prod_groups sum_{i <= tolerated} C(n, i) x^i, divided
+  // by C(nodes, lost), the same without the bound. All terms are positive. Any probability gives
   // the same ratio; this one keeps the weights in range.
   const long double loss = static_cast<long double>(lost) / nodes;
   return static_cast<double>(weight_of(groups, tolerated, lost, loss) /

@@ -221,7 +221,7 @@ FittedValue batched_share(const std::vector<FaultEvent>& events, int faults) {
     if (event.nodes > 1) batched += event.faults;
   }
   const double share = batched / faults;
-  // None of n seen: the exact upper end.
+  // If none of n events is a batch, the upper limit is exact.
   if (batched == 0) return {0, 0, 1 - std::pow(kTail, 1 / count)};
   double squares = 0;
   for (const FaultEvent& event : events) {
@@ -346,7 +346,7 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
   fit.rate_per_node_up_s = likelihood.rate(fit.frailty_variance.value) * fit.faults / known;
 }
 
-// Nodes and span as the log tells, or as its faults do.
+// Takes nodes and span from the log or, where it does not state them, from its faults.
 void set_watch(const FaultLog& log, FaultFit& fit) {
   const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
   if (log.faults.size() < fewest) {
@@ -390,7 +390,7 @@ void fit_gaps(const FaultLog& log, FaultFit& fit) {
   const auto count = static_cast<double>(gaps_s.size());
   fit.zero_gap_share = 1 - static_cast<double>(positive_s.size()) / count;
   fit.gap_shape = weibull_shape(positive_s);
-  // To first order on the logarithm, which keeps it positive.
+  // The interval holds to first order on the logarithm, which keeps its limits positive.
   const SampleMoments moments = moments_of(gaps_s);
   const double reach = std::exp(kNormalQuantile * moments.sd / moments.mean / std::sqrt(count));
   fit.gap_mean_s = {moments.mean, moments.mean / reach, moments.mean * reach};

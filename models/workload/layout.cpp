@@ -217,7 +217,8 @@ void check_experts(const TransformerSpec& model, const Layout& layout) {
                 layout.islands() > 1 ? "tp x cp x dp of an island =" : "tp x cp x dp =",
                 layout.tp * layout.island_replicas());
   check_divides({"layout.ep", "model.moe.experts"}, layout.ep, "moe.experts", model.moe.experts);
-  // Without it all ranks of a tp group hold the same tokens, and each would send them.
+  // Without sequence parallelism all ranks of a tp group hold the same tokens, and each would send
+  // them.
   const bool gathered = layout.ep_tokens == ExpertTokens::gathered;
   const bool divided = gathered || layout.ep_tokens == ExpertTokens::divided;
   if (gathered) {
@@ -511,7 +512,7 @@ void check_layout(const TransformerSpec& model, const Layout& layout, const Batc
   if (layout.sequence_parallel) {
     check_divides({"layout.tp", "layout.cp", "batch.sequence"}, layout.tp * layout.cp,
                   "batch.sequence", batch.sequence, "layout.tp x cp =");
-    // With both of these tp and cp divide the decoder's tokens, too.
+    // Together these let tp and cp divide the decoder's tokens, the rest of the sequence, too.
     check_divides({"layout.tp", "model.source_tokens"}, layout.tp, "model.source_tokens",
                   model.source_tokens);
   }

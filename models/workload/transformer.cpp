@@ -252,8 +252,8 @@ void add_attention_flops(const TransformerSpec& model, int sequence, bool masked
   }
 }
 
-// Counts queries and output of the decoder's tokens, keys and values of the source's, and each
-// decoder's token to all of these; for a token of the decoder.
+// Counts, per token of the decoder, its queries and output, keys and values of the encoder's
+// tokens, and attention from the token to all of these.
 void add_cross_flops(const TransformerSpec& model, double sources_per_token, LayerFlops& flops) {
   const double h = model.hidden;
   flops.products +=

@@ -35,9 +35,9 @@ struct RankState {
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
 
-// What is evaluated besides compute: only delays; messages that leave one after the other;
-// collectives and ends of iterations too; and messages that ranks wait for. The loop is compiled
-// for each.
+// Selects what is evaluated besides compute: only delays; messages that leave one after the other;
+// also collectives and the ends of iterations; also messages that ranks wait for. The loop is
+// compiled for each.
 enum class Side { none, messages, collectives, all };
 
 // Runs each rank until it waits for another one, which wakes it when the awaited result is made.

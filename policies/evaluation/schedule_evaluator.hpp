@@ -125,8 +125,8 @@ struct SideStreams {
   const IterationEnd* end = nullptr;               // null: none
 };
 
-// The same with side streams. `busy_s` counts the actions' costs; `ends_s` is filled if given:
-// [rank] when its share of the iteration's gradients is ready, before the norm.
+// Includes side streams. `busy_s` counts the actions' costs; `ends_s`, if given, gets for each rank
+// the time at which its share of the iteration's gradients is ready, before the norm.
 ScheduleEvaluation evaluate_schedule(const Schedule& schedule, const std::vector<StageCost>& stages,
                                      const SideStreams& beside,
                                      std::vector<double>* ends_s = nullptr);

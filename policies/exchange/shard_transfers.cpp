@@ -113,9 +113,10 @@ class Steps {
     add(axis, CollectiveKind::reduce_scatter, gradient_bytes_ / divided_by);
   }
 
-  // Muon updates whole matrices. Under zero1 and zero2 each belongs to one replica, which has its
-  // momentum; under zero3 every replica has a part of each, and momenta go in 16 bit to the one
-  // replica that updates the matrix, the updates back (github.com/microsoft/dion, dion/muon.py).
+  // Muon updates whole matrices. Under zero1 and zero2 each matrix belongs to one replica, which
+  // has its momentum. Under zero3 every replica has a part of each matrix: momenta are sent in 16
+  // bit to the replica that updates the matrix, and updates are sent back
+  // (github.com/microsoft/dion, dion/muon.py).
   void move_matrices(ReplicaAxis axis, StageAction action) {
     if (!moves_matrices_ || action != StageAction::last_backward) return;
     const double share = muon_share(model_, is_of_experts(axis));

@@ -60,7 +60,7 @@ class ReplicaNetwork {
   // `links`: of the job's cluster.
   ReplicaNetwork(const Job& job, const LinkTable& links);
 
-  // Whether it is valid for another job, given the same layout and cluster.
+  // Whether it is valid for another job with the same layout and cluster.
   bool is_of(const Job& job) const { return traffic_of(job) == traffic_; }
 
   // Whether there is more than one replica.
@@ -113,8 +113,8 @@ enum class StageAction { first_forward, forward, backward, last_backward };
 void append_gathers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                     const Amount& amount, std::vector<Transfer>& to,
                     StageAction action = StageAction::forward);
-// Lengthens transfers as if each were split into one for each of these shares, which lists of
-// slices describe.
+// Lengthens transfers as if each were split into one transfer per share, as gathers and scatters
+// through lists of slices are.
 void split_transfers(const CollectiveCosts& costs, const ReplicaNetwork& network, int pp,
                      const std::vector<double>& shares, std::vector<Transfer>& transfers);
 

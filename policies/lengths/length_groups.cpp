@@ -284,8 +284,8 @@ class RoundSearch {
     return shares;
   }
 
-  // Replaces groups by `times` groups of a degree instead of twice as many with half the GPUs, and
-  // vice versa, for all degrees.
+  // Returns divisions in which `times` groups of a degree replace twice as many groups with half
+  // the GPUs, or the other way round, for all degrees.
   std::vector<Division> changes(int times) const {
     std::vector<Division> changes;
     for (std::size_t degree = 1; degree < costs_.size(); ++degree) {

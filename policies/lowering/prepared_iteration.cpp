@@ -54,7 +54,7 @@ Schedule in_a_row(Schedule schedule) {
   return schedule;
 }
 
-// Not every order of actions works if ranks wait for their receivers or, in the middle, for a
+// Some orders of actions deadlock if ranks wait for their receivers or, between iterations, for a
 // partner's gradients.
 void check_waits(const Job& job, const PreparedIteration& prepared) {
   const Schedule& schedule = prepared.schedule;

@@ -44,7 +44,8 @@ class StepTasks {
     compute(step.compute_s + longer_s);
     std::vector<TaskIndex> before = awaited_;
     if (last_ >= 0) before.push_back(last_);
-    // The steps beside them may have such collectives of their own, which do not wait for these.
+    // Steps that overlap this one may have awaited collectives, which must not wait for this
+    // step's.
     const Stream stream = step.beside.empty() ? Stream::awaited : Stream::later;
     const std::vector<TaskIndex> ends = issue(step.collectives, step.category, stream, before);
     const std::vector<TaskIndex> later = issue(step.later, step.category, Stream::later, before);

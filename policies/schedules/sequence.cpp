@@ -18,11 +18,12 @@ double work_s(const StageCost& cost) {
   return cost.forward_s + cost.recompute_s + cost.backward_s();
 }
 
-// Slices of equal work. The work up to share x of the sequence is taken as a x + b x^2: what each
-// token costs by itself, and with the tokens before it. Whatever the shares, their times then add
-// up to the same, so sum t + (p - 1) max t (TeraPipe) is least where all t are equal.
-// `costs`: of equal slices; a and b follow from their sum and from the last one's excess over the
-// first, on the slowest stage. Lengths are not rounded to tokens. Empty: equal shares.
+// Returns shares of the sequence whose slices have equal work. The work up to share x is taken as a
+// x + b x^2: what each token costs by itself, and with the tokens before it. The sum of the slices'
+// times does not depend on the shares, so sum t + (p - 1) max t (TeraPipe) is least where all t are
+// equal. `costs` are those of equal slices; a and b follow from their sum and from the last one's
+// excess over the first, on the slowest stage. Lengths are not rounded to tokens. Empty: equal
+// shares.
 std::vector<double> balanced_shares(const std::vector<StageCost>& costs, int slices) {
   if (slices == 1 || costs.empty()) return {};
   CHECK(costs.size() % slices == 0, "{} costs of stages in {} slices", costs.size(), slices);

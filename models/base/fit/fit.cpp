@@ -88,9 +88,9 @@ struct LinearModel {
   }
 };
 
-// Not from a library: the loops of Ceres 2.1 and of Eigen's LevenbergMarquardt around the same
-// model evaluate three to five times as many points, each of which predicts all rows, and need more
-// code to handle weights, priors and points that cannot be evaluated.
+// The search is no library's: with the same model, the loops of Ceres 2.1 and of Eigen's
+// LevenbergMarquardt evaluate three to five times as many points, each of which predicts all rows,
+// and need more code for weights, priors and points that cannot be evaluated.
 class Search {
  public:
   explicit Search(const FitProblem& problem)

@@ -242,8 +242,8 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
   }
 }
 
-// Queries and output of a decoder's attention to the source, with keys and values of that. What
-// they are made of, the encoder's output, is kept once for all layers (head_activations).
+// Adds a decoder's attention to the encoder's output: queries, keys, values and context. The
+// encoder's output itself is kept once for all layers (head_activations).
 void set_cross(const Job& job, LayerTensors& at) {
   const TransformerSpec& model = job.model;
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -336,7 +336,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   return bytes;
 }
 
-// Bytes kept from I to W: inputs and output gradients of the four GEMMs, in the precision of these.
+// Bytes kept from I to W: inputs and output gradients of the four GEMMs, in the GEMMs' precision.
 double for_weights(const Job& job, const LayerTensors& at, const Spared& spared, double adapters) {
   const double scale = kept_input_bytes(job) / bytes_of(job.precision);
   const double context = scale * at.context;
@@ -377,8 +377,8 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   return dropped + (routed && again.has(mlp_act) ? shared.kept_product : 0);
 }
 
-// torchtitan's "op": of the products in order (q k v projection, of a decoder's layer the same of
-// its attention to the source, gate up down) the first of each pair is kept.
+// torchtitan's "op" policy keeps the first of each pair of consecutive products: q k v projection,
+// the same of a decoder's attention to the encoder's output, gate up down.
 double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) {
   const TransformerSpec& model = job.model;
   const double row = bytes_of(job.precision) * at.rows.full / job.layout.tp;
@@ -508,7 +508,8 @@ LayerActivations head_activations(const Job& job, const SequenceSlice& slice) {
   const Rows all = rows_of(job, slice);
   const Rows rows = rows_of(job, part_of(job, Block::head, slice));
   const double logits = logits_of(job, slice);
-  // What is not kept of the copies lives while the loss is computed.
+  // Copies of the logits that the backward pass does not need exist only while the loss is
+  // computed.
   const double at_peak = (job.software.fused_loss ? 2 * e : job.software.logit_bytes) * logits;
   const Training* training = job.training.get();
   if (is_contrastive(training)) return contrastive_activations(job, rows);

@@ -36,8 +36,8 @@ double state_share_on_gpu(const Job& job);
 // ranks of an island that hold the same parameters divide this state.
 double outer_state_bytes(const Job& job, double dense, double experts);
 
-// Number of ranks that share one copy, as shard_ranks(). For experts tp / ep times as many, or
-// Layout::expert_shard_ranks, without levels or a second copy.
+// Numbers of ranks that share one copy of each state (shard_ranks()). Experts have tp / ep times as
+// many ranks, or Layout::expert_shard_ranks; they have no levels and no second copy.
 struct StateShards {
   double weights = 1;
   double secondary = 0;  // 0: no second copy

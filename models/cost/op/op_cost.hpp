@@ -25,7 +25,7 @@ struct OpCost {
   Origin origin = Origin::assumed;
 };
 
-// In a job on several GPUs. Throws Error if the GPU does not support the precision.
+// Assumes a job on several GPUs. Throws Error if the GPU does not support the precision.
 OpCost op_cost(const Op& op, const GpuSpec& gpu, Precision precision,
                const Calibration& calibration);
 // Uses the job's GPUs, precision and calibration; a job on a single GPU has its own sustained_of().

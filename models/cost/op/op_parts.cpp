@@ -81,10 +81,10 @@ std::vector<double> adapted_outputs(const Linear& linear, const Shard& s) {
   return outputs;
 }
 
-// The factors A and B of one pair, in 16 bit. Backward both sum into what the base's product has
-// written: in a kernel of its own, in the compiled kernel that reads the result next, or in one of
-// the products (Software::fused_adapters). DoRA's norms of W + A B are constants of the backward
-// pass (section 4.3).
+// Adds the products with the factors A and B of one adapter pair, in 16 bit. In both directions
+// their result is added to the base product's: in a separate kernel, in the compiled kernel that
+// reads the result next, or in one of the products (Software::fused_adapters). DoRA's norms of
+// W + A B are constants of the backward pass (section 4.3).
 void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
                     std::vector<Op>& ops) {
   const double rank = s.adapter->rank;
@@ -110,8 +110,9 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
   const Op dropout = memory_op("adapter dropout", (2 * s.e + 1) * rows * linear.in);
   Linear weights_of_both{"adapter product", OpRole::other, linear.in, rank, out};
   weights_of_both.batch = linear.batch;
-  // The product of the last factor, with `columns` columns, and its sum with the base's output.
-  // Fused, one of the two products adds onto the other's output, behind a dropout mask the base's.
+  // Adds the product of the last factor, with `columns` columns, and its sum with the base's
+  // output. If fused, one of the two products adds onto the other's output; behind a dropout mask
+  // it is the base's.
   const auto append_sum = [&](const Linear& last, double columns, bool masked) {
     Op product = gemm(last);
     if (s.fused_adapters) product.bytes += s.e * rows * columns;
@@ -129,7 +130,8 @@ void append_adapter(const Linear& linear, double out, Pass pass, const Shard& s,
       append(gemm(first));
       append_sum(second, out, false);
       if (!dora) return;
-      // A B, its sum with W, and the norms of that; the outputs by their magnitudes.
+      // DoRA computes A B, its sum with W and that sum's norms, and scales the outputs by
+      // magnitudes.
       append(gemm(weights_of_both));
       append(memory_op("weight norms", 4 * s.e * weights));
       append(memory_op("magnitudes", 2 * s.e * rows * out));

@@ -13,8 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Number of copies of a token that are sent (or would be, if local). Merged: one per node (within
-// one node: per rank) that has an expert of it.
+// Number of copies of a token that are sent, or would be if no expert were local. Merged dispatch
+// sends one to each node (in a single node: to each rank) that has one of the token's experts.
 double copies(const Job& job, const GroupShape& shape) {
   if (!job.software.ep_merged) return job.model.moe.per_token;
   return places_met(job.model.moe, shape.nodes > 1 ? shape.nodes : shape.members);
@@ -140,8 +140,8 @@ struct Beside {
   double backward_s = 0;
 };
 
-// Micro-batches whose forward pass has no backward pass beside it, mean of the ranks; as many
-// backward passes run alone.
+// Counts micro-batches whose forward pass has no backward pass to overlap with, as a mean over
+// ranks; equally many backward passes run alone.
 //
 // Interleaved 1F1B: rank r of p, with v chunks, runs 2 (p - 1 - r) + (v - 1) p + 1 of its m v
 // forward passes before it pairs them (github.com/NVIDIA/Megatron-LM d98e8a64, megatron/core/

@@ -231,8 +231,8 @@ class TensorParallel {
     return std::min(collectives_s(scatter), gemm_s);
   }
 
-  // The same if that is the whole collective: the part of it that can run during the GEMM, however
-  // fast the links are.
+  // With sequence parallelism the fused reduce-scatter is the whole collective, so that it can run
+  // during the entire GEMM however fast the links are.
   double fusing_s(double gemm_s) const {
     const bool whole = overlap_ == TensorOverlap::fused && job_.layout.sequence_parallel;
     return whole ? gemm_s : fused_s(hidden_, gemm_s);

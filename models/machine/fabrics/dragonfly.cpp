@@ -173,8 +173,9 @@ class DragonflyLinks final : public FabricLinks {
       route.push_back(from * (routers_ - 1) + skipping(from % routers_, to % routers_));
   }
 
-  // From a router to the gateway of its group and over the bundle; returns the router it ends at.
-  // Way 0 starts at the gateway that the router's own place selects, its own if it is one.
+  // Appends the links from a router to its group's gateway and over the bundle; returns the router
+  // at the other end. Way 0 uses the gateway that the router's position selects, or the router
+  // itself if it is one.
   int append_global(int from, int target, int way, std::vector<int>& route) const {
     const int source = from / routers_;
     const int cable = cable_of(from, target, way);
@@ -200,8 +201,8 @@ class DragonflyLinks final : public FabricLinks {
     return locals() + bundle * cables_ + (cables_ == 1 ? 0 : cable);
   }
 
-  // Direct paths without a failed link; those through a third group if the whole bundle failed.
-  // Adaptive: all.
+  // Returns direct paths without a failed link, or paths through a third group if the whole bundle
+  // failed; under adaptive routing both kinds.
   std::vector<int> open_ways(int src_nic, int dst_nic) const {
     const int from = router_of(src_nic);
     const int to = router_of(dst_nic);

@@ -119,8 +119,9 @@ class GraphLinks final : public FabricLinks {
     return std::max(1, towards(dst_nic).distance[inner_of_[anchor_[from]]] + folded - 1);
   }
 
-  // For each cable the vertices that are nearer to one end than to the other, and vice versa: in a
-  // tree the subtree below it, in a ring a half, among islands one of them.
+  // Each cable gives two cuts: the vertices that are nearer to one end than to the other, and vice
+  // versa. In a tree that is the subtree below the cable, in a ring a half, among islands an
+  // island.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
     if (cables_.size() > kMostCutCables) return cuts;

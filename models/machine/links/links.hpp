@@ -61,8 +61,8 @@ class LinkTable {
   // below the GPU's PCIe switch (GPUDirect RDMA), unless that link is narrower than the GPU's share
   // of the NICs, which then bypass it. Without NVLink it always crosses the link.
   explicit LinkTable(const Cluster& cluster, bool nics_behind_pcie = false);
-  // For a cluster that outlives the table and its copies. Copying a cluster, with the sources of
-  // all its numbers, takes longer than building the rest of a table.
+  // The cluster must outlive the table and its copies. Copying a cluster, with the sources of all
+  // its numbers, takes longer than building the rest of a table.
   static LinkTable keeping_reference(const Cluster& cluster, bool nics_behind_pcie = false);
 
   const Cluster& cluster() const { return *cluster_; }

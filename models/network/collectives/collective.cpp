@@ -85,7 +85,7 @@ double node_seconds(const CollectiveSteps& steps, double nic_bytes, const GroupS
   return on_pcie > 0 ? std::max(seconds, on_pcie / node.pcie_both_ways_Bps()) : seconds;
 }
 
-// On the links between NICs, for this group and concurrent ones.
+// Time on the links between NICs, which this group and concurrent ones share.
 double fabric_seconds(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law) {
   const FabricLoad& load = shape.load;
   double groups = shape.concurrent_per_node;
@@ -191,8 +191,8 @@ LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
   return law;
 }
 
-// For an algorithm with sequential phases, time apart from its busiest link counts as latency for
-// users of other links: the flows, all concurrent, only take as long as that link.
+// If an algorithm's phases run one after the other, the time outside its busiest link counts as
+// latency in the flow form, whose flows are all concurrent and take as long as the busiest link.
 CollectiveCost cost_of(const CollectiveSteps& steps, const GroupShape& shape, const LawTerms& law,
                        const Cluster& cluster, const Calibration& calibration) {
   const Transfer transfer = transfer_of(steps, shape, law, cluster, calibration);

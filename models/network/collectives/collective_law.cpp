@@ -144,8 +144,8 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   terms.net_step_s = 1e-6 * (alone ? *find_nccl_latencies(tree) : row).net_us[p] * of(step);
   if (is_tree(choice.algorithm)) terms.net_step_s *= of(law.tree_step);
   if (choice.algorithm == ring && shape.members > shape.nodes && shape.nodes > 1) {
-    // A part goes round the ring but for one edge; the last to arrive is spared one inside a node,
-    // and none of those across, which the steps count one less of.
+    // A part crosses all edges of the ring but one. The part that arrives last skips an edge inside
+    // a node, so it crosses all edges between nodes, one more than the steps count.
     terms.net_step_s *= shape.nodes / (shape.nodes - 1.);
   }
   terms.net_efficiency = of(law.net_share);
@@ -154,8 +154,8 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   if (choice.algorithm == tree) terms.net_efficiency *= of(law.net_tree);
   const double part = bytes / shape.members;
   if (choice.algorithm == ring && p == 2 && part < 2 * law.small_bytes.value) {
-    // A rank's part is cut into messages of different sizes: up to twice the limit some of them are
-    // small.
+    // A rank's part is cut into messages of different sizes, some of which are small even if the
+    // part is up to twice the limit.
     const double above = std::max(0.0, std::log2(part / law.small_bytes.value));
     terms.net_efficiency *= std::pow(of(law.small_share), 1 - above);
   }
@@ -194,7 +194,7 @@ void add_waits(CollectiveChoice choice, const GroupShape& shape, double bytes,
   const NodeSpec& node = cluster.node_of_pool(shape.pool);
   const double share = std::min(1.0, static_cast<double>(shape.members_per_node) / node.gpus);
   const double nics_Bps = node.nics * node.nic_Bps.value * share;
-  // A group on part of its nodes has the same part of the channels, each with a chunk.
+  // A group on a share of each node's GPUs has the same share of the channels, each with a chunk.
   const double chunk = share * used(terms.net_origin, law.tree_chunk_bytes);
   if (choice.protocol != Protocol::simple) {
     add_line_chunks(choice, shape, bytes, chunk, nics_Bps, node, terms);

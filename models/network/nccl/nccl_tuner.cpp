@@ -276,7 +276,7 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
   }
 }
 
-// What NCCL considers, in its order: among equal times the first is taken.
+// NCCL considers these in this order; if times are equal, it takes the first.
 struct Considered {
   CollectiveAlgorithm algorithm;
   bool every_protocol;  // else Simple alone
@@ -356,7 +356,8 @@ Tuner make_tuner(CollectiveKind kind, const GroupShape& shape, const Cluster& cl
   tuner.per_node = static_cast<double>(shape.members) / shape.nodes;
   tuner.steps = ring_steps(kind, shape.members);
   tuner.cpu = node.gpu.superchip ? HostCpu::arm : settings.cpu;
-  // From Hopper on the search rather puts both ways of a tree on one GPU than on a neighbour's NIC.
+  // From Hopper on, NCCL's search puts both directions of a tree on one GPU, not on a neighbour's
+  // NIC.
   tuner.plain_trees = between && (links.members == 1 ||
                                   (silicon.generation >= kHopper && links.nics == links.members));
   tuner.ll_max = ll_max_of(tuner);

@@ -36,7 +36,7 @@ inline constexpr Choice<RedundancyScheme> kChoices<RedundancyScheme>[] = {
     {"backup-workers", RedundancyScheme::backup_workers},
     {"dynamic-backup", RedundancyScheme::dynamic_backup}};
 
-// For which workers a step waits: this says which numbers of Redundancy a scheme reads.
+// Workers for which a step waits; this decides which numbers of Redundancy a scheme reads.
 enum class WaitForm {
   all,
   all_but,     // `stragglers`
