@@ -1,4 +1,4 @@
-// Every figure of a result with its unit, and every value of the case with what it rests on.
+// Prints every figure of a result with its unit, and every value of the case with its origin.
 #include <algorithm>
 #include <cstdio>
 #include <windtunnel/windtunnel.hpp>

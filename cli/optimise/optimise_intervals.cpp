@@ -67,7 +67,7 @@ Overrides changed_intervals(const IntervalSearch& found) {
   return changed;
 }
 
-// A record with only the campaign's figures, without an iteration.
+// Wraps the campaign in a Record without an iteration, because figures are read from records.
 Record record_of(const CampaignReport& report) {
   Record record;
   record.campaign = report;

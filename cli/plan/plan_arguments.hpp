@@ -1,4 +1,4 @@
-// This header parses the machine and model arguments of `windtunnel plan` and `windtunnel init`.
+// Reads the machine and model arguments of `windtunnel plan` and `windtunnel init`.
 #pragma once
 
 #include <filesystem>

@@ -49,7 +49,7 @@ struct CapturedFile {
   CapturedRank captured;
 };
 
-// The text explains the range of a step, for captured tasks and for execution traces on a machine.
+// This text describes a step's range, for captured tasks and for execution traces on a machine.
 inline constexpr std::string_view kStepRangeText =
     "the range of the step if all communication is faster or slower by what is uncertain about the "
     "network: the 90 % intervals of its constants in the calibration, and the error of its law "

@@ -38,7 +38,7 @@ constexpr std::string_view kProtectionFigures[] = {
 constexpr const char* kCommonError =
     "the 95 % interval of trials and cost models together; all points use the same cost models, so "
     "their order is more certain than each value";
-// Figures that the note below the table explains.
+// The note below the table describes these figures.
 constexpr std::string_view kExplained[] = {
     "iteration.bubble.makespan_share", "iteration.bubble.longest_stage_share",
     "iteration.bubble.idle",           "campaign.copy.name",

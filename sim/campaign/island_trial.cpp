@@ -124,7 +124,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   }
 }
 
-// The island's part of a failure at now_s_.
+// Applies a failure at now_s_ to one island that it hits.
 void IslandTrial::fail(int index, int class_index, double link_s) {
   Island& island = islands_[index];
   const FailureClass& failure_class = inputs_.failures[class_index];
@@ -270,7 +270,7 @@ void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
   island.until_s = now_s_ + duration_s;
 }
 
-// Books the time of a phase up to now.
+// Books the time that the island's phase has taken until now.
 void IslandTrial::book(Island& island) {
   const double spent_s = now_s_ - island.since_s;
   island.since_s = now_s_;

@@ -114,7 +114,7 @@ class Sampler {
     }
   }
 
-  // Visits messages and demands, with the flow of the class's first member.
+  // Calls `visit` with the first flow of each message and demand, and with the class of its ranks.
   template <class Visit>
   void for_each_of_ranks(const Visit& visit) const {
     for (size_t c = 0; c < plan_.classes.size(); ++c) {

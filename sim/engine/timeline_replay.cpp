@@ -155,7 +155,7 @@ class Replay {
     bool busy = false;    // by priority
     std::vector<TaskIndex> waiting;
   };
-  // A collective that represents all groups with the same shape.
+  // One Meeting stands for the collectives of all groups with the same shape.
   struct Meeting {
     std::vector<std::pair<std::int32_t, TaskIndex>> tasks;  // with their classes
     std::size_t arrived = 0;

@@ -75,7 +75,7 @@ std::vector<StepWindow> guessed_windows(const RankProfile& profile) {
   return windows;
 }
 
-// Numbers of running kernels between two events.
+// Counts the kernels that run between two events.
 struct Running {
   int compute = 0;
   int copies = 0;

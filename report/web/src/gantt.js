@@ -1,7 +1,8 @@
-// The Gantt chart of one iteration: a row per pipeline rank and stream, zoomable in time.
+// Draws one iteration as a Gantt chart: a row per pipeline rank and stream, zoomable in time.
 //
-// Tens of thousands of tasks: rows hold flat arrays, and only what is visible at the present zoom
-// is drawn. Tasks narrower than a pixel merge into one bar per row, colour and pixel.
+// An iteration may have tens of thousands of tasks, so rows hold flat arrays, and only what is
+// visible at the present zoom is drawn. Tasks narrower than a pixel merge into one bar per row,
+// colour and pixel.
 import * as echarts from "echarts/core";
 import { axisStyle, draw, timeAxis, timeZoom } from "./chart.js";
 import { categoryColour } from "./colours.js";

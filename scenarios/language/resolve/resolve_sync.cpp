@@ -19,14 +19,14 @@ std::string key_of(int level, const char* key) {
   return fmt::format("sync.{}{}", level, key);
 }
 
-// The node or site (`over`) of a rank.
+// Returns the site of a rank if `over` is "site", else its node.
 int place_of(const Job& job, const std::string& over, int rank) {
   const int node = job.cluster.node_of(rank);
   if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
   return node;
 }
 
-// The number of a level's islands in the whole job.
+// Returns how many islands a level of `sync` has over the whole job.
 int islands_of(const Values& values, const Job& job, int level) {
   if (values.has(key_of(level, ".islands"))) {
     if (values.has(key_of(level, ".over"))) {

@@ -37,7 +37,7 @@ const std::vector<Scheme>& recovery_schemes();
 // or "recovery".
 std::vector<Scheme> read_schemes(const DocumentNode& document, std::string_view key);
 
-// The tiers of a scheme on nodes with `gpus` GPUs.
+// Returns a scheme's snapshot tiers on nodes with `gpus` GPUs.
 std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
 // A part of a scenario that the calling program defines under a name.

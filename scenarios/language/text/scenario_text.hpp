@@ -11,7 +11,7 @@
 
 namespace windtunnel {
 
-// [top-level key] A comment above that part of the scenario.
+// Maps a top-level key to the comment above that part of the scenario.
 using PartComments = std::map<std::string, std::string>;
 
 // One part per line; lists and the cluster have one item per line. Comments stand above their

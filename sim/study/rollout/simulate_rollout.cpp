@@ -109,7 +109,7 @@ std::set<int> pools_of_engines(const Job& job, const RolloutSpec& spec) {
   return pools;
 }
 
-// Groups the engines of this machine by their speed.
+// Engines in one pool have the same speed and form a group.
 std::vector<EngineGroup> groups_of(const RolloutMachine& machine, const EngineSpeeds& speeds) {
   std::map<int, int> engines;  // [pool]
   if (machine.pools.empty()) engines = {{-1, machine.engines}};

@@ -30,7 +30,7 @@ struct ExecutedPlan {
   bool nccl = false;
 };
 
-// One word each, for documents and tables.
+// Each is one word, for documents and tables.
 struct ExecutionWays {
   std::string links;         // "buckets" or "testbed"
   std::string computations;  // "waits", "cpu kernels", "cuda kernels"

@@ -125,7 +125,7 @@ class Regression {
   Eigen::VectorXd coefficients_;
 };
 
-// The fitted rules of one family.
+// These rules were fitted to one family.
 struct Rules {
   std::optional<double> mfu;
   const char* mfu_name = kMfuSeen;

@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Typical mistakes: bits instead of bytes; ms or kB, us or MB.
+// People often take bits for bytes (8), ms for s or kB for B (1e3), us for s or MB for B (1e6).
 constexpr double kBits = 8;
 constexpr std::array<double, 2> kThousands = {1e3, 1e6};
 // Kernels of one memory, and a data sheet and the reached rate, differ by less than this factor.
@@ -200,8 +200,8 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// The median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong unit
-// affects all sizes, whereas load on the machine slows some, the longest first.
+// Takes the median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong
+// unit affects all sizes, whereas load on the machine slows some, the longest first.
 double log_beside_streams(const KernelSeries& series,
                           const std::vector<const KernelSeries*>& streams) {
   std::vector<double> logs;

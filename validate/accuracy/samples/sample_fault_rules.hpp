@@ -1,4 +1,4 @@
-// The rules of sample_faults.hpp, one for each kind.
+// The rules of sample_faults.hpp follow here, one for each kind of fault.
 #pragma once
 
 #include <span>
@@ -37,7 +37,7 @@ std::vector<const Sample*> rows_of(const KernelSeries& series);
 // bad ones of six do not distort.
 std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples);
 
-// Robust standard deviation of all residuals.
+// Returns a robust standard deviation of all series' residuals.
 double noise_of(std::span<const KernelSeries> series);
 
 // ---- The input of rules: rows that no earlier kind has explained.

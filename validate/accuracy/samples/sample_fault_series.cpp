@@ -62,7 +62,7 @@ constexpr double kLawMisses = 3;  // times the law's spread
 constexpr std::size_t kLawNeeds = 6;
 constexpr double kRareRuns = -3.7;  // standard deviations: once in ten thousand laws
 
-// Standard deviation of log times about a line in log size.
+// Returns the standard deviation of log times about their least-squares line in log size.
 double scatter_about_line(std::span<const SizedSample> points) {
   const auto n = static_cast<double>(points.size());
   double x = 0, y = 0, xx = 0, xy = 0, yy = 0;
@@ -300,7 +300,7 @@ std::optional<Blame> missed_by(const KernelSeries& series, const KernelLaw& law,
                            series.key, 100 * spread, 100 * claimed)};
 }
 
-// The standard error of the median of values that deviate by at least `noise`.
+// Returns the standard error of the values' median, if they deviate by at least `noise`.
 double error_of_middle(const std::vector<double>& values, double noise) {
   const double middle = median(values);
   std::vector<double> distances;

@@ -60,7 +60,7 @@ class StreamKernels {
   std::array<std::function<void()>, kKernelRoles> runs_;
 };
 
-// Selects the rank's device among those of this machine.
+// Makes one of this machine's devices current for the rank.
 void take_device(const PlanKernels& kernels, int rank);
 
 }  // namespace windtunnel

@@ -145,7 +145,7 @@ BlockReadings Team::drop() {
   return block;
 }
 
-// The part of a team on another rank.
+// Runs a team's orders on any rank other than 0.
 class Follower {
  public:
   Follower(std::span<const TimedWork> works, const Device& device, TcpGroup& group)
