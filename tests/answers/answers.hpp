@@ -22,7 +22,7 @@ struct Question {
   std::function<AnswerLines()> ask;
 };
 
-// "[case]" on a line, then "key = value" lines.
+// Writes "[case]" on a line, then lines "key = value".
 std::string answers_text(const Answers& answers);
 // Throws Error where a line has neither form.
 Answers parse_answers(const std::string& text, const std::string& file);

@@ -83,7 +83,7 @@ bool Group::move(Message& message) const {
   return true;
 }
 
-// Those of a pair in their order.
+// Messages between two ranks are exchanged in the order of their calls.
 void Group::finish(std::vector<Message> messages) const {
   auto heard = std::chrono::steady_clock::now();
   while (!messages.empty() && !shared->aborted) {

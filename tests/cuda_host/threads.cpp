@@ -118,7 +118,7 @@ void meet(Place& place, Meeting kind) {
   leave();
 }
 
-// Those that can go on first: a warp goes as far ahead of the others as it may.
+// Runs threads that can continue before new ones, so that a warp gets as far ahead as it may.
 void run_block() {
   Block& here = block();
   here.started = 0;

@@ -20,7 +20,7 @@ class PageReader {
 
   // What a command has written; "" where there is no such file.
   std::string written(const std::string& file) const;
-  // Standard output and errors of the command, and whether it succeeded.
+  // Returns the lines of standard output and errors, and whether the command succeeded.
   std::pair<std::vector<std::string>, bool> run(const std::string& command) const;
 
  private:

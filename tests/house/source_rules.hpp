@@ -30,7 +30,7 @@ inline bool is_header(std::string_view path) {
 
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
-// Endings of C++ and CUDA sources, and of those in other languages.
+// C++ and CUDA sources have these endings, sources in other languages the second list.
 inline const std::vector<std::string_view> kSources = {".cpp", ".hpp", ".cu", ".cuh"};
 inline const std::vector<std::string_view> kScripts = {".js", ".mjs", ".py"};
 
@@ -46,7 +46,7 @@ SourceFile read_file(const std::string& root, const std::string& path);
 // `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
 
-// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
+// Finds long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
 // Files that are opened for reading beside InputFile: a pipe would hang there, a device fill

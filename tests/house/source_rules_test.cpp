@@ -37,7 +37,7 @@ std::string list(const std::vector<Breach>& breaches) {
   return breaches.empty() ? "" : fmt::format("\n{}", fmt::join(texts(breaches), "\n"));
 }
 
-// All breaches of one rule in the project.
+// Lists the breaches of one rule in the whole project.
 template <typename Rule>
 std::string scan(Rule rule) {
   std::vector<Breach> all;

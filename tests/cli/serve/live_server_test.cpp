@@ -320,7 +320,7 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
   return ended ? shown.get() : Json::array();
 }
 
-// Of what all cores did for half a second, whether all but a tenth was nothing, and there are two.
+// Whether there are two cores, and all cores together are idle for 90 % of half a second.
 bool cores_are_idle() {
   const auto times = [] {
     std::ifstream stat("/proc/stat");

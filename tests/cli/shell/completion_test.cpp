@@ -1,4 +1,4 @@
-// The completions, driven as the shells drive them.
+// The tests run completions as the shells do.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

@@ -162,7 +162,7 @@ TEST(KernelLaw, WorkingSetsOutgrowCachesAsStreamsSay) {
     law.curve = {.sizes = std::move(sizes), .seconds = std::move(seconds)};
     laws.laws.push_back(law);
   };
-  // 0.1 ns a byte up to 10 MB, 0.15 at 20 MB, 0.2 at 40 MB.
+  // A byte of `scale` takes 0.1 ns up to 10 MB, 0.15 ns at 20 MB, 0.2 ns at 40 MB.
   add("scale", {0, 1e7, 2e7, 4e7}, {0, 1e-3, 3e-3, 8e-3});
   add("xor k=4 m=1", {0, 1e7}, {0, 3e-3});
   add("add", {0, 1e7}, {0, 1e-3});

@@ -119,7 +119,8 @@ Formula quantised(const Draw& d, double bits) {
   const double packed = d.elements * (bits / 8 + 4 / d.block);
   return {
       .wire = 2 * d.ring() * packed,
-      // 4N + qN/8 twice; dequantised, summed and quantised again between, P q/8 + q/8 of a part.
+      // A rank quantises and dequantises all its elements; in between it reads p packed parts and
+      // writes their sum, one packed part.
       .bytes = 2 * (d.b * d.elements + packed) + packed + packed / d.p()};
 }
 
@@ -260,7 +261,7 @@ Formulas formulas() {
   };
 }
 
-// Those of the draw's numbers that the method takes.
+// Takes the numbers that the method needs from the draw.
 CompressorChoice choice_of(const CompressorKind& kind, const Draw& d) {
   CompressorChoice choice = {.name = std::string(kind.name)};
   const std::map<std::string_view, double> drawn = {{"rank", d.rank},   {"density", d.density},

@@ -318,8 +318,8 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
   }
 }
 
-// Of four nodes two are taken at 100 s and, one of them given again at 160, three at 300: who was
-// away first is replaced first.
+// Two of four nodes are taken at 100 s, one is given back at 160 s, three are taken at 300 s: the
+// node that was away first is replaced first.
 TEST(FailureProcess, CapacityIsWhatItTakesAndUntilWhen) {
   const auto of = [](double notice_s) {
     FailureClass result;

@@ -96,7 +96,7 @@ TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::recompute)], 0.5);
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::backward)], 1.5);
   EXPECT_DOUBLE_EQ(std::accumulate(by_category.begin(), by_category.end(), 0.0), 3.5);
-  // The message's plain 0.1 s rest on the data sheet, its transfer on an assumption.
+  // The message's plain 0.1 s has the data sheet as its origin, its transfer an assumption.
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::spec)], 3.1);
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::assumed)], 0.4);
   // Rank 1 computes 2.2 s: the busiest; its first start 0, last end 3.5.

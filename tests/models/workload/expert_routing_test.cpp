@@ -138,8 +138,8 @@ TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   EXPECT_TRUE(expert_load(experts(0), 8).by_rank.empty());
 }
 
-// Of 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
-// a deviation of 0.34 from order to order: the mean of 32 is off by 0.06.
+// In 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
+// a standard deviation of 0.34 between orders, so that the mean of 32 is off by 0.06.
 TEST(ExpertRouting, TheOrderIsAUsualOne) {
   EXPECT_NEAR(expert_load(experts(1.0), 8).received, 2.39, 3 * 0.06);
 }

@@ -22,7 +22,7 @@ TEST(Transformer, LlamaParametersAreThoseOfTheCheckpoints) {
   EXPECT_EQ(llama3_405b().parameters(), 405853388800.0);
 }
 
-// The same paper's eq. 3 without its recomputation: 72 B s l h^2 (1 + s/6h + V/12lh).
+// The same paper's eq. 3 without its recomputation states 72 B s l h^2 (1 + s/6h + V/12lh).
 TEST(Transformer, GptFlopsFollowTheEquationOfSc21) {
   const TransformerSpec gpt = gpt3_175b();
   const double l = gpt.layers, h = gpt.hidden, v = gpt.vocabulary, s = 2048, batch = 1536;

@@ -239,9 +239,9 @@ TEST(Fit, DerivativesAreTakenAgainWhereTheyMispredict) {
     EXPECT_DOUBLE_EQ(fit.point[i], plain.point[i]);
     EXPECT_DOUBLE_EQ(fit.sd[i], plain.sd[i]);
   }
-  // At the start with respect to each of the three, on both sides. Of all rows once more, where the
-  // search would end, with respect to what reaches them; of a bent row whenever it was
-  // mispredicted.
+  // At the start every row's derivatives are taken by three parameters on both sides (6). Where the
+  // search would end they are taken again by the parameters that reach the row: one for a straight
+  // row (2), two for a bent one (4). A bent row's are also taken whenever it was mispredicted.
   for (size_t row = 0; row < 30; ++row) EXPECT_EQ(asked.beside.at(row), 6 + 2) << row;
   int most = 0;
   for (size_t row = 30; row < 60; ++row) {

@@ -164,7 +164,7 @@ TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
   EXPECT_EQ(starts(recomputed_ops(job, Block::layer)), starts(recomputed_ops(whole, Block::layer)));
 }
 
-// Under a causal mask half of a ring's steps concern half of the rows.
+// Under a causal mask half of a ring's steps work on only half of the rows.
 TEST(ContextParallel, StepsOfARingWithoutAMaskConcernAllRows) {
   const auto merged_bytes = [](const Job& job) {
     double bytes = 0;
@@ -203,7 +203,7 @@ TEST(ContextParallel, ExposedTimesFollowTheBytes) {
               cp_s(chunks.at(ContextForm::ring).forward), 1e-12);
   EXPECT_LT(cp_s(chunks.at(ContextForm::burst).backward_input),
             cp_s(chunks.at(ContextForm::ring).backward_input));
-  // Half, and the statistics of the rows.
+  // A token ring sends half as much, and the statistics of the rows.
   EXPECT_LT(cp_s(chunks.at(ContextForm::token_ring).forward),
             0.52 * cp_s(chunks.at(ContextForm::ring).forward));
   EXPECT_LT(cp_s(chunks.at(ContextForm::ulysses).forward),

@@ -13,7 +13,7 @@ TEST(RestoreCost, HostMemoryReadsOverPcieAllGpusAtOnce) {
                           .mode = SnapshotMode::async,
                           .every_iterations = 1,
                           .keeper_process = true};
-  // 10 GB on the fuller rank over 20 GB/s.
+  // The fuller rank reads 10 GB over 20 GB/s.
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    0.5);
@@ -29,7 +29,8 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
   SnapshotTier tier;
   tier.place = SnapshotPlace::storage;
   job.cluster.storage.latency_s = spec(1);
-  // 4 ranks x (6 + 10) GB over 20 GB/s = 3.2 s; a node: 40 GB over 10 GB/s = 4 s; PCIe 0.5 s.
+  // Storage takes 3.2 s for 4 ranks x (6 + 10) GB over 20 GB/s, a node 4 s for 40 GB over 10 GB/s,
+  // PCIe 0.5 s.
   EXPECT_DOUBLE_EQ(restore_s(tier, saved_state({6e9, 10e9}, job.layout), job.layout, job.cluster,
                              job.calibration),
                    5.5);
@@ -44,7 +45,7 @@ TEST(RestoreCost, StorageIsBoundByItselfOrByTheNodesNic) {
                    14.3);
 }
 
-// 2 nodes of 4 GPUs, the fuller with 10 GB each.
+// Each of 2 nodes has 4 GPUs, the fuller node's with 10 GB each.
 TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   Job job = small_job(1, 2, 4);
   job.cluster.storage.latency_s = spec(1);
@@ -105,7 +106,8 @@ TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   EXPECT_EQ(reads(nullptr), reads(&tier));
 }
 
-// 2 nodes of 4 GPUs, 10 GB on the fullest: PCIe 0.5 s, NICs of a node 100 GB/s, disk 14 GB/s.
+// Each of 2 nodes has 4 GPUs, the fullest with 10 GB: PCIe takes 0.5 s; NICs of a node carry 100
+// GB/s, its disks 14 GB/s.
 class Rebuild : public ::testing::Test {
  protected:
   double restored() const {
@@ -132,7 +134,7 @@ TEST_F(Rebuild, PeersGatherAsManyBlocksAsTheCodeHasData) {
   // REFT: XOR over 4 + 1 nodes takes four blocks, decoded by four cores of 40 GB/s.
   tier.code = {.name = CodeName::xor_parity, .data = 4, .parity = 1, .cpu_cores = 4};
   EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 1 + 0.5);
-  // On GPUs: 160 GB over 4 x 2 TB/s x 4/5.
+  // GPUs decode 160 GB over 4 x 2 TB/s x 4/5.
   tier.code.on_gpu = true;
   EXPECT_DOUBLE_EQ(rebuilt(), 1.6 + 0.025 + 0.5);
 }
@@ -166,9 +168,10 @@ TEST_F(Rebuild, CodesInTheNodeDecodeThere) {
 
 TEST_F(Rebuild, DifferentialsAreReadOnTop) {
   tier.place = SnapshotPlace::storage;
-  // 64 GB of all ranks over 20 GB/s, a node's 40 over 10.
+  // All ranks read 64 GB over 20 GB/s, and a node its 40 GB over 10 GB/s.
   EXPECT_DOUBLE_EQ(restored(), 4 + 0.5);
-  // Full ones of half the bytes, then four of a tenth of that: on average two of them are read.
+  // Full snapshots have half the bytes, the four after each have a tenth of that: on average two of
+  // these are read.
   tier.quantised_share = 0.5;
   tier.changed_share = 0.1;
   tier.full_every = 5;

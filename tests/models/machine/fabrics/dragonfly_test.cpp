@@ -27,8 +27,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->switch_hops(0, 1), 1);
   EXPECT_EQ(names_of_route(*links, 0, 4), (Names{"local 0 from 0 to 2"}));
   EXPECT_EQ(links->switch_hops(0, 4), 2);
-  // Group 0's bundle to group 1 hangs on its router 0; group 1's to group 0, three groups further
-  // on, on its router 2.
+  // Group 0's bundle of cables to group 1 starts at its router 0; group 1's bundle to group 0,
+  // three groups further on, starts at its router 2.
   EXPECT_EQ(names_of_route(*links, 2, 6),
             (Names{"local 0 from 1 to 0", "global 0 to 1", "local 1 from 2 to 0"}));
   EXPECT_EQ(links->switch_hops(2, 6), 4);
@@ -225,7 +225,7 @@ TEST(Dragonfly, WhatIsNoDragonfly) {
   EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group' of at least 1");
 }
 
-// Of one group neither bundles nor, of one router, cables are asked for.
+// A single group needs no bandwidth of bundles, and a single router none of cables.
 TEST(Dragonfly, SmallestForms) {
   Cluster cluster = dragonfly(4, 4, 1);
   cluster.fabric.local_Bps = {};

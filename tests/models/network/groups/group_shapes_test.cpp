@@ -37,7 +37,7 @@ TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
   }
 }
 
-// Likewise where the nodes stand anywhere on a larger machine.
+// The nodes may stand anywhere on a larger machine.
 TEST(GroupShapes, OfNodesAnywhere) {
   for (int i = 0; i < 20; ++i) {
     RandomStream random(5, RandomPurpose::test, i);
