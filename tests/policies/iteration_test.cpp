@@ -40,7 +40,7 @@ TEST(Iteration, LengthsThatAreAllAlikeMakeThePassesOfMicroBatches) {
     }
     return units.size();
   };
-  // Eight sequences, two to a pack, on two pairs of ranks; eight windows on two replicas.
+  // Eight sequences make packs of two on two pairs of ranks; eight windows go to two replicas.
   EXPECT_EQ(forwards(iteration_plan(unequal, packs)), 2U);
   EXPECT_EQ(forwards(iteration_plan(alike, microbatches)), 4U);
   EXPECT_LT(estimate_iteration(unequal, packs).step_s,

@@ -39,8 +39,9 @@ TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
               0.6, 0.1);
 }
 
-// A DGX A100 of 320 GB was announced at 199,000 USD (NVIDIA, 14 May 2020). Of a node of PCIe cards:
-// eight of about 11,000 USD, and 22,000 for processors, memory, board and a NIC; assumed.
+// NVIDIA announced a DGX A100 of 320 GB at 199,000 USD on 14 May 2020. The price of a node of PCIe
+// cards is assumed: eight cards of about 11,000 USD, and 22,000 USD for processors, memory, board
+// and a NIC.
 constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 

@@ -18,7 +18,7 @@ function channelsOf(page) {
   };
 }
 
-// Of one colour over another that is opaque.
+// Returns the colour seen if a transparent colour lies over an opaque one.
 const over = ([r, g, b, a], ground) => [r, g, b].map((c, i) => a * c + (1 - a) * ground[i]);
 
 function contrast(one, other) {

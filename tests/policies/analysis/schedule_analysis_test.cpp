@@ -205,9 +205,9 @@ TEST(ScheduleAttribution, CountsTheWorkOfARank) {
   });
 }
 
-// 1f1b on 2 ranks, 2 micro-batches, F = 1, I = 1.5, W = 0.5, message 0.25:
-//   rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
-//   rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
+// 1f1b on 2 ranks, 2 micro-batches, with F = 1, I = 1.5, W = 0.5 and messages of 0.25 takes:
+// rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
+// rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
 TEST(ScheduleAttribution, TwoRanksByHand) {
   const Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   const ScheduleAnalysis analysis =
@@ -230,7 +230,7 @@ TEST(ScheduleAttribution, TwoRanksByHand) {
   EXPECT_DOUBLE_EQ(of(second, TimeUse::message), 0.25);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::stall), 0);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::cool_down), 2.25);
-  // F0 -> F0 B0 F1 B1 -> B1: two messages.
+  // The critical path F0 -> F0 B0 F1 B1 -> B1 contains two messages.
   EXPECT_EQ(analysis.path.messages, 2);
   EXPECT_EQ(analysis.path.steps.size(), 8u);
   EXPECT_DOUBLE_EQ(of(analysis.path.composition_s, TimeUse::message), 0.5);

@@ -1,4 +1,4 @@
-// Gradients of an embedding as rows (EmbRace) in a whole iteration.
+// An iteration exchanges an embedding's gradient as rows (EmbRace).
 #include <gtest/gtest.h>
 
 #include <algorithm>

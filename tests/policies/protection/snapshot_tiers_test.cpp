@@ -174,10 +174,10 @@ TEST(NodeGroups, OfKnownLayouts) {
   // Data parallelism without sharding: every node of a stage has the same.
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).size, 4);
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).stride, 1);
-  // tp over two nodes: every second.
+  // With tp over two nodes every second node has the same shard.
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).stride, 2);
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).size, 4);
-  // Sharded over all: no second copy; over eight: two nodes a copy.
+  // Shards over all ranks have no second copy; shards over eight ranks have two nodes per copy.
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero1}).size, 1);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).size, 2);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).stride, 2);

@@ -64,7 +64,7 @@ TEST(Vee, ZeroBubbleHasNone) {
     EXPECT_NEAR(equal.bubble_makespan_s(), (p - 1) / 2.0, kTolerance);
     EXPECT_NEAR(worst(equal.peak_activation), p, kTolerance);
     EXPECT_NEAR(least(equal.peak_activation), p, kTolerance);
-    // Approximate in the table, yet exact.
+    // The table calls this approximate, but it is exact.
     const ScheduleEvaluation uneven = evaluate_equal(schedule, kUneven);
     EXPECT_NEAR(uneven.bubble_longest_stage_s(), 0.6 * (p - 1), kTolerance);
     EXPECT_NEAR(worst(uneven.peak_activation), p, kTolerance);
@@ -119,7 +119,8 @@ TEST(Vee, ControllableMemoryBubbles) {
   }
 }
 
-// floor((p + 2) / 2) and floor((p + 4) / 3) where weight gradients free all; flat to one chunk.
+// The peak is floor((p + 2) / 2) or floor((p + 4) / 3) chunks if weight gradients free all of it,
+// to within one chunk.
 TEST(Vee, ControllableMemoryPeaks) {
   for (const auto& [p, m] : schedule_sizes()) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));

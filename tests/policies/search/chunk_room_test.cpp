@@ -79,7 +79,7 @@ void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
     const double fetched = bytes["fetch weights"];
     EXPECT_NEAR(bytes["evict gradients"], moving, 1);
     EXPECT_NEAR(fetched - moving, bytes["evict weights"], 1);
-    // Of two neighbours' chunks, that are in use, one may have left that Belady would have kept.
+    // Two neighbouring chunks are in use at once, so one that Belady would keep may have left.
     if (chunks.with_optimizer == 0) {
       const double away = chunks.count - std::floor(chunks.room_bytes / chunks.bytes);
       EXPECT_NEAR(bytes["evict weights"] / chunks.bytes, std::max(0.0, away), chunks.at_once);
@@ -104,7 +104,7 @@ TEST(ChunkRoom, ExpertsMoveAsOtherWeightsDo) {
   }
 }
 
-// Of a job that leaves more open, or changes, they are found anew.
+// If a job leaves more open, or changes, its chunks are found anew.
 TEST(ChunkRoom, IsFoundWithTheRestOfTheMemory) {
   Job job = chunked_job(8e9);
   EXPECT_TRUE(leaves_memory_open(job));

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// One GPU behind 20 GB/s of PCIe each way.
+// The node has one GPU with 20 GB/s of PCIe each way.
 class OneRank : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +23,7 @@ class OneRank : public ::testing::Test {
   }
   void share() { job_.offload = std::make_shared<const Offload>(offload_); }
 
-  // What `write` puts into the tasks of the rank, executed.
+  // Executes the tasks that `write` adds to the rank.
   template <class Write>
   Timeline executed(const Write& write) {
     Plan plan;

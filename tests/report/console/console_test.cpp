@@ -188,7 +188,7 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
             " s\n");
 }
 
-// Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
+// Schemes are compared by what they give: storage alone, a copy in the node, and a code in a group.
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
     Record record = sample_record();

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kEvery = "snapshots.0.every";
 
-// A sweep over the interval of snapshots, and the goodput of each.
+// Makes a sweep over a key, such as the snapshot interval, with the goodput of each value.
 Json sweep_of(const std::string& key, const std::vector<double>& numbers,
               const std::vector<double>& goodputs) {
   Json values = Json::array(), points = Json::array();

@@ -92,7 +92,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// Of any table at any width: no line is longer, and nothing is lost.
+// Any table at any width has no line that is longer, and loses nothing.
 TEST(Table, FitsAnyWidth) {
   std::mt19937 random(7);
   const auto below = [&](unsigned most) { return static_cast<int>(random() % most); };

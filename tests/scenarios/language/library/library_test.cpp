@@ -347,7 +347,7 @@ TEST(Library, FlopsOfExpertsAreThoseThatATokenVisits) {
               1e-12);
 }
 
-// DeepSeek-V3 (arXiv 2412.19437): 37 G active parameters, 0.9 of them in the embedding.
+// DeepSeek-V3 (arXiv 2412.19437) has 37 billion active parameters, 0.9 of them in the embedding.
 TEST(Library, FlopsOfLatentAttentionAndSharedExperts) {
   const TransformerSpec& model = find_model("deepseek-v3");
   const double scores = 6.0 * 61 * 4096 * 128 * (192 + 128);

@@ -104,7 +104,7 @@ TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
       "the library has no power figures of p102-100"));
 }
 
-// Of a measured product what goes with its operations; its bytes and its start stay.
+// A cap slows the part of a measured product that scales with operations; bytes and start stay.
 TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
   PowerSpec capped = *plain.asked.find<PowerSpec>();
