@@ -23,7 +23,7 @@ IterationTable plain() {
   return table;
 }
 
-// Who waited how long, and who was left behind.
+// Records how long islands waited and which were left behind.
 struct Heard {
   explicit Heard(int islands) : waited_s(islands, 0), missed(islands, 0) {}
   Exchanges::Told told(Exchanges& exchanges) {

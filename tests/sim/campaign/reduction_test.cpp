@@ -69,7 +69,7 @@ TEST(Reduction, WithoutProgressThereIsNoEnd) {
   inputs.tokens_per_iteration = 10;
   inputs.tokens = 1000;
   EXPECT_TRUE(std::isinf(reduce(inputs, {trial(0, 100, 0), trial(0, 100, 0)}).job_days.mean));
-  // One unlucky trial of two: twice as long on average, and perhaps for ever.
+  // One unlucky trial of two makes the job twice as long on average, and perhaps endless.
   const Estimate days = reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days;
   EXPECT_NEAR(days.mean, 100 / 0.4 / 86400, 1e-12);
   EXPECT_TRUE(std::isinf(days.high));

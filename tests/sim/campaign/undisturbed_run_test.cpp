@@ -1,4 +1,4 @@
-// The fast-forward campaign against the one that steps through every iteration, on random small
+// The fast-forward campaign must equal the one that steps through every iteration, on random small
 // campaigns.
 #include <gtest/gtest.h>
 

@@ -47,7 +47,7 @@ Plan one_class(std::vector<RankId> members, std::vector<Stream> the_streams,
   return plan;
 }
 
-// A sender (rank 0) and a receiver (rank `to`).
+// Rank 0 sends, rank `to` receives.
 Plan two_classes(std::vector<Stream> first, std::vector<Task> first_tasks,
                  std::vector<Stream> second, std::vector<Task> second_tasks) {
   Plan plan;
@@ -84,9 +84,9 @@ TEST(Engine, TwoIterationsOverlapAcrossTheirBoundary) {
   EXPECT_DOUBLE_EQ(timeline.makespan_s, 8);
 }
 
-// A clock that stands between 2^n and 2^(n+1) and moves on by more rounds what it moves by, and may
-// step past the date that it was to reach; what ends then must be met all the same. Of hours, and
-// of decades.
+// The clock stands between 2^n and 2^(n+1) s and moves by more than it still has to, because it
+// rounds. It may step past a date that it was to reach, yet must meet what ends then. Times are
+// hours and decades.
 TEST(Engine, MeetsEndsThatTheClockSteppedPast) {
   RandomStream random(1, RandomPurpose::test, 0);
   for (const double power : {std::exp2(13), std::exp2(30)}) {

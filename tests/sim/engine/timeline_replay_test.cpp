@@ -30,7 +30,7 @@ Timeline run(const RandomCase& random, FoldLimits limits) {
   return execute(random.plan, random.cluster, options);
 }
 
-// Of what any rank does, over the whole.
+// Compares the times of all tasks and the whole run.
 double largest_difference(const Plan& plan, const Timeline& a, const Timeline& b) {
   double difference = std::abs(a.makespan_s - b.makespan_s);
   for (RankId rank = 0; rank < plan.ranks; ++rank) {

@@ -306,8 +306,8 @@ double sampled(const Figures& base, const Figures& other) {
   return (difference.high - difference.low) / 2;
 }
 
-// What zero2 may need more than zero1: its shard of the gradients, and by how much those that are
-// whole are larger than they are kept under zero1. Of the rank that has most, with what the
+// Returns what zero2 may need more than zero1: its shard of the gradients, and the bytes by which
+// whole gradients exceed what zero1 keeps of them. The rank with most counts, with what the
 // allocator adds.
 double most_beside_whole_gradients(const Job& job, const Figures& figures) {
   const double larger = whole_gradient_bytes_per_parameter(job) - gradient_bytes_per_parameter(job);

@@ -225,7 +225,7 @@ class KeyDraw {
 
   static constexpr std::string_view kIntervals[] = {"1 iteration", "10 iterations", "7 min"};
 
-  // The example, or a part or a multiple of it.
+  // Returns the example, or a part or a multiple of it.
   std::string scaled(const Field& field) {
     static constexpr double kTimes[] = {1, 1, 0, 0.1, 0.5, 2, 10};
     const std::string_view example = field.example;

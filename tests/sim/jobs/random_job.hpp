@@ -1,4 +1,4 @@
-// Jobs composed of any keys of the field table.
+// These jobs are composed of any keys of the field table.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ struct Campaigns {
   }
 };
 
-// The most at 10 s, as good from 3 to 50.
+// Goodput is greatest at 10 s, and almost as good from 3 to 50 s.
 double plateau(double every_s) {
   if (every_s < 3 || every_s > 50) return 0.8;
   return 0.9 - 1e-5 * std::abs(std::log(every_s / 10));

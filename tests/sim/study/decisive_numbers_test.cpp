@@ -82,7 +82,7 @@ TEST(DecisiveNumbers, ReportsOfUsersStandBesideClaims) {
   EXPECT_NE(note->figures.find("as reported"), std::string::npos) << note->figures;
 }
 
-// Whoever asks for months of many jobs is not told.
+// simulate() without advice, as studies of many jobs run it, must not look for decisive numbers.
 TEST(DecisiveNumbers, AreLookedForWhereAdviceIsAsked) {
   const Record record = simulate(parse_case(job("", "{when_no_spare: wait}"), "a.yaml"));
   EXPECT_EQ(note_of(record, "failures.0.repair"), nullptr);

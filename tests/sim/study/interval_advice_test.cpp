@@ -15,8 +15,9 @@ namespace {
 constexpr double kDay = 86400;
 constexpr double kLength = 54 * kDay;
 
-// Llama 3's size and rate (419 unexpected failures in 54 days, Llama 3 Herd of Models, section
-// 3.3.4), all of processes; storage alone, which stalls an iteration of 5 s by 30 s.
+// The job has Llama 3's size and rate (419 unexpected failures in 54 days, Llama 3 Herd of Models,
+// section 3.3.4), with process failures only; storage alone keeps copies and stalls an iteration of
+// 5 s by 30 s.
 CampaignInputs storage_only() {
   CampaignInputs inputs;
   inputs.nodes = 2048;
@@ -190,8 +191,8 @@ CampaignInputs two_tiers() {
 }
 
 TEST(IntervalAdvice, TheTierThatCostsMostWithItsOwnFailures) {
-  // Per hour 30 s and, of a failure in 12 h, half an hour; against 0.1 s and, of one in 4 h, 50 s
-  // per 100 s.
+  // Storage costs 30 s per hour and half an hour for each failure, one in 12 h; host memory costs
+  // 0.1 s per 100 s and 50 s for each failure, one in 4 h.
   const std::optional<IntervalReport> storage = advice_on(two_tiers());
   ASSERT_TRUE(storage);
   EXPECT_EQ(storage->tier, "storage");

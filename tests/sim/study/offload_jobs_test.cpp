@@ -244,7 +244,7 @@ TEST(OffloadJobs, DrivesHaveACapacity) {
   EXPECT_THAT(memory_excess(job, prepared), testing::HasSubstr("offloaded state on drives needs"));
 }
 
-// 175 billion parameters on four nodes of eight 40 GB GPUs and 1 TB: 18 bytes of a parameter.
+// 175 billion parameters of 18 bytes fit on four nodes of eight 40 GB GPUs and 1 TB.
 TEST(OffloadJobs, PatrickStarsLargestModelFits) {
   Job job = small_job(1, 1, 32);
   job.model.layers = 96;

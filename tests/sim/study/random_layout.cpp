@@ -132,7 +132,7 @@ class Draw {
     return text + "]";
   }
 
-  // One or two nodes of each kind.
+  // Each kind of node has one or two nodes.
   std::string pools() {
     const int nodes = power(0, 1);
     const bool apart = chance(0.4);
@@ -188,7 +188,7 @@ class Draw {
                    one_of({"ring", "ring", "ulysses"}), pools_ ? placing() : ""});
   }
 
-  // Of some axes what they send in few bits.
+  // Some axes send their data in few bits.
   std::string compress() {
     std::string text;
     const auto add = [&](std::string_view axis, std::string_view choice) {

@@ -66,7 +66,7 @@ TEST(Swarm, StallsWhileAStageHasNobody) {
   EXPECT_DOUBLE_EQ(trial.possible, 700);  // one peer alone cannot serve two stages
 }
 
-// The least rate of a stage under the best of all ways to deal peers out.
+// Tries all ways to assign peers to stages, and returns the best of their slowest stages' rates.
 double best_rate(const Swarm& swarm, const std::vector<int>& kinds) {
   std::vector<double> stages(swarm.stages());
   double best = 0;

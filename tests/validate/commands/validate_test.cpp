@@ -50,7 +50,7 @@ TEST(ValidateCommand, FailsAboveTheBound) {
   EXPECT_NE(result.err.find("is above 0.01"), std::string::npos) << result.err;
 }
 
-// Two layouts of a GPT on A100s (vTrain's single-node kind of row), one row that contradicts
+// Two rows state layouts of a GPT on A100s (vTrain's single-node kind of row), and one contradicts
 // itself.
 std::string training_rows(const std::string& folder) {
   std::string path = folder + "/runs.csv";
@@ -86,7 +86,7 @@ TEST(ValidateCommand, AFilterThatMatchesNothingIsRefused) {
   EXPECT_EQ(result.err, "windtunnel: --where: no row of these files matches: source~\"nobody\"\n");
 }
 
-// Of each kind that has one, and of all together.
+// Each kind that has a page, and `all`, must write it.
 TEST(ValidateCommand, WritesItsPage) {
   const std::string folder = scratch_folder("validate_page");
   const std::string page = folder + "/page.html";
@@ -134,7 +134,7 @@ TEST(ValidateCommand, PredictsTrainingRuns) {
   EXPECT_NE(text.find("runs.csv:4"), std::string::npos) << text;
   EXPECT_EQ(text.find(folder), std::string::npos) << text;
 
-  // The same bytes again, on one thread too.
+  // One thread must print the same bytes.
   EXPECT_EQ(run_program("validate runs " + rows + " --json -j 1").out, result.out);
 }
 

@@ -223,7 +223,7 @@ TEST(ExchangeRecipe, TernaryAndSketchesGather) {
   EXPECT_EQ(recipe[1].bytes * kRanks, 135168);
 }
 
-// Of kernels by their names.
+// Sums bytes by the name of the kernel.
 std::map<std::string, double> bytes_run(std::span<const ExchangeStep> steps) {
   std::map<std::string, double> bytes;
   for (const ExchangeStep& step : steps) {

@@ -186,16 +186,16 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (field.path == "offload.chunk") continue;
     // resolve_volunteers_test.cpp tests these, which need a file or jobs of one GPU.
     if (field.path == "volunteers.trace" || field.path == "fuse") continue;
-    // A file of its own: resolve_campaign_test.cpp.
+    // resolve_campaign_test.cpp tests this, which needs a file.
     if (field.path == "failures.*.arrivals.capacity") continue;
     // length_plan_test.cpp tests unequal sequences, because only some orders accept them.
     if (field.path.starts_with("batch.lengths")) continue;
     // megatron_arguments_test.cpp tests this, because its layers have one half, so nothing hides in
     // another.
     if (field.path == "model.hybrid_override_pattern") continue;
-    // Engines go neither with islands nor with frames: resolve_rollout_test.cpp.
+    // resolve_rollout_test.cpp tests engines, which exclude islands and frames.
     if (field.path.starts_with("rollout")) continue;
-    // Its laws contradict each other: resolve_cluster_test.cpp.
+    // resolve_cluster_test.cpp tests this, because its laws contradict each other.
     if (field.path.starts_with("cluster.jitter")) continue;
     // The keys of other forms of fabrics contradict this one's: resolve_fabric_test.cpp.
     if (field.path.starts_with("cluster.fabric.") && of_another_fabric(field.path)) continue;

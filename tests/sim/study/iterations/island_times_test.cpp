@@ -17,7 +17,7 @@ namespace {
 
 using testing::ElementsAre;
 
-// Replicas of one node, of four GPUs.
+// Each replica fills one node of four GPUs.
 Job job_of_islands(int islands) {
   Job job = small_job(4, 1, islands);
   job.layout.sync_groups = {islands};

@@ -62,7 +62,7 @@ TEST(SmallerJobs, UnlikeNodesCountAsTheFullestOfThem) {
   EXPECT_EQ(on_node(2, 3, 4).of_stage, 2);
 }
 
-// Of pods of eight nodes a third of a replica cannot be missing.
+// In pods of eight nodes no third of a replica can be missing.
 TEST(SmallerJobs, OfManySizesTheLastIsSimulatedAndOneThatLeavesWholePods) {
   const std::vector<int> sizes = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 18, 20, 21, 22, 23};
   // The first, the second, the fourth, the eighth and the last: 1, 2, 4, 12 and 23.

@@ -64,7 +64,7 @@ TEST(SyncWindow, ExposesWhatTheStepsDoNotHide) {
   EXPECT_GT(hidden, 10);
 }
 
-// Of so many steps a part stands for all.
+// With this many steps a part stands for all.
 TEST(SyncWindow, ManyHidingStepsAreAsAFew) {
   Job job = small_job(1, 1, 8);
   job.communication.fidelity = Fidelity::closed;

@@ -76,7 +76,7 @@ TEST(VolunteerStudy, AdaptiveRolesAreNotSlowerThanFixedOnes) {
   EXPECT_FALSE(report.computing.empty());
 }
 
-// Whoever holds the exchange up more than it helps is left out of the compute.
+// A peer that delays the exchange more than it helps is left out of the compute.
 TEST(VolunteerStudy, ALinkThatIsTooSlowDoesNotCompute) {
   const VolunteerReport report =
       report_of(case_of("{trials: 1, peers: [{name: wide, count: 8, up: 1 Gb/s, down: 1 Gb/s}, "

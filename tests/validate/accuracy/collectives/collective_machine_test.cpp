@@ -128,7 +128,7 @@ TEST(CollectiveMachine, PartOfEachNode) {
   EXPECT_EQ(four.gpus[4], 8);
 }
 
-// More NICs than GPUs: one of their summed bandwidth for each GPU.
+// If there are more NICs than GPUs, each GPU gets one with its share of their summed bandwidth.
 TEST(CollectiveMachine, ManySmallNics) {
   const CollectiveMachine read = machine(row_of("M", "H100", 16, 2, "EFA 32x100Gb/s/node"));
   EXPECT_EQ(read.cluster.node.nics, 8);

@@ -210,7 +210,7 @@ TEST(Compression, LinksAreFittedOnTheFilesThatAreNamedForIt) {
   int steps = 0;
   for (const ValidationRow& row : report.rows) {
     EXPECT_TRUE(row.id.starts_with("judged")) << row.id;
-    // Those of sparse exchanges claim no interval.
+    // Rows of sparse exchanges state no interval.
     if (row.metric != "step_s" || row.family.starts_with("gTop-k")) continue;
     ++steps;
     EXPECT_LT(row.low, row.predicted) << row.label;

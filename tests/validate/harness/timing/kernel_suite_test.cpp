@@ -102,7 +102,7 @@ TEST(KernelSuite, MeasuresTheProductsOfAJob) {
   std::set<std::string> texts;
   for (const KernelWork& product : products) texts.insert(to_text({{product}}));
   EXPECT_EQ(texts.size(), products.size());
-  // Forward and both backward products of the first layer's shape.
+  // These include the first layer's forward product and both backward products.
   EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=1024"));
   EXPECT_TRUE(texts.contains("gemm type=fp32 m=64 n=2048 k=2048"));
   EXPECT_FALSE(texts.empty());

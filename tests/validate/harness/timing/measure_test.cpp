@@ -174,8 +174,8 @@ TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   }
 }
 
-// Those that others leave alone say what the work takes; where all are alike, others come and go in
-// each.
+// Timings that no other process disturbs tell what the work takes; if all are alike, others come
+// and go during each timing.
 TEST_F(Measure, OthersThatStayForManyTimingsAreToldFromThoseThatComeAndGo) {
   for (const double longer : {1.3, 1.0}) {
     machine = {.second_s = 0.1};
@@ -240,7 +240,7 @@ std::vector<TimedWork> slow_works(int count) {
 
 constexpr int kSlowWorks = 150;
 
-// A block of each, in groups of ten.
+// Each work has one block, in groups of ten.
 MeasureOptions hurried(double budget_s) {
   return {.budget_s = budget_s, .half_width = 1, .least = 1, .together = 10};
 }
