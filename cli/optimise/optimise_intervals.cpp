@@ -25,7 +25,8 @@ bool changes(const IntervalSearch& found) {
   return !std::ranges::all_of(found.tiers, &IntervalSearch::Tier::as_given);
 }
 
-// Describes tiers that keep their interval, and tiers whose interval the storage does not allow.
+// Describes which tiers keep their interval, and which have an interval that storage cannot
+// sustain.
 std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
   const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);

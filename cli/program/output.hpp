@@ -52,8 +52,8 @@ class Progress {
 // Creates the folder if it is missing. Throws Error: usage if a file is in the way, failed if the
 // system refuses.
 void prepare_folder(const std::string& folder);
-// The same for a result that needs a folder of its own: throws Error if the folder contains
-// `foreign`, the file of another kind of result, because the page would show that.
+// Prepares a folder that holds one result. Throws Error if it contains `foreign`, the file of
+// another kind of result, because the page would show that result.
 void prepare_folder(const std::string& folder, const std::string& foreign);
 
 // Throws Error if the folder for the file is missing. Called before the work.

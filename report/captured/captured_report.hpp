@@ -18,8 +18,8 @@
 
 namespace windtunnel {
 
-// What a captured step would take under other choices. The scenario uses the calibration from the
-// trace; its own schedule is compared with the trace, and then other points are predicted.
+// Predicts what a captured step would take under other choices. The scenario uses the calibration
+// from the trace; its schedule is compared with the trace, and then other points are predicted.
 
 struct WhatIfPoint {
   std::string name;         // "zb-h1", "layout.pp=4 schedule=zb-h1"

@@ -453,7 +453,7 @@ std::string comparison_page(const Json& document) {
                    "name", "reason") +
       reasons_html("notes", kNotesTitle, document.value("notes", Json::array()), "key", "text");
   Json data = document;
-  data["order"] = shown.order;  // for the script: points by rank, and what stands out
+  data["order"] = shown.order;  // the script needs points by rank
   data["best"] = shown.points.empty() ? Json::array() : Json(best_of(shown, shown.ranked_by));
   return filled_page(title, body, data);
 }

@@ -423,8 +423,8 @@ void IslandTrial::end_load(int index) {
   if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
 }
 
-// Its work since its last exchanges is lost: with several fragments, for each since its own
-// exchange.
+// An island loses its work since its last exchange; with several fragments it loses each fragment's
+// work since that fragment's exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
     // The others continued without it.
@@ -462,7 +462,7 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  // An island with parameters of its own may have been behind by more than this exchange.
+  // An island with private parameters may have been behind by more than this exchange.
   shared = std::min(shared, island.step);
   exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);

@@ -284,8 +284,9 @@ class Sampler {
     return static_cast<std::int32_t>(folding_.capacity.size() - 1);
   }
 
-  // Keeps the links that simulated pipelines cross without a choice; of other such links one per
-  // colour; and the slowest link of groups of replicas, which are one rendezvous.
+  // Keeps three kinds of links: links that simulated pipelines cross without a choice, one link per
+  // colour among other such links, and the slowest link of groups of replicas, which are one
+  // rendezvous.
   void keep_links() {
     std::vector<char> kept(flows_.capacity.size(), 0);
     std::vector<WayLoads::Way> slowest(folded_flows_);

@@ -204,7 +204,8 @@ class Optimiser {
   }
   using MakeNext = std::function<std::vector<Configuration>(const Configuration&)>;
 
-  // Depth first: a configuration holds a whole job, of which there may be tens of thousands.
+  // Works depth first, because a configuration holds a whole job and there may be tens of
+  // thousands.
   void add_below(Configuration at, std::span<const MakeNext> choices,
                  const std::shared_ptr<const NamedSoftware>& software) {
     if (choices.empty()) {

@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-// A command with --json, as its help has it, and a run of it; `folder` is its own.
+// Describes a command with --json, as its help states it, and how to run it in `folder`.
 struct Documented {
   std::string command;
   std::string kind;

@@ -198,7 +198,7 @@ TEST(RunCommand, ARecordHoldsTheFilesThatItsScenarioNames) {
   expect_the_same(record);
   fs::remove(folder + "/q.csv");
   expect_the_same(record);
-  // As `jq .` writes it.
+  // Writes the document as `jq .` does.
   std::ofstream(folder + "/pretty.json") << json::parse(read_text(record)).dump(2);
   expect_the_same(folder + "/pretty.json");
 }

@@ -37,7 +37,7 @@ struct Place {
   std::vector<Runner*> waiting;
 };
 
-// Runs threads of the block, one after the other, until one of them waits.
+// Runs threads of the block one after the other, until one of them waits.
 struct Runner {
   boost::context::fiber fiber;
   unsigned thread = 0;

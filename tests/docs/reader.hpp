@@ -1,5 +1,5 @@
-// What a reader of the documentation has who is in the project's folder with the program in the
-// path. What the commands write lands beside it.
+// Runs commands as a reader of the documentation does: in a folder that links to the project's
+// files, with the program in the path. Files that commands write lie in that folder.
 #pragma once
 
 #include <filesystem>

@@ -65,10 +65,10 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 // other.
 std::vector<Breach> room_breaches(const SourceFile& file);
 
-// Headers whose name stands twice, public ones apart.
+// Finds headers of the same name, except public headers.
 std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
 
-// Functions at namespace level over 70 lines, those apart that are tables.
+// Finds functions at namespace level over 70 lines that are no tables.
 std::vector<Breach> long_functions(const SourceFile& file);
 
 // Sources that no CMakeLists.txt between them and the root names, nor a room of tests that they are
@@ -82,8 +82,8 @@ std::vector<Breach> unnamed_tests(const SourceFile& file);
 // Files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 
-// Absolute paths of the machine that a file was written on: another one has none of them, and they
-// tell who wrote it.
+// Finds absolute paths of the machine that a file was written on: other machines have none of them,
+// and they tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
 // README.md and the like, and the pages of docs/ in all its folders, sorted by path.
@@ -99,7 +99,7 @@ std::vector<Breach> wrong_sections(const SourceFile& page);
 // Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
 
-// Sources of the program with no test of their name in the same folder under tests/, apart from
+// Finds sources of the program with no test of their name in the same folder under tests/, except
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);

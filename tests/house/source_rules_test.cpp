@@ -508,8 +508,7 @@ TEST(SourceRules, PathOfAMachineIsABreach) {
                                                "tests/data/rows.csv:6: '/srv/a' " + rule}));
 }
 
-// op.cpp has a test of its own, plan.cu a row; the others have neither, or a row that does not
-// hold.
+// op.cpp has a test, plan.cu a row; the others have neither, or a row that does not hold.
 TEST(SourceRules, UntestedSourceIsABreach) {
   const std::vector<SourceFile> files = {
       {"cli/main.cpp", {}},         {"models/cost/op.cpp", {}},

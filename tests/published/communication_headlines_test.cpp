@@ -110,8 +110,8 @@ TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
 }
 
 // The paper's repository runs PowerSGD as PyTorch's communication hook (its README; PyTorch 1.12 or
-// later), whose last callback of a bucket synchronises with the GPU: nothing of the backward pass
-// is issued before the bucket is through.
+// later). The hook's last callback of a bucket synchronises with the GPU: no further backward work
+// is issued before the bucket has finished.
 Job powersgd_of(const Workload& of) {
   const bool images = of.scenario == "acp-sgd-resnet";
   const std::string choice = fmt::format("{{name: powersgd-hook, rank: {}}}", images ? 4 : 32);
@@ -285,7 +285,7 @@ TEST(CommunicationHeadlines, S2Reducer) {
   EXPECT_LT(gain, 1 / (1 - saved));
 }
 
-// Two bits pushed, log2(2P + 1) pulled: of 64 ranks a sum has 7.
+// Two bits are pushed and log2(2P + 1) are pulled: a sum of 64 ranks has 7 bits.
 TEST(CommunicationHeadlines, TernGrad) {
   EXPECT_NEAR(bytes_saved("terngrad"), 32 / std::log2(129), 0.01);
   for (const double gigabits : {10.0, 1.0}) {

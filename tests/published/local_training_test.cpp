@@ -82,7 +82,7 @@ int least_point(const Job& job, const SyncLevel& level, double step_s, double wa
   return low;
 }
 
-// As the papers say: fragments of three layers, FP4 where steps overlap an exchange, else bf16.
+// The papers use fragments of three layers, and FP4 if steps overlap an exchange, otherwise bf16.
 SyncLevel level_of(const std::string& method, int every, const Model& model) {
   SyncLevel level{.over = "replica", .every_steps = double(every), .start = SyncStart::layers};
   level.element_bytes = 2;

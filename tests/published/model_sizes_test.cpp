@@ -173,7 +173,8 @@ TEST(ModelSizes, AreThePublishedOnes) {
   }
 }
 
-// The table of how tensors are divided names each once, at its size: of every model of the library.
+// The table of how tensors are divided names each tensor of every model in the library once, at its
+// size.
 TEST(ModelSizes, TensorRulesAddUpToThem) {
   for (TransformerSpec model : library_models()) {
     double sum = 0;

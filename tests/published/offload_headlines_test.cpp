@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-// DGX-2 has 1.5 TB for its GPUs; here one of them.
+// DGX-2 has 1.5 TB for its GPUs; this job uses one of them.
 constexpr const char* kV100 = "{base: dgx-v100, gpus: 1, nics: 1, host_memory: 1.5 TB}";
 
 struct Gpt {
@@ -141,8 +141,8 @@ Case star_case(const StarModel& model, const std::string& node) {
       "star.yaml");
 }
 
-// Where chunks may take so much of GPUs and host: by its defaults (doc/optimization_options.md,
-// overall_gpu_mem_ratio, overall_cpu_mem_ratio) 0.8.
+// PatrickStar's chunks may take 0.8 of GPUs and host by its defaults (doc/optimization_options.md,
+// overall_gpu_mem_ratio, overall_cpu_mem_ratio).
 double largest_star(const std::string& node, double quota) {
   double largest = 0;
   for (const StarModel& model : kStarModels) {
@@ -254,7 +254,7 @@ struct Found {
 
 enum class Choice { keep, swap, again, mixed };
 
-// On one V100 of so many bytes as it is sold.
+// The job runs on one V100 with this memory.
 Found resnet(const std::string& model, int samples, double memory_bytes, Choice choice) {
   Job job = parse_case(fmt::format("name: resnet\nmodel: {}\ncluster: {{nodes: 1, node: {{base: "
                                    "dgx-v100, gpus: 1, nics: 1}}}}\nbatch: {{global: {}, micro: "

@@ -173,8 +173,8 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
   EXPECT_TRUE(row.holds);
 }
 
-// The same nodes, each a job of its own: their troughs fill up each other's peaks, so that more
-// fit, and the more the larger the row is, up to its limit over their mean.
+// The same nodes run separate jobs: one job's troughs fill another's peaks, so that more nodes fit;
+// the larger the row, the more, up to its limit over their mean.
 TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
   const auto row = [](const char* nodes, const char* apart) {
     const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"},

@@ -21,8 +21,9 @@ double sharded_step_s(const std::string& scenario, const std::string& sharding) 
   return estimate_iteration(of.job, prepare_iteration(of.job)).step_s;
 }
 
-// 18 B parameters on 384 V100 in nodes of 16 with so many ports of 100 Gb/s, one micro-batch of so
-// many tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's blogs/zeropp. Layers assumed.
+// 18 billion parameters train on 384 V100 in nodes of 16 GPUs and `ports` ports of 100 Gb/s, with
+// one micro-batch of `tokens` tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's
+// blogs/zeropp. The layers are assumed.
 std::string dgx2(int ports, int tokens) {
   return fmt::format(
       "name: dgx2\n"

@@ -33,7 +33,7 @@ double step_s(const Job& job) {
   return microbatches_step_s(job, prepare_iteration(job));
 }
 
-// As Hugging Face has LLaMA: 32,000 words, no biases.
+// Hugging Face's LLaMA has 32,000 words and no biases.
 std::string llama(int layers, int hidden, int heads, int ffn) {
   return fmt::format(
       "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: 32000, sequence: 2048, "
@@ -51,7 +51,7 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
-// Each matrix has a pair of its own.
+// Each matrix has a separate pair.
 constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
 
 std::string one_a100(const std::string& model, int sequence, int global, int micro,

@@ -177,9 +177,9 @@ std::map<std::string, Residuals> residuals_of(const std::vector<ScoredRow>& poin
   return found;
 }
 
-// Whether points limited by bandwidth deviate from such a calibration: those from 64 MB on, or from
-// 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted could
-// hide links at half their bandwidth.)
+// Whether points limited by bandwidth deviate from such a calibration: points from 64 MB on, or
+// from 1 MB on if there are none, or all. (With smaller points, latencies shorter than predicted
+// could hide links at half their bandwidth.)
 NetworkPace pace_of_points(const std::vector<ScoredRow>& points, const Calibration& calibration) {
   std::vector<double> ratios;
   for (const double least_bytes : {64e6, 1e6, 0.0}) {

@@ -35,8 +35,8 @@ function horizontalAxis(key, places, colours) {
   return { ...style, ...axis, ...axisName(key, colours) };
 }
 
-// A logarithmic axis from one power of two to another; of values that are near each other it would
-// be empty for the most part.
+// Makes a logarithmic axis from one power of two to another, unless the values are so near each
+// other that most of it would be empty.
 function doublings(values) {
   if (Math.max(...values) < 4 * Math.min(...values)) return { scale: true };
   const power = (round, x) => 2 ** round(Math.log2(x));

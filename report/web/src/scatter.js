@@ -1,5 +1,5 @@
-// Points of two quantities by group, with curves through them; on logarithmic axes with the line
-// where both are equal and bands of so many percent beside it.
+// Draws points of two quantities by group, with curves through them. On logarithmic axes it adds
+// the line on which both are equal, and bands at fixed percentages beside it.
 import { axisName, draw, escapeHtml, gridLines, nameAbove, tickedAxis, tooltipStyle } from "./chart.js";
 import { unorderedColour } from "./colours.js";
 import { choice, division, legend, panel } from "./dom.js";

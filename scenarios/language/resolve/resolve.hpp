@@ -190,8 +190,8 @@ std::vector<LearningRate> parse_learning_rates(const std::string& text, const st
 // halves the steps (McCandlish et al. 2018, arXiv 1812.06162); there is no extrapolation. The
 // simulator does not predict that a compressor needs more steps: the user states it.
 
-// The steps of a job whose other parts are resolved; 0: not stated. `files` are those that the
-// scenario names. Throws Error with the place of the key or the row.
+// Returns the steps of a job whose other parts are resolved; 0: not stated. `files` are the files
+// that the scenario names. Throws Error with the place of the key or the row.
 double resolve_steps(const Values& values, NamedFiles& files, const Job& job);
 
 // Defaults for a model that a scenario describes itself: those of the family that the stated keys

@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
            !open_.back().entry;
   }
 
-  // Where a node is that has no mark of its own: the missing value of a key.
+  // Returns the place of a node that the parser gives no mark: the missing value of a key.
   const Location& fallback() const {
     if (open_.empty()) return start_;
     return open_.back().entry ? open_.back().entry->where : open_.back().node.where;

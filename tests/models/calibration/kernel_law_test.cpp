@@ -61,7 +61,7 @@ const std::vector<std::string> kCompositions = {
     "gemm type=fp32 m=700 n=300 k=500 > rs-encode k=8 m=2 bytes=50000 > copy bytes=100000000",
 };
 
-// As if others had been beside it for that share of its time.
+// Slows the sample as if other processes had run beside it for that share of its time.
 void disturb(Sample& sample, double share, double log_slowdown) {
   for (double* seconds : {&sample.median_s, &sample.low_s, &sample.high_s}) {
     *seconds *= std::exp(share * log_slowdown);

@@ -14,8 +14,8 @@ Schedule placed(int ranks, int chunks, int directions, std::vector<int> rank_of_
   return schedule;
 }
 
-// As torch.distributed.pipelining writes actions: stage, letters and, of those that have one, the
-// micro-batch.
+// Actions are written as in torch.distributed.pipelining: stage, letters and, if an action has one,
+// the micro-batch.
 TEST(Schedule, ActionsAreWrittenAsTorchWritesThem) {
   EXPECT_EQ(to_string(Action{ActionKind::forward, 3, 1}), "3F1");
   EXPECT_EQ(to_string(Action{ActionKind::backward_input, 0, 12}), "0I12");

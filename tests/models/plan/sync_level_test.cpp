@@ -51,8 +51,8 @@ TEST(SyncLevel, NeighboursAreThoseOfTheGraph) {
   EXPECT_EQ(outer_state_bytes_per_parameter({.pattern = SyncPattern::none}), 0);
 }
 
-// Nobody waits for an exchange at random times, but the queue of those that links cannot carry in
-// the steps between two of them.
+// Steps do not wait for exchanges at random times, but for the queue of exchanges that links cannot
+// carry in the steps between two of them.
 TEST(SyncLevel, ExchangesAtRandomTimesAreNotFreeOfTheirLinks) {
   SyncLevel level{.every_steps = 10, .delay_steps = 2};
   EXPECT_EQ(exposed_seconds(level, 5, 1), 3);

@@ -60,7 +60,7 @@ TEST(Victims, AreHitInProportionToTheirHazard) {
   EXPECT_LT(chi_square(counts, hazards, 70000), 16.3);  // 99.9 % of 3 degrees of freedom
 }
 
-// A running sum would keep the rounding of what came and went, and hit slots where nobody stands.
+// A running sum would keep rounding errors of earlier hazards, and hit empty slots.
 TEST(Victims, NobodyIsHitWhereNobodyStandsWhateverCameBefore) {
   const FailureClass plain;
   RandomStream random(1, RandomPurpose::test, 0);

@@ -73,8 +73,8 @@ TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   EXPECT_NEAR(plain.frozen - small.frozen, matrices * (1 - kNf4Bytes / 2), 1e-3);
 }
 
-// Matrices that one product multiplies have one pair together: of Llama 3 8B four pairs in place of
-// seven. Only if all of them are adapted.
+// Matrices that one product multiplies share a pair: Llama 3 8B has four pairs instead of seven,
+// but only if all of these matrices are adapted.
 TEST(Adapter, AProductHasOnePair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   Adapter adapter = lora(16);

@@ -124,7 +124,7 @@ TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
   EXPECT_NEAR(expert_load(experts(1.0, 64), 16).received, 0, 1e-12);
 }
 
-// Every rank has its share, of which the fullest has what the others wait for.
+// Every rank has a share, and the others wait for the rank with the largest.
 TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   for (const int hot : {0, 4}) {
     for (const int ranks : {4, 16, 64}) {

@@ -50,7 +50,7 @@ TEST(Transformer, CausalAttentionInHalfIsHalfOfIt) {
   EXPECT_EQ(half(8192), model_flops(model, 1, 8192));
 }
 
-// Mistral 7B: of 8,192 tokens the first 4,096 see what is before them, the others 4,096.
+// In Mistral 7B the first 4,096 of 8,192 tokens see all tokens before them, the others see 4,096.
 TEST(Transformer, AWindowHidesWhatIsBehindIt) {
   TransformerSpec model = llama3_8b();
   const double whole = model_flops(model, 1, 8192);

@@ -49,8 +49,9 @@ TEST(PlanBound, CountsWhatHasToLeaveANode) {
   EXPECT_DOUBLE_EQ(seconds(send_recv, CollectiveAlgorithm::direct), 1);
 }
 
-// Half of what everybody sends goes to node 0, of which its own members send half: without them
-// 4 x 50 GB enter it. All for node 1, node 0 sends 400 GB there; on the way back it gets them.
+// Half of each rank's bytes go to node 0, and node 0's members send half of these: without them 4 x
+// 50 GB enter the node. If all is for node 1, node 0 sends 400 GB there, and receives as much on
+// the way back.
 TEST(PlanBound, CountsWhatEachMemberGets) {
   const Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
@@ -176,7 +177,8 @@ TEST(PlanBound, CountsCablesOfAGraph) {
   const Plan plan = exchange_of(4);
   PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 20);
-  // Two cables between them, one by a third switch, of which routing takes none: shortest ways.
+  // Two cables join them, and one path leads through a third switch; routing takes only shortest
+  // paths.
   cluster.fabric.edges.push_back({"left", "between", 20e9});
   cluster.fabric.edges.push_back({"between", "right", 20e9});
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 20);

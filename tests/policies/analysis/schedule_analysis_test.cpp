@@ -44,7 +44,8 @@ struct Sample {
   OptimizerSync sync;
 };
 
-// Any kind of schedule, every stage its own costs. None where the theory forbids the numbers.
+// Draws any kind of schedule, with different costs for every stage. Returns nothing if the kind
+// does not allow the numbers.
 std::optional<Sample> random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   const ScheduleKind& kind = schedule_kinds()[random.below(schedule_kinds().size())];
@@ -74,7 +75,7 @@ std::optional<Sample> random_sample(int index) {
   }
   sample.messages = equal_messages(random.below(3) == 0 ? 0 : 0.4 * random.uniform());
   if (random.below(2) == 0) {
-    // Each stage its own.
+    // Each stage has different times.
     MessageTimes& times = sample.messages.times;
     const int of_schedule = sample.schedule.stages() * sample.schedule.slices;
     times = {};
@@ -382,7 +383,7 @@ TEST(ScheduleSensitivity, NoJitterNoGrowth) {
   });
 }
 
-// One rank has nobody to wait for: jitter of independent draws averages out.
+// A single rank waits for no other, so the jitter of independent draws averages out.
 TEST(ScheduleSensitivity, JitterHasMeanOne) {
   const Schedule schedule = generate_schedule("1f1b", 1, 100, 1);
   const ScheduleSensitivity sensitivity =

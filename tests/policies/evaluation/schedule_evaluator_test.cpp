@@ -49,8 +49,8 @@ Schedule random_classic(RandomStream& random) {
   return kind.generate({.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
 }
 
-// Every stage its own cost; now and then the backwards are split and W moved back behind the next
-// action of the rank.
+// Every stage has different costs; some draws split the backwards and move W behind the next action
+// of the rank.
 Sample random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   Sample sample;

@@ -90,7 +90,7 @@ Traffic iteration(const Job& job, int microbatches) {
   return traffic;
 }
 
-// In units of the weights, (N - 1) / N of which are on other nodes.
+// The volume is relative to the weights that are on other nodes, (N - 1) / N of all.
 double volume(const Job& job, int microbatches = 1) {
   const double nodes = job.cluster.nodes;
   return iteration(job, microbatches).between / (kWeights * (nodes - 1) / nodes);
@@ -214,7 +214,7 @@ TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
       expected = microbatches * (weights + gradients);
     }
     const Job job = transfers_job(in_node * nodes, gpus, sharding, tp);
-    // Each of the tp groups that meet in a node has weights of its own.
+    // Each of the tp groups that meet in a node has different weights.
     EXPECT_NEAR(volume(job, microbatches), tp * expected, 1e-9 * expected * tp) << i;
     spread += in_node > 1 ? 1 : 0;
   }
@@ -282,8 +282,8 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
   }
 }
 
-// What is quantised between two hops does not wait for the layer that computes meanwhile: a layer
-// of half a second hides a reduction of two hops as it hides one of one hop.
+// Quantisation between two hops does not wait for the layer that computes meanwhile: a layer of
+// half a second hides a reduction of two hops as it hides a reduction of one hop.
 TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = Sharding::zero3;

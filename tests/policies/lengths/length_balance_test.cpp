@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// Llama 3 8B on nodes of eight GPUs whose NIC has an eighth of NVLink's bandwidth.
+// Llama 3 8B runs on nodes of eight GPUs; a NIC has an eighth of NVLink's bandwidth.
 Job long_context_job(int nodes, ContextForm form) {
   Layout layout;
   layout.dp = 8 * nodes;

@@ -1,5 +1,5 @@
-// Jobs whose sequences have unequal lengths: their Plan in the engine against the closed form,
-// against the same job with equal sequences, and what FlexSP and ByteScale report.
+// Jobs with sequences of unequal lengths: their Plan in the engine must agree with the closed form,
+// and is compared with the same job with equal sequences and with what FlexSP and ByteScale report.
 #include "policies/lengths/length_plan.hpp"
 
 #include <fmt/format.h>

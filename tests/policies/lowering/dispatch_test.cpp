@@ -83,7 +83,7 @@ TEST(Dispatch, ClosedFormAndEngineAgree) {
   EXPECT_FALSE(hidden.contains({DispatchMode::synchronous, true}));
 }
 
-// As said in words: the longer of step and dispatches, or their sum.
+// The step takes the longer of step and dispatches, or their sum.
 TEST(Dispatch, IsHiddenWhileAStepIsLonger) {
   Job job = small_job(1, 4, 2);
   job.batch.global = 16;

@@ -154,8 +154,8 @@ TEST(OuterExchange, IslandsThatNeverExchangeSendNothing) {
   EXPECT_EQ(Exchanged(job).sent_bytes(), 0);
 }
 
-// A module goes round those who train it: 2 of the 8 islands have the same first half, 4 the
-// second.
+// Only islands that train a module exchange it: 2 of the 8 islands have the same first half, 4 the
+// same second half.
 TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
   Job job = island_job({8});
   job.layout.path_modules = {4, 2};

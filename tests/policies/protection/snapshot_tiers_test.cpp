@@ -104,8 +104,8 @@ TEST(NodeGroups, HoldEveryNodeOnceInGroupsOfTheirSizeOrMore) {
   }
 }
 
-// (stage, tp, position in the shard) of what a rank holds of the dense parameters; experts likewise
-// by their place in the ep group.
+// Returns (stage, tp, position in the shard) for the dense parameters that a node's ranks hold; for
+// experts the position is the place in the ep group.
 std::set<std::array<int, 3>> shards_of_node(const Layout& layout, const Cluster& cluster, int node,
                                             bool experts) {
   std::set<std::array<int, 3>> shards;

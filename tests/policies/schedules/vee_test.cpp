@@ -1,5 +1,5 @@
-// Schedules whose stages run over the ranks and back: orders by hand and by torch, bubbles and
-// peaks by formula.
+// Stages of these schedules run over the ranks and back: orders are compared with orders by hand
+// and by torch, bubbles and peaks with formulas.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ namespace {
 const StageCost kEqual{1, 1, 1, 1, 1};         // T_F = T_B = T_W, weights' activations all kept
 const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as profiled on transformers
 
-// As torch.distributed.pipelining writes a rank of a compute-only file.
+// Writes a rank's row as torch.distributed.pipelining does in a compute-only file.
 std::string torch_row(const Schedule& schedule, int rank) {
   const auto& actions = schedule.actions[rank];
   std::string row;

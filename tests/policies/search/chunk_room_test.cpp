@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// 24 layers of 2,048 on `dp` GPUs of so many bytes, one micro-batch each; what a layer keeps is its
-// input alone.
+// 24 layers of 2,048 run on `dp` GPUs of `memory_bytes` each, with one micro-batch each; a layer
+// keeps only its input.
 Job chunked_job(double memory_bytes, int dp = 1) {
   Job job = small_job(1, 1, dp);
   job.model.layers = 24;

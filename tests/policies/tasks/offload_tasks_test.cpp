@@ -129,8 +129,8 @@ TEST_F(OneRank, DrivesAreReadAndWritten) {
   EXPECT_NEAR(timeline.makespan_s, 2 * 12 * parameters / 2e9, 0.05 * 12);
 }
 
-// A ring of sections (SE-MoE): layers of so many bytes and seconds; the next but so many comes when
-// one has been used.
+// In a ring of sections (SE-MoE) the fetch of a layer waits until the layer that had its section
+// has been used.
 TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
   struct Layer {
     double fetch_s;

@@ -30,7 +30,7 @@ TEST(PublicSavingRule, AConstantOneIsTheInterval) {
   }
 }
 
-// The rule stands between a tier by time, whose missed periods are skipped, and a tier by
+// The rule stands beside a tier by time, whose periods the simulation leaps over, and a tier by
 // iterations.
 TEST(PublicSavingRule, AConstantOneIsTheIntervalAmongOtherTiers) {
   const auto tiers = [](const std::string& every) {

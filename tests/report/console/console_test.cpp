@@ -239,7 +239,8 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   }
 }
 
-// Once where all have the same; each where they differ. Points may have other numbers of trials.
+// The error is told once if all points have the same, otherwise for each. Points may have different
+// numbers of trials.
 TEST(Compare, TellsTheErrorOfTheCostModels) {
   Comparison comparison;
   comparison.points.assign(2, {{{"pp", "4"}}, sample_record(), ""});

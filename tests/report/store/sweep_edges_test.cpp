@@ -34,7 +34,7 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(edge_text(first[0]),
             "the best snapshots.0.every, 600 s, is the smallest that was tried, so there may be a "
             "better one beyond it: widen --vary snapshots.0.every to less than 600 s");
-  // As given, not in order.
+  // Values count in the order given, even if they do not ascend.
   const auto last = edges_of_best(sweep_of(kEvery, {3600, 600, 1200}, {0.9, 0.7, 0.8}));
   ASSERT_EQ(last.size(), 1U);
   EXPECT_FALSE(last[0].least);

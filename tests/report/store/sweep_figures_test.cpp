@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// As a sweep keeps it.
+// Builds a point as a sweep keeps it.
 Json sample_point() {
   const Record record = sample_record();
   return {{"iteration", run_document(record, false).at("iteration")},

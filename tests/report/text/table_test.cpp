@@ -23,7 +23,7 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
   EXPECT_THROW(table_text({{{"a"}, {"b"}, {"c"}}, {{"1", "2"}}}), InternalError);
 }
 
-// A line of its own sets no column's width and is not cut into groups of columns.
+// A full-width line sets no column's width and is not cut into groups of columns.
 TEST(Table, LinesStandBetweenRows) {
   const TextTable table{
       {{"family"}, {"blind rows", Align::right, "blind"}, {.title = "what", .most = 5}},

@@ -17,7 +17,8 @@ Case every_key(const Overrides& set = {}) {
   return parse_case(text, "every_key.yaml", set);
 }
 
-// With another value of the key; none where the rest of the scenario allows none of those tried.
+// Returns the case with another value of the key; nothing if the rest of the scenario allows none
+// of the values tried.
 std::optional<Case> with_another(const ResolvedValue& value) {
   const Field& field = *find_field(value.key);
   std::vector<std::string> others = names_of(field);

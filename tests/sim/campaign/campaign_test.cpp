@@ -36,7 +36,8 @@ CampaignInputs two_tiers(bool keeper = true) {
   return inputs;
 }
 
-// The same law, other draws: of many trials the means agree, and no trial is another's.
+// The law is the same but the draws differ: over many trials the means agree, and no trial equals
+// another.
 TEST(ToChooseBy, MeetsOtherFailuresOfTheSameLaw) {
   CampaignInputs inputs = two_tiers();
   FailureClass crash{.name = "crash", .kind = FailureKind::process};
@@ -212,7 +213,7 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   inputs.failures[0].repair.fixed_s = 80;
   expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 217, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 57, 5 * (9 - 7.5), 0});
-  // Others of the same stage take the work over, and every rank finds its own.
+  // Other ranks of the same stage take over the work, and every rank finds its copy.
   inputs.recovery.when_no_spare = WhenNoSpare::reroute;
   inputs.campaign.length_s = 210;
   expect_account(run_trial(inputs, 0, GetParam()),

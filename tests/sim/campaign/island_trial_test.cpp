@@ -69,8 +69,8 @@ TEST(IslandTrial, LostIslandRedoesItsOwnStepsAndTheOthersWait) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 1}));
 }
 
-// The same with a copy of its own from step 12, which is 5 s old: half a step is lost, and it comes
-// to the exchange 25 s + the load of 3 s late.
+// The same failure with a copy from step 12, which is 5 s old: half a step is lost, and the island
+// comes to the exchange 25 s + the load of 3 s late.
 TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   CampaignInputs inputs = islands_of(2, 233 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
@@ -228,7 +228,7 @@ TEST(IslandTrial, IslandWithANoticeSaves) {
   EXPECT_EQ(result.count(CampaignCount::islands_lost), 1);
 }
 
-// What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
+// A delay of five steps hides lateness of these 50 s less the 20 s of the exchange.
 TEST(IslandTrial, DelayHidesLateness) {
   CampaignInputs inputs = islands_of(2, 1000);
   inputs.table.islands.levels[0].delay_steps = 5;
@@ -305,8 +305,8 @@ TEST(IslandTrial, RegionWaitsForItsIsland) {
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 2 * 155 / 4.0);
 }
 
-// All at once: nobody holds the exchanged weights, and what is left are the copies in storage, of
-// which the newest, of step 24, was complete at 250 s.
+// All islands fail at once: none holds the exchanged weights, and only copies in storage remain;
+// the newest, of step 24, was complete at 250 s.
 TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   CampaignInputs inputs = islands_of(2, 500);
   inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
@@ -315,7 +315,7 @@ TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   const TrialResult result = as_islands(inputs);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0, 0}));
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 15);
-  // Without copies all begins anew.
+  // Without copies all islands start from the beginning.
   inputs.table.tiers.clear();
   inputs.table.iteration_s = {10};
   EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{2, 0}));
@@ -502,7 +502,7 @@ TEST(IslandTrial, MoreIslandsLoseNoMore) {
         inputs.table.islands.of_node[node] = node * islands / 8;
       }
       const TrialResult result = as_islands(inputs);
-      // But for the iteration that the end cuts.
+      // The iteration that the end cuts may differ.
       EXPECT_GE(result.useful_s, before - 20) << index << " " << islands;
       before = result.useful_s;
     }

@@ -16,8 +16,8 @@ TrialResult trial(double useful_s, double wait_s, std::int64_t failures) {
   return result;
 }
 
-// Two trials of 100 s: 80 and 60 s useful, the second waited for 20 s in which nobody could train.
-// A job has a hundred iterations of 1 s.
+// Two trials last 100 s: 80 and 60 s are useful, and in the second 20 s pass in which training was
+// impossible. A job has a hundred iterations of 1 s.
 TEST(Reduction, MeansOfTwoTrialsByHand) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};

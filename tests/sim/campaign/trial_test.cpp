@@ -40,8 +40,8 @@ CampaignInputs with_storage(double length_s) {
   return inputs;
 }
 
-// Every 2 iterations for 1 s, complete after 4; of four nodes two may be lost. Loaded in 3,
-// rebuilt in 9.
+// A snapshot every 2 iterations stalls 1 s and is complete after 4 s; two of four nodes may be
+// lost. It loads in 3 s and is rebuilt in 9 s.
 CampaignInputs with_peers(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.nodes = 4;
@@ -346,7 +346,8 @@ TEST_P(Rules, GroupsGoOnWithoutTheOneThatFailed) {
   expect_account(result, {5, 65, 0, 5, 5, 3 + 2, 2.5, 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 47.5);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0}));
-  // Hit again at 36, it is ready at 41 + 7; nobody else notices. 3 to 53 without it, 4 to 65.
+  // The group is hit again at 36 and ready at 41 + 7; the others do not stop. The trial runs 3 to
+  // 53 without it, and 4 to 65.
   inputs.failures = {traced(FailureKind::process, {25, 36}, {2, 2})};
   expect_account(run_trial(inputs, 0, GetParam()), {5, 65, 0, 5, 5, 3 + 2, 5, 0});
 }

@@ -8,7 +8,8 @@
 namespace windtunnel {
 namespace {
 
-// Campaigns whose goodput follows a law of the interval, and how many were asked for.
+// These campaigns' goodput follows a law of the interval, and they count how often they were asked
+// for.
 struct Campaigns {
   std::function<double(double every_s)> goodput;
   std::map<double, PairedCampaign> asked = {};

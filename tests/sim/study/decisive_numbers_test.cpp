@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Nodes that fail often, of which one waits as a spare.
+// Nodes fail often, and one node waits as a spare.
 std::string job(const std::string& failure, const std::string& recovery) {
   return "name: a\nmodel: gpt-1.7b\ncluster: {nodes: 4, node: dgx-h100, storage: {write: 10 GB/s, "
          "read: 10 GB/s}}\n"

@@ -236,7 +236,7 @@ TEST(IntervalAdvice, OfTheOtherTiers) {
   EXPECT_EQ(storage.longest_s, kLength);
 }
 
-// As good as the best are intervals around it that lose less than 0.05 points.
+// Intervals around the best that lose less than 0.05 points are as good.
 TEST(IntervalAdvice, AsGoodAsTheBest) {
   const std::optional<IntervalReport> advice = advice_on(storage_only());
   ASSERT_TRUE(advice);
@@ -278,8 +278,8 @@ TEST(IntervalAdvice, ClusteredFailures) {
   EXPECT_LT(regret, 2e-3);
 }
 
-// A snapshot that takes 30 s of all the storage's bandwidth, of which the job may take a tenth: the
-// formulas ask for an interval of 10 min, and the advice keeps to five.
+// A snapshot takes 30 s at the storage's full bandwidth, and the job may use a tenth of that: the
+// formulas ask for an interval of 10 min, and the advice stays at five.
 TEST(IntervalAdvice, KeepsToItsShareOfTheStorage) {
   CampaignInputs inputs = storage_only();
   inputs.table.iteration_s = {5, 5.1};  // hardly a stall: as often as possible

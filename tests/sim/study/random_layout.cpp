@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// What stands in braces is drawn from left to right by every compiler, arguments are not.
+// Every compiler evaluates a braced list from left to right, but arguments in any order, so draws
+// go through a tuple in braces.
 template <class... Drawn>
 std::string filled(std::string_view form, const std::tuple<Drawn...>& drawn) {
   return std::apply([&](const auto&... each) { return fmt::format(fmt::runtime(form), each...); },

@@ -259,7 +259,7 @@ std::string broken(const Relation& relation, const Record& record, const Result&
   return "";
 }
 
-// Scenario by scenario, as many as the reader takes.
+// Tests random scenarios one by one, as many as the reader accepts.
 class Relations : public testing::TestWithParam<int> {};
 
 TEST_P(Relations, HoldOfRandomScenarios) {

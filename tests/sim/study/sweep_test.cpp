@@ -284,8 +284,8 @@ TEST(IntervalSearch, SaysOfWhatDoesNotMatterWhatRunSays) {
   EXPECT_LT(said->shortest_s, said->longest_s);
 }
 
-// In so many trials as meet some tens of failures: in fewer the best is one by luck, and brings
-// nothing.
+// Enough trials must meet some tens of failures: with fewer the best interval is one by luck, and
+// gains nothing.
 TEST(IntervalSearch, SeveralTiersAndIterations) {
   const Overrides set = {
       {"campaign.replicas", "100"},

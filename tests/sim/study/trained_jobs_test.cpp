@@ -38,7 +38,7 @@ class Draw {
   RandomStream random_;
 };
 
-// But for what is trained.
+// Draws all parts of the job except what is trained.
 std::string random_rest(Draw& draw, std::uint64_t number) {
   std::string text = fmt::format(
       "name: trained-{}\n"

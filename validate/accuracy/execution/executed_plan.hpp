@@ -38,8 +38,8 @@ struct ExecutionWays {
 };
 ExecutionWays execution_ways(const ExecutedPlan& executed);
 
-// One iteration of the case; of a company, one iteration of each job, started together. Throws
-// Error, with the setting to change, if more ranks would run than can be executed.
+// Executes one iteration of the case; for a company, one iteration of each job, all started
+// together. Throws Error, with the setting to change, if more ranks would run than can be executed.
 ExecutedPlan executed_plan(const Case& the_case);
 ExecutedPlan executed_plan(const Company& company);
 

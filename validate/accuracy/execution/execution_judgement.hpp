@@ -26,8 +26,8 @@ struct MachineOverheads {
 MachineOverheads measured_overheads(const ExecutedPlan& like, const ExecutionScale& scale,
                                     int runs);
 
-// The plan with each task lengthened by its overhead. A receive has no time of its own (plan.hpp),
-// so the tasks that wait for it become longer.
+// Returns the plan with each task lengthened by its overhead. A receive takes no time itself
+// (plan.hpp), so the tasks that wait for it become longer.
 ExecutedPlan with_overheads(const ExecutedPlan& executed, const MachineOverheads& overheads,
                             const ExecutionScale& scale);
 

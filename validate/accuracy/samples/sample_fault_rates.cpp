@@ -31,7 +31,7 @@ constexpr double kLessStrays = 2;
 // Ratios around eight, the usual mistake, compared with the median: neighbours vary by a factor of
 // two.
 constexpr double kBitsTolerance = 1.7;
-// The same compared with most rows, or with streams, whose caches differ.
+// This tolerance holds for a comparison with most rows, or with streams, because caches differ.
 constexpr double kBitsNear = 2.5;
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
@@ -169,7 +169,8 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// A series whose largest works have `ratio` times the data sheet's rate, which no memory explains.
+// The largest works of this series have `ratio` times the data sheet's rate, which no memory
+// explains.
 struct OffSpec {
   const KernelSeries* series;
   double ratio;

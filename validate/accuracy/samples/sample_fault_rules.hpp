@@ -32,9 +32,9 @@ struct KernelSeries {
 
 std::vector<const Sample*> rows_of(const KernelSeries& series);
 
-// Series of single works with the role fit or judge. The predicted value is on a line in log size
-// and log time through three neighbours on either side (repeated medians, Siegel 1982), which two
-// bad ones of six do not distort.
+// Holds series of single works with the role fit or judge. The predicted value is on a line in log
+// size and log time through three neighbours on either side (repeated medians, Siegel 1982), which
+// two bad neighbours of six do not distort.
 std::vector<KernelSeries> kernel_series(std::span<const Sample* const> samples);
 
 // Returns a robust standard deviation of all series' residuals.

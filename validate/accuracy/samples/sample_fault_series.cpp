@@ -44,8 +44,9 @@ constexpr double kNearerCache = 8;
 constexpr double kSmallRange = 64;
 constexpr double kSurely = 4;  // in standard errors of the start
 
-// For the median over all works that were measured both warm and cold, and beyond what works of a
-// loaded machine vary: at three times the usual noise, one of 4000 clean runs reaches three errors.
+// The bound is for the median over all works that were measured both warm and cold. It lies beyond
+// what works of a loaded machine vary: at three times the usual noise, one of 4000 clean runs
+// reaches three errors.
 constexpr double kColdFaster = 1.25;
 constexpr double kSurelyFaster = 3;  // in standard errors of the median
 constexpr std::size_t kLeastPairs = 3;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Time = exp(p0) work + exp(p1) messages + exp(p2) * 0, the form of a step: three parameters in
-// log space, of which the third does nothing.
+// Time = exp(p0) work + exp(p1) messages + exp(p2) * 0 has the form of a step: three parameters in
+// log space, and the third does nothing.
 struct Steps {
   std::vector<double> work, messages, measured;
 
@@ -267,8 +267,8 @@ TEST(Fit, AParameterMayStartWhereItEnds) {
   EXPECT_NEAR(fit.point[0], -0.4, 0.05);
 }
 
-// Tiles of a kernel: each row jumps at places of its own, and all of them follow a line. What they
-// tell of it is what rows on that line would tell.
+// Each row jumps at different places, like the tiles of a kernel, and all rows follow a line. They
+// must tell as much about it as rows on that line would.
 TEST(Fit, RowsThatJumpTellAsMuchAsTheLineThatTheyFollow) {
   for (const double stair : {0.001, 0.004, 0.016}) {
     for (int seed = 0; seed < 5; ++seed) {

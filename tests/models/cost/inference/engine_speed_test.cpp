@@ -42,7 +42,7 @@ TEST(EngineSpeed, KeysAndValuesByHand) {
   const TransformerSpec model = grouped_model();
   EXPECT_EQ(cache_bytes_per_token(model, 1, 2), 2 * 2 * 32 * 8 * 128);
   EXPECT_EQ(cache_bytes_per_token(model, 4, 2), 2 * 2 * 32 * 2 * 128);
-  // More GPUs than key heads: each has one all the same.
+  // With more GPUs than key heads, each GPU still has one.
   EXPECT_EQ(cache_bytes_per_token(model, 16, 2), 2 * 2 * 32 * 1 * 128);
   TransformerSpec latent = model;
   latent.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};

@@ -41,7 +41,7 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
                 1);
     EXPECT_NEAR(weight_share(job), fp32_shards ? 1.0 / 3 : 1.0 / 7, 1e-12);
-    // What is gathered is in 16 bit all the same.
+    // Gathered parameters are in 16 bits either way.
     EXPECT_EQ(weight_bytes_per_parameter(job), 2);
     // So do snapshots where the parameters stay gathered: only the shards are written.
     job.layout.sharding = Sharding::zero1;
@@ -144,8 +144,8 @@ TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
   EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
 }
 
-// One of two bytes in fp8 is the transpose. Block scales go along rows or columns, so that no copy
-// can be made of the other.
+// In fp8 one of a weight's two bytes is the transpose. Block scales go along rows or columns, so
+// neither copy can be made from the other.
 TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   for (const auto& [precision, bytes] :
        {std::pair(Precision::fp8, 1.0), std::pair(Precision::mxfp8, 0.0)}) {
@@ -180,7 +180,7 @@ TEST(Memory, Pure16BitHasNoFp32Copy) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
 }
 
-// Gradients that come anew take the place of activations that go, where a step is one micro-batch.
+// If a step is one micro-batch, new gradients take the place of activations that are freed.
 TEST(Memory, ReleasedGradientsReplaceActivations) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);

@@ -36,8 +36,8 @@ double step_s(const Job& job) {
          total_seconds(chunk.backward_weight);
 }
 
-// Eight GPUs of a node: four all-to-alls of 8192 rows, of which 7/8 leave; the mean width of q, k,
-// v and o is (2 x 4096 + 2 x 1024) / 4.
+// On eight GPUs of a node, four all-to-alls have 8192 rows and 7/8 of them leave the GPU; the mean
+// width of q, k, v and o is (2 x 4096 + 2 x 1024) / 4.
 TEST(ContextParallel, UlyssesByHand) {
   const ChunkCost chunk = chunk_costs(context_job(ContextForm::ulysses, 8))[1];
   const double bytes = 2.0 * 8192 * (2 * 4096 + 2 * 1024) / 4;

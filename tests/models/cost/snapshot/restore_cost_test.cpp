@@ -63,7 +63,8 @@ TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   tier.writer = {.write_Bps = 1e9, .read_Bps = 2e9, .start_s = 0.25};
   EXPECT_DOUBLE_EQ(save(), 0.5 + 0.25 + 1 + 10);
   EXPECT_DOUBLE_EQ(load(), 0.5 + 1 + 5);
-  // One of the four replicas writes what all hold, through its own link; each reads all of it.
+  // One of the four replicas writes the state that all hold, over its link; each replica reads all
+  // of it.
   tier.writer.ranks = WritingRanks::holders;
   EXPECT_DOUBLE_EQ(save(), 2 + 0.25 + 1 + 40);
   EXPECT_DOUBLE_EQ(load(), 2 + 1 + 20);
@@ -77,8 +78,8 @@ TEST(RestoreCost, AProcessHasAPaceOfItsOwn) {
   EXPECT_EQ(save(), 0);
 }
 
-// 2 nodes, of which the fuller reads 40 GB of 64, and an image of 10 GB each: 10 GB/s for each of
-// two nodes, 2.5 GB/s for each of eight.
+// Two nodes start: the fuller one reads 40 GB of 64, and each reads an image of 10 GB, at 10 GB/s
+// for each of two nodes and 2.5 GB/s for each of eight.
 TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   Job job = small_job(1, 2, 4);
   job.cluster.storage.latency_s = spec(1);
@@ -99,7 +100,7 @@ TEST(RestoreCost, NodesThatStartTogetherShareTheStorage) {
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 42 / 2.5 - 5);  // on average a node reads 42 GB
   job.cluster.storage.storm.read_bytes = 10e9;
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 + 32 / 10.0 - 5);
-  // A copy elsewhere meets nobody, but the image does.
+  // Reading a copy elsewhere is alone on its link, but reading the image is not.
   tier.place = SnapshotPlace::host_memory;
   EXPECT_DOUBLE_EQ(reads(&tier).alone_s, 1 + 1);
   EXPECT_DOUBLE_EQ(reads(&tier).storm_s, 10 / 2.5 - 1);
@@ -191,7 +192,7 @@ TEST_F(Rebuild, AnotherNumberOfShardsIsReadAndWrittenOnceMore) {
   tier.any_layout = true;
   EXPECT_DOUBLE_EQ(reshaped(), 0);
   tier.any_layout = false;
-  // Two copies of all shards, or one of each: those that are left have what they had.
+  // With two copies of all shards, or one copy of each, the remaining ranks keep what they had.
   job.layout.shard_ranks = 2;
   EXPECT_DOUBLE_EQ(reshaped(), 0);
   job.layout.sharding = Sharding::none;

@@ -19,7 +19,7 @@ Cluster dragonfly(int nodes, int nodes_per_router, int routers_per_group,
   return cluster;
 }
 
-// Four groups of three routers: every bundle has a router of its own.
+// Four groups have three routers each: every bundle has a separate router.
 TEST(Dragonfly, RoutesByHand) {
   const auto links = make_dragonfly_links(dragonfly(24, 2, 3));
   EXPECT_EQ(links->count(), 4 * 3 * 2 + 4 * 3);
@@ -38,7 +38,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 1")), 60);
 }
 
-// With fewer groups than routers a bundle hangs on several: each sender leaves by its own.
+// With fewer groups than routers a bundle connects to several routers: each sender leaves by its
+// router.
 TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
   const auto sprayed = make_dragonfly_links(dragonfly(8, 1, 4));
   for (int router = 0; router < 4; ++router) {
@@ -71,7 +72,8 @@ TEST(Dragonfly, GlobalBandwidth) {
   }
 }
 
-// Router of every end of a link, from a description of its own of where the cables are plugged in.
+// Computes the router of every end of a link from an independent description of where the cables
+// are plugged in.
 struct Plan {
   int routers;
   int groups;

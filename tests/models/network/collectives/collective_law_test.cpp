@@ -187,7 +187,7 @@ TEST(CollectiveLaw, LargeMessagesWaitAndSmallPartsAreCopied) {
     return terms.of(K::all_reduce, A::ring, protocol, bytes);
   };
   const double edges = 4. / 3;
-  // Parts of S / 32; of LL their flags double them.
+  // Parts have S / 32 bytes; in LL flags double them.
   EXPECT_NEAR(ring(P::simple, 31999).net_step_s, edges * 1.75 * 14e-6, 1e-15);
   EXPECT_NEAR(ring(P::simple, 32000).net_step_s, edges * 1.75 * 14e-6 + 7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 15999).net_step_s, edges * 1.5 * 2.7e-6, 1e-15);
@@ -493,7 +493,7 @@ TEST(MeasuredCollectives, ByTheChoiceOfALibrary) {
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s, 1e-12);
   EXPECT_NEAR(seconds(K::broadcast, A::automatic), 2 * measured_s, 1e-12);
   EXPECT_LT(seconds(K::all_reduce, A::tree), measured_s / 2);
-  // Its own curve goes before.
+  // The algorithm's specific curve has precedence.
   calibration.kernel_laws.laws.push_back(curve_of("all-reduce-ring ranks=8", 0.25));
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s / 4, 1e-12);
 }

@@ -220,7 +220,7 @@ TEST(CollectiveCost, PackagesByHand) {
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {6, 7}), 1.0 / 4);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {5, 6}), 1);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, strided(8, 1)), 2 * 7.0 / 8);
-  // All-to-all: of eight parts six go to other packages.
+  // In an all-to-all six of eight parts go to other packages.
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 6.0 / 8);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, {0, 2, 4, 6}), 3.0 / 4);
   // An inner port that is the slower one bounds.
@@ -349,8 +349,8 @@ TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
   }
 }
 
-// Seven of eight members on one node, or two whole nodes and a half: those on the emptiest node
-// send the most away.
+// Seven of eight members are on one node, or the members fill two and a half nodes: members on the
+// emptiest node send the most away.
 TEST(CollectiveFlows, AnIrregularAllToAllIsBoundByItsEmptiestNode) {
   const Cluster cluster = make_cluster(3);
   std::vector<std::int32_t> lonely = strided(7, 1);

@@ -228,7 +228,7 @@ TEST(AllToAllV, EqualSizesAreAnAllToAll) {
   }
 }
 
-// One receiver of everything: its NIC is the busiest port, whoever sends.
+// One receiver gets everything: its NIC is the busiest port, whichever ranks send.
 TEST(AllToAllV, OneHotReceiver) {
   const Cluster cluster = make_cluster(4);
   const auto gpus = strided(32, 1);

@@ -50,7 +50,7 @@ TEST(NcclTuner, PicksOfANode) {
   without.nvls = false;
   EXPECT_EQ(pick(all_reduce_on(dgx_h100(), 1, without), 1e9),
             CollectiveChoice(ring, Protocol::simple));
-  // NVLS needs NVSwitch, and Ampere lacks it.
+  // NVLS needs NVSwitch and a GPU newer than Ampere.
   EXPECT_EQ(pick(all_reduce_on(gh200_quad(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   EXPECT_EQ(pick(all_reduce_on(dgx_a100(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   const TunerTable gather = table_of(CollectiveKind::all_gather, dgx_h100(), 1, 8);
@@ -189,7 +189,8 @@ TEST(NcclTuner, ObeysWhatIsWanted) {
             CollectiveChoice(ring, Protocol::simple));
 }
 
-// LL128 is there on NVLink and on wires that keep its lines whole, else only for who insists.
+// NCCL offers LL128 on NVLink and on wires that keep its lines whole, otherwise only if it is
+// forced.
 TEST(NcclTuner, Ll128WhereItIsSafe) {
   TunerSettings torn;
   torn.ll128_between = false;

@@ -42,7 +42,7 @@ TEST(IslandDrift, OfManyStepsIsThatOfNormalSums) {
       const IslandDrift sampled = sample_drift(jitter, {.units = 1}, {level});
       const double expected = normal_wait(jitter, 1, level);
       EXPECT_NEAR(sampled.wait[0] - sampled.saved[0], expected, 0.1 * expected) << missing;
-      // Sums of two states may be equal, and then nobody is late.
+      // Sums of two states may be equal, and then no island is late.
       EXPECT_LE(sampled.late[0], missing / 8.0);
       EXPECT_GE(sampled.late[0], 0.85 * missing / 8);
     }
@@ -161,8 +161,8 @@ TEST(IslandDrift, WithoutStragglersThereIsNone) {
   EXPECT_EQ(drift.saved[0], 0);
 }
 
-// Steps that are always so: three islands of 1 s and one of 2 s. All wait for it, or it is always
-// late, stops when the others are through, and what it did is in vain.
+// Islands always take the same: three 1 s and one 2 s. Either all wait for the slow one, or it is
+// always late, stops when the others have finished, and its work is in vain.
 TEST(IslandDrift, ASlowIslandIsWaitedForOrAlwaysLate) {
   const std::vector<IslandStep> islands = {{1}, {2}, {1}, {1}};
   IslandDrift drift = sample_drift(islands, 0, {{.steps = 10, .groups = 4}});

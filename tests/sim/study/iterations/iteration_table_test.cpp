@@ -83,7 +83,7 @@ TEST(IterationTable, ASnapshotCostsWhatItsBytesTakeOnEveryLink) {
   expect_stall(bytes / 20e9 + 4 * bytes / 14e9);
 }
 
-// What the engine makes of the tasks is the closed form, whoever writes.
+// The engine's time for the tasks must equal the closed form, whichever ranks write.
 TEST(IterationTable, ASaveTakesAsLongAsItsClosedForm) {
   for (const SnapshotPlace place :
        {SnapshotPlace::host_memory, SnapshotPlace::local_disk, SnapshotPlace::storage}) {
@@ -373,8 +373,8 @@ TEST(TierReports, SayWhatATierCostsAndCovers) {
   EXPECT_DOUBLE_EQ(reports[0].every_s, 10 * made.table.iteration_s[0] + made.stall_s());
   EXPECT_DOUBLE_EQ(reports[0].overhead, reports[0].stall_s / reports[0].every_s);
   EXPECT_GT(reports[0].rebuild_s, reports[0].restore_s);
-  // One of four nodes may go, and none of the others until the job goes on and has saved anew: 0.28
-  // losses in seven days, of which such a share is followed by another.
+  // One of four nodes may be lost, but no other until the job has restarted and saved again: there
+  // are 0.28 losses in seven days, and this share is followed by another loss.
   const double open_s = job.recovery.detect_s + job.recovery.restart_s + reports[0].restore_s +
                         reports[0].every_s + reports[0].saving_s;
   const double followed = 1 - std::exp(-3 * open_s * 0.01 / 86400);

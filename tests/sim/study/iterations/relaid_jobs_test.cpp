@@ -217,9 +217,9 @@ Drawn random_campaign(RandomStream& random) {
 
 class AnyLayout : public testing::TestWithParam<int> {};
 
-// It may do what `shrink` and `wait` do, and takes what gets furthest under failures to choose by:
-// under those it never loses to them. What moves to layouts of a list cost depends on the list: to
-// those it loses by chance at most.
+// The policy may do what `shrink` and `wait` do, and takes what progresses furthest under the
+// failures that it chooses by: under these it never loses to them. The cost of moving to a list of
+// layouts depends on the list: to such a list it may lose, but only by chance.
 TEST_P(AnyLayout, NeverLosesToWhatItMayChoose) {
   for (int i = 0; i < 10; ++i) {
     RandomStream random(4, RandomPurpose::test, 10 * GetParam() + i);

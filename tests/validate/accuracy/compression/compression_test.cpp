@@ -43,7 +43,7 @@ TEST(Compression, MethodsOfExchangeFromOneLawPerNetwork) {
   EXPECT_LE(family("ByteScheduler").mape, 0.15);
 }
 
-// Servers on 100GbE were as slow as on 10GbE, but for ByteScheduler's: those rows meet no bound.
+// Servers on 100GbE were as slow as on 10GbE, except ByteScheduler's, so these rows have no bound.
 TEST(Compression, ServersFromOneLawPerNetwork) {
   for (const char* name : {"BSP-PS", "WFBP-PS", "ByteScheduler-PS"}) {
     EXPECT_LE(family(name).mape, 0.15) << name;

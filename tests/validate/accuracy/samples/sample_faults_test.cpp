@@ -241,7 +241,7 @@ void drift(Series& run, Random& random, KnownMachine&) {
   const double all = std::log(between(random, 1.7, 3));
   for (Sample& s : run) stretch(s, std::exp(all * s.started_s / run.back().started_s));
 }
-// As the harness measures the first work again.
+// Changes the repeated measurement of the first work.
 void changed_work(Series& run, Random& random, KnownMachine&) {
   stretch(run.back(), run[0].median_s / run.back().median_s * between(random, 5, 12));
 }

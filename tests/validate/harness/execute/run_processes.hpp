@@ -43,8 +43,8 @@ class NetworkHold {
 inline constexpr std::chrono::seconds kLongestWait{60};
 bool comes_true(const std::function<bool()>& condition);
 
-// `body` in a process of its own, whose last word is what it returns. What its processes leave
-// behind becomes a child of this one.
+// Runs `body` in a separate process; the process's last message is what `body` returns. Processes
+// that it leaves behind become children of this one.
 class Runner {
  public:
   explicit Runner(const std::function<std::string()>& body);

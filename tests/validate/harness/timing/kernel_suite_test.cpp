@@ -67,7 +67,8 @@ TEST(KernelSuite, CopiesByNumbersOfStreamsHaveLawsOfTheirOwn) {
   for (const auto& [key, sizes] : fitted) EXPECT_GE(sizes, 4) << key;
 }
 
-// As a training step finds them, with rows that judge: gradients were just written by others.
+// Collectives are measured as a training step finds them, after other kernels wrote the gradients,
+// with rows to judge.
 TEST(KernelSuite, MeasuresCollectivesOnColdBuffersToo) {
   std::map<std::string, int> fitted;
   std::map<std::string, int> judged;

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// A device whose timings the test decides; nothing runs.
+// The test decides this device's timings; it runs nothing.
 struct FakeMachine {
   double second_s = 1e-4;  // of a run
   double clock_Hz = 1e9;
@@ -20,7 +20,7 @@ struct FakeMachine {
   int readings = 0;
   int settles = 1000000;
   int timings = 0;
-  // Whether others take from it when so many timings were made.
+  // Whether other processes run beside it after this many timings.
   std::function<bool(int)> disturbed = [](int) { return false; };
   std::function<double(int)> slower = [](int) { return 1.0; };  // by what factor that timing is
 };
@@ -164,7 +164,7 @@ TEST_F(Measure, TimingsBesideOthersDoNotCount) {
   EXPECT_GT(outcome.progress.disturbed, outcome.progress.timings / 3);
 }
 
-// Nobody sees what they do inside of a timing that is longer than they stay.
+// If a timing lasts longer than other processes stay, it does not show what they do within it.
 TEST_F(Measure, LongTimingsNeedADeviceThatIsHardlyDisturbed) {
   for (const int apart : {4, 70}) {
     machine = {.second_s = 0.1};
@@ -222,7 +222,7 @@ TEST_F(Measure, StopsWhenAskedAndKeepsWhatIsDone) {
   EXPECT_LT(outcome.samples.size(), 21U);
 }
 
-// Works whose buffers take a while to make, of three tiers in turn.
+// Works take a while to prepare buffers, and belong to three tiers in turn.
 std::vector<TimedWork> slow_works(int count) {
   std::vector<TimedWork> works;
   for (int i = 0; i < count; ++i) {

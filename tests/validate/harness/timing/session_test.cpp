@@ -132,8 +132,8 @@ TEST_F(SessionTest, RanksMeasureTheirCollectivesToo) {
   }
 }
 
-// As a killed run leaves it: all rows but the last are kept, wherever it was cut. In a whole file
-// the drift check stands behind.
+// A killed run leaves a cut file: all rows but the last are kept, wherever it was cut. In a whole
+// file the drift check is the last row.
 TEST_F(SessionTest, ARunThatWasKilledWhileItWroteGoesOn) {
   run(session());
   std::ifstream file(path_);
