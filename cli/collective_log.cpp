@@ -63,7 +63,7 @@ CollectiveRows read_rows(const std::string& text, const std::string& file) {
   }
 }
 
-// The median for each size of the requested collective.
+// Reads nccl-tests rows and keeps the median time per size of the requested collective.
 Log read_nccl_log(const std::string& file, CollectiveKind kind,
                   std::vector<std::string>& warnings) {
   const std::string whole = read_file(file);

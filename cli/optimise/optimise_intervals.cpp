@@ -25,7 +25,8 @@ bool changes(const IntervalSearch& found) {
   return !std::ranges::all_of(found.tiers, &IntervalSearch::Tier::as_given);
 }
 
-// Describes tiers that keep their interval, and tiers whose interval the storage does not allow.
+// Describes which tiers keep their interval, and which have an interval that storage cannot
+// sustain.
 std::string words_of(const IntervalSearch& found) {
   std::vector<std::string> words;
   const bool any_needed = std::ranges::any_of(found.tiers, &IntervalSearch::Tier::is_needed);
@@ -67,7 +68,7 @@ Overrides changed_intervals(const IntervalSearch& found) {
   return changed;
 }
 
-// A record with only the campaign's figures, without an iteration.
+// Wraps the campaign in a Record without an iteration, because figures are read from records.
 Record record_of(const CampaignReport& report) {
   Record record;
   record.campaign = report;

@@ -16,7 +16,7 @@ constexpr const char* kColumns[] = {"rollout.period_s", "rollout.samples_per_s",
                                     "rollout.actors_idle", "rollout.learner_idle",
                                     "rollout.usd_per_sample"};
 
-// A record with only the loop's figures, without an iteration.
+// Wraps the loop in a Record without an iteration, because figures are read from records.
 Record record_of(const RolloutReport& report) {
   Record record;
   record.studies.set(report);

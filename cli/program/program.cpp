@@ -47,7 +47,7 @@ const CLI::App& innermost(const CLI::App& app) {
   return given.empty() ? app : innermost(*given.front());
 }
 
-// Explains a word that the parser rejected, with a better suggestion than the parser's.
+// Says which word the parser rejected and suggests the nearest known option or command.
 std::string usage_message(const CLI::App& app, const CLI::ParseError& error) {
   const CLI::App& command = innermost(app);
   const std::vector<std::string> extras = app.remaining(true);

@@ -32,7 +32,7 @@ std::string slurm_time(const std::string& text) {
   return fmt::format("{}-{:02}:{:02}:00", minutes / 1440, minutes / 60 % 24, minutes % 60);
 }
 
-// The common head of the scripts for shards and merge.
+// The scripts for the shards and for the merge begin with these lines.
 std::string slurm_head(const ClusterJob& job, const char* name, const std::string& log) {
   std::string head = fmt::format(
       "#!/bin/sh\n"

@@ -19,7 +19,7 @@
 namespace windtunnel {
 namespace {
 
-// The points by rank, the best first.
+// Returns the points sorted by rank, the best first.
 std::vector<const Json*> ranked_points(const Json& document) {
   const SweepRanking ranking(document.at("points").get_ref<const Json::array_t&>());
   std::vector<const Json*> points;
@@ -190,7 +190,7 @@ std::string sweep_certainty(const Json& document) {
   return fmt::format("<div id=\"certainty\">{}</div>\n", section_html(section));
 }
 
-// The best choice at each value of the circumstances.
+// The table shows the best choice at each value of the failures that the sweep varies.
 std::string best_by_html(const Json& document) {
   const auto all = document.find("best_by");
   if (all == document.end() || all->empty()) return "";

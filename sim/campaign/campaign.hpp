@@ -29,12 +29,12 @@ struct TierTiming {
   SnapshotTier tier;
   double complete_s = 0;  // from the start of the iteration that takes it until it is restorable
   double restore_s = 0;   // time to read it back on all ranks
-  // The same after losing as many nodes as the tier's code or copies tolerate.
+  // restore_s after the loss of as many nodes as the code or the copies of the tier tolerate
   double rebuild_s = 0;
   // Time of a snapshot at the storage's full bandwidth; 0: it is stored elsewhere.
   double storage_s = 0;
   StartupReads startup = {};
-  // additional time to restore with another number of replicas in the same layout
+  // Restoring takes this much longer with another number of replicas in the same layout.
   double reshape_s = 0;
   double convert_s = 0;  // additional time to restore in another layout (tp, pp)
 };
@@ -53,15 +53,15 @@ struct IterationTable {
   // fills this decides how a lost node affects the layout. With more nodes out the job waits.
   std::vector<double> shrunk_iteration_s;
   std::vector<double> shrunk_progress;
-  // (relayout) the layouts of these iterations, most nodes first
+  // [i] is a layout that relayout uses for these iterations, sorted from most nodes to fewest
   std::vector<RelaidLayout> relaid = {};
-  // [j]: number of the layout in `relaid`, from 1; 0 or no entry: the job's own.
+  // [j] is the number of the layout in `relaid`, from 1; 0 or no entry: the job keeps its layout.
   std::vector<int> shrunk_layout = {};
-  // If not all sizes were simulated: a bound, roughly, on the relative error of the others, from
-  // the differences between simulated neighbours or the error of the closed form there. 0: all were
+  // If not all sizes were simulated, this roughly bounds the relative error of the others, from the
+  // differences between simulated neighbours or the error of the closed form there. 0: all were
   // simulated.
   double shrunk_gap = 0;
-  // By failure class: an iteration with one slow node of that class; 0 for other kinds.
+  // [class] is an iteration with one slow node of that failure class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
   // Steps before the compressor starts, as a share of all steps of the run, not of this campaign.
   Warmup warmup = {};

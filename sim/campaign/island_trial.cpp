@@ -124,7 +124,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
   }
 }
 
-// The island's part of a failure at now_s_.
+// Applies a failure at now_s_ to one island that it hits.
 void IslandTrial::fail(int index, int class_index, double link_s) {
   Island& island = islands_[index];
   const FailureClass& failure_class = inputs_.failures[class_index];
@@ -270,7 +270,7 @@ void IslandTrial::enter(Island& island, Phase phase, double duration_s) {
   island.until_s = now_s_ + duration_s;
 }
 
-// Books the time of a phase up to now.
+// Books the time that the island's phase has taken until now.
 void IslandTrial::book(Island& island) {
   const double spent_s = now_s_ - island.since_s;
   island.since_s = now_s_;
@@ -423,8 +423,8 @@ void IslandTrial::end_load(int index) {
   if (island.empty_slots < island.layout_out) grow(index);  // meanwhile a node came back
 }
 
-// Its work since its last exchanges is lost: with several fragments, for each since its own
-// exchange.
+// An island loses its work since its last exchange; with several fragments it loses each fragment's
+// work since that fragment's exchange.
 void IslandTrial::take_weights_of_others(Island& island, std::int64_t step) {
   if (step > island.shared) {
     // The others continued without it.
@@ -462,7 +462,7 @@ void IslandTrial::miss(int index, double at_s, std::int64_t shared, std::int64_t
   shared = std::max(shared, island.shared);
   halt(index);
   std::erase(down_, index);
-  // An island with parameters of its own may have been behind by more than this exchange.
+  // An island with private parameters may have been behind by more than this exchange.
   shared = std::min(shared, island.step);
   exchanges_.begin(index, step, at_s, pace_of(island));
   island.missed.emplace_back(shared, step);

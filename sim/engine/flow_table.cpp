@@ -47,7 +47,7 @@ class FlowTableBuilder {
     }
   }
 
-  // The table of the routes laid so far.
+  // Moves the table out, without links that bound no flow and with equal links merged.
   FlowTable table() {
     drop_bounded_links(ways_, table_.capacity, least_capacity());
     join_ways();

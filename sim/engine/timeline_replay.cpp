@@ -38,14 +38,14 @@ struct Moment {
   }
 };
 
-// One of several equal transfers, and its end.
+// One of several transfers of equal size, and where its end is written.
 struct Sharer {
   double start_s = 0;
   double* end_s = nullptr;
 };
 
-// Each takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run at full
-// speed, and more than that share this bandwidth equally.
+// Each transfer takes `alone_s` at full speed and `together_s` if all overlap: as many as fit run
+// at full speed, and more than that share the same bandwidth equally.
 void share_links(std::vector<Sharer>& sharers, double alone_s, double together_s) {
   if (alone_s >= together_s * (1 - 1e-9)) {
     for (const Sharer& sharer : sharers) *sharer.end_s = sharer.start_s + together_s;
@@ -155,7 +155,7 @@ class Replay {
     bool busy = false;    // by priority
     std::vector<TaskIndex> waiting;
   };
-  // A collective that represents all groups with the same shape.
+  // One Meeting stands for the collectives of all groups with the same shape.
   struct Meeting {
     std::vector<std::pair<std::int32_t, TaskIndex>> tasks;  // with their classes
     std::size_t arrived = 0;

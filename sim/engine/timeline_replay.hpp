@@ -23,10 +23,10 @@ namespace windtunnel {
 Timeline replay(const Plan& plan, const Cluster& cluster, const Timeline& steady,
                 const Timeline& alone);
 
-// The cluster without slow nodes and jitter.
+// Returns the cluster without slow nodes and jitter, so that all its ranks run in step.
 Cluster in_step(Cluster cluster);
 
-// Whether the Timeline simulates fewer ranks than are different.
+// Whether the Timeline simulates fewer ranks than differ from each other.
 bool is_replayed(const Timeline& timeline);
 
 // Whether the ranks with individual paces (those in step count once) have more than `most` tasks in

@@ -86,16 +86,17 @@ std::shared_ptr<const NamedSoftware> named_software(const Case& start) {
       asks_schedule(*framework)});
 }
 
-// One layout, micro-batch and recomputation, under any schedule.
+// A candidate fixes layout, micro-batch and recomputation, and leaves the schedule open.
 struct Candidate {
-  std::unique_ptr<const Configuration> configuration;  // of tens of kilobytes, and they are sorted
+  std::unique_ptr<const Configuration> configuration;  // by pointer, as it has tens of kilobytes
+                                                       // and candidates are sorted
   std::shared_ptr<const NamedSoftware> software;       // null: none is named
-  double least = 0;                                    // of what the ranking goes by
+  double least = 0;                                    // lower bound of the value that is ranked
 };
 
 struct Fault {
   std::string reason, example;
-  double bytes = 0;  // that the fullest GPU would hold, where it holds less
+  double bytes = 0;  // memory needed on the fullest GPU, at the least
 };
 
 struct Judged {
@@ -203,7 +204,8 @@ class Optimiser {
   }
   using MakeNext = std::function<std::vector<Configuration>(const Configuration&)>;
 
-  // Depth first: a configuration holds a whole job, of which there may be tens of thousands.
+  // Works depth first, because a configuration holds a whole job and there may be tens of
+  // thousands.
   void add_below(Configuration at, std::span<const MakeNext> choices,
                  const std::shared_ptr<const NamedSoftware>& software) {
     if (choices.empty()) {

@@ -33,7 +33,7 @@ std::string shown(const std::string& text) {
   return text.substr(0, kShownCharacters) + "... " + hash_of(text);
 }
 
-// Of the program, not answers.
+// These keys describe the program and are no answers.
 bool is_of_build(const std::string& key) {
   return key == "version" || key == "commit";
 }
@@ -55,7 +55,7 @@ std::string record_hash(const Record& record) {
   return hash_of(document.dump());
 }
 
-// The numbers and texts of a document, each under its path.
+// Lists the numbers and texts of a document, each with its path.
 void flatten(const std::string& path, const Json& value, AnswerLines& answer) {
   if (value.is_object()) {
     for (const auto& [key, member] : value.items()) {

@@ -26,7 +26,7 @@ TEST(RunCommand, SameBytesTwiceAndOnAnyNumberOfThreads) {
   EXPECT_GT(json::parse(first.out).at("iteration").at("time_s").get<double>(), 0);
 }
 
-// Of these folders: others hold parts of scenarios.
+// These folders hold whole scenarios; others hold parts of scenarios.
 class RunFolder : public testing::TestWithParam<std::string> {};
 
 TEST_P(RunFolder, EveryShippedScenarioRuns) {
@@ -198,7 +198,7 @@ TEST(RunCommand, ARecordHoldsTheFilesThatItsScenarioNames) {
   expect_the_same(record);
   fs::remove(folder + "/q.csv");
   expect_the_same(record);
-  // As `jq .` writes it.
+  // Writes the document as `jq .` does.
   std::ofstream(folder + "/pretty.json") << json::parse(read_text(record)).dump(2);
   expect_the_same(folder + "/pretty.json");
 }
@@ -480,7 +480,7 @@ TEST(ListCommand, EveryListIsATableAndADocument) {
   }
 }
 
-// Of NVIDIA's data sheet (SXM5, 80 GB): 989.4 TFLOP/s dense in 16 bits, twice that in 8.
+// NVIDIA's data sheet (SXM5, 80 GB) states 989.4 TFLOP/s dense in 16 bits, and twice that in 8.
 TEST(ListCommand, ARowSaysWhatIsKnownAndFromWhere) {
   const std::string gpus = run_program("list gpus").out;
   const std::string row = gpus.substr(gpus.find("\nh100 ") + 1);

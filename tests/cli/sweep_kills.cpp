@@ -57,7 +57,6 @@ std::vector<std::string> merged_bytes(const std::string& folder) {
   return bytes;
 }
 
-// Of the same sweep in one go.
 std::string whole_sweep(const std::string& grid, const std::string& name) {
   const std::string folder = scratch_folder(name);
   const ProgramResult result = run_program("sweep " + grid + " --out " + folder);

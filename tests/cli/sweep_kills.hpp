@@ -22,10 +22,10 @@ class Running {
 
 size_t lines_of(const std::string& path);
 
-// Of the files that merging makes.
+// Reads the files that a merge writes.
 std::vector<std::string> merged_bytes(const std::string& folder);
 
-// A new folder with the same sweep in one go.
+// Runs the sweep without interruption in a new folder and returns the folder.
 std::string whole_sweep(const std::string& grid, const std::string& name);
 
 // `kills` times kill -9 at random moments, then a resume: the merged bytes are those of a sweep

@@ -52,7 +52,7 @@ void spoil(void* workspace, std::size_t size) {
   std::memset(first + (size - end), kJunk, end);
 }
 
-// Of a matrix that lies by columns.
+// Reads a matrix that is stored column by column.
 Eigen::MatrixXd read(const void* data, cudaDataType type, std::int64_t rows, std::int64_t columns,
                      std::int64_t stride) {
   Eigen::MatrixXd values(rows, columns);
@@ -75,14 +75,14 @@ cublasStatus_t status_of(bool valid) {
   return valid ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-// Of work for a stream.
+// Puts the work on the stream.
 cublasStatus_t status_of(cudaStream_t stream, std::function<void()> work) {
   return cuda_host::enqueue(stream, std::move(work)) == cudaSuccess
              ? CUBLAS_STATUS_SUCCESS
              : CUBLAS_STATUS_EXECUTION_FAILED;
 }
 
-// Rows and columns of op(layout).
+// These are the sizes of op(layout).
 std::int64_t rows_of(const cublasLtMatrixLayoutOpaque& layout, bool transposed) {
   return transposed ? layout.columns : layout.rows;
 }
@@ -90,7 +90,8 @@ std::int64_t columns_of(const cublasLtMatrixLayoutOpaque& layout, bool transpose
   return transposed ? layout.rows : layout.columns;
 }
 
-// fp8 on Hopper: the first factor transposed, the other not, all sizes multiples of 16.
+// On Hopper an fp8 product needs the first factor transposed, the second not, and sizes that are
+// multiples of 16.
 cublasStatus_t status_of(const cublasLtMatmulDescOpaque& operation,
                          const cublasLtMatrixLayoutOpaque& a, const cublasLtMatrixLayoutOpaque& b,
                          const cublasLtMatrixLayoutOpaque& d) {

@@ -83,7 +83,7 @@ bool Group::move(Message& message) const {
   return true;
 }
 
-// Those of a pair in their order.
+// Messages between two ranks are exchanged in the order of their calls.
 void Group::finish(std::vector<Message> messages) const {
   auto heard = std::chrono::steady_clock::now();
   while (!messages.empty() && !shared->aborted) {
@@ -153,7 +153,7 @@ ncclResult_t message(int peer, const void* from, void* to, std::size_t bytes,
   return pending.depth > 0 ? ncclSuccess : flush();
 }
 
-// The parts of all ranks in their order, each of so many bytes.
+// Returns the parts of all ranks in their order, each of `bytes` bytes.
 std::vector<std::byte> gathered(const Group& group, const std::byte* own, std::size_t bytes) {
   std::vector<std::byte> all(static_cast<std::size_t>(group.ranks) * bytes);
   std::vector<Message> messages;

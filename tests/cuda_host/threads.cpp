@@ -37,7 +37,7 @@ struct Place {
   std::vector<Runner*> waiting;
 };
 
-// Runs threads of the block, one after the other, until one of them waits.
+// Runs threads of the block one after the other, until one of them waits.
 struct Runner {
   boost::context::fiber fiber;
   unsigned thread = 0;
@@ -118,7 +118,7 @@ void meet(Place& place, Meeting kind) {
   leave();
 }
 
-// Those that can go on first: a warp goes as far ahead of the others as it may.
+// Runs threads that can continue before new ones, so that a warp gets as far ahead as it may.
 void run_block() {
   Block& here = block();
   here.started = 0;

@@ -64,8 +64,9 @@ std::string test_name(const testing::TestParamInfo<std::string>& page) {
 
 INSTANTIATE_TEST_SUITE_P(Pages, Docs, testing::ValuesIn(pages(printed_commands)), test_name);
 
-// Commands that pages name and that are not run here, by words of theirs, and why. Those that are
-// no windtunnel's (./dev, cmake, launchers, windtunnel-harness) build it or need other machines.
+// Pages name these commands, but the test does not run them: `words` identify a command, `why`
+// gives the reason. Commands other than windtunnel's (./dev, cmake, launchers, windtunnel-harness)
+// build it or need other machines.
 struct NotRun {
   std::string_view page, words, why;
 };

@@ -1,5 +1,5 @@
-// What a reader of the documentation has who is in the project's folder with the program in the
-// path. What the commands write lands beside it.
+// Runs commands as a reader of the documentation does: in a folder that links to the project's
+// files, with the program in the path. Files that commands write lie in that folder.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ class PageReader {
 
   // What a command has written; "" where there is no such file.
   std::string written(const std::string& file) const;
-  // Standard output and errors of the command, and whether it succeeded.
+  // Returns the lines of standard output and errors, and whether the command succeeded.
   std::pair<std::vector<std::string>, bool> run(const std::string& command) const;
 
  private:

@@ -28,7 +28,7 @@ int scratch_files_made();  // so far; a reader of bytes makes none
 
 // The bytes of undamaged files.
 std::vector<std::string> whole_files(const Reader& reader);
-// Of damaged ones that it once failed on.
+// Reads damaged files on which the reader once failed.
 std::vector<std::string> found_files(const Reader& reader);
 
 // The names of the folders in corpus/ and found/.

@@ -1,5 +1,5 @@
-// A comment is plain English: a sentence with a subject and a finite verb. What a machine can see
-// of that is counted for each room, and the counts of prose.csv may only fall.
+// A comment is plain English: a sentence with a subject and a finite verb. These rules find the
+// breaches that a machine can see.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -145,7 +145,7 @@ std::vector<std::string> read_lines(const fs::path& path) {
   return lines;
 }
 
-// Characters, not bytes, of UTF-8 text.
+// Counts characters, not bytes, of UTF-8 text.
 std::size_t length(const std::string& line) {
   return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xC0) != 0x80;

@@ -30,7 +30,7 @@ inline bool is_header(std::string_view path) {
 
 std::string to_string(const Breach& breach);  // "models/cost/op/op.hpp:3: rule"
 
-// Endings of C++ and CUDA sources, and of those in other languages.
+// C++ and CUDA sources have these endings, sources in other languages the second list.
 inline const std::vector<std::string_view> kSources = {".cpp", ".hpp", ".cu", ".cuh"};
 inline const std::vector<std::string_view> kScripts = {".js", ".mjs", ".py"};
 
@@ -46,7 +46,7 @@ SourceFile read_file(const std::string& root, const std::string& path);
 // `paths` are all files of the project that may be included.
 std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<std::string>& paths);
 
-// Long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
+// Finds long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
 // Files that are opened for reading beside InputFile: a pipe would hang there, a device fill
@@ -65,10 +65,10 @@ std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 // other.
 std::vector<Breach> room_breaches(const SourceFile& file);
 
-// Headers whose name stands twice, public ones apart.
+// Finds headers of the same name, except public headers.
 std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
 
-// Functions at namespace level over 70 lines, those apart that are tables.
+// Finds functions at namespace level over 70 lines that are no tables.
 std::vector<Breach> long_functions(const SourceFile& file);
 
 // Sources that no CMakeLists.txt between them and the root names, nor a room of tests that they are
@@ -82,8 +82,8 @@ std::vector<Breach> unnamed_tests(const SourceFile& file);
 // Files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 
-// Absolute paths of the machine that a file was written on: another one has none of them, and they
-// tell who wrote it.
+// Finds absolute paths of the machine that a file was written on: other machines have none of them,
+// and they tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
 // README.md and the like, and the pages of docs/ in all its folders, sorted by path.
@@ -99,7 +99,7 @@ std::vector<Breach> wrong_sections(const SourceFile& page);
 // Pages "docs/FOLDER/NAME.md" that a file names and that are not there.
 std::vector<Breach> missing_pages(const std::string& root, const SourceFile& file);
 
-// Sources of the program with no test of their name in the same folder under tests/, apart from
+// Finds sources of the program with no test of their name in the same folder under tests/, except
 // those whose row in `table` (tested_by.csv) names the test that runs them; and rows that no longer
 // hold.
 std::vector<Breach> untested_sources(const std::vector<SourceFile>& files, const SourceFile& table);
@@ -115,12 +115,5 @@ std::vector<Breach> headers_of_one(const std::vector<SourceFile>& files, const S
 // Comments that have to be decoded: a sentence begins with "Of", "Whose", "Likewise" and the like,
 // or a comment on lines of its own has no finite verb that the rule knows.
 std::vector<Breach> decoded_comments(const SourceFile& file);
-
-// Rooms with another number of such comments than `table` (prose.csv: room,comments) says: more,
-// which are listed, or fewer.
-std::vector<Breach> decoded_prose(const std::vector<SourceFile>& files, const SourceFile& table);
-
-// The table with the counts that have fallen; all counts, if it has no rows.
-std::string lower_counts(const std::vector<SourceFile>& files, const SourceFile& table);
 
 }  // namespace windtunnel

@@ -24,7 +24,8 @@ inline Floats random_floats(RandomStream& random, std::size_t size) {
   return values;
 }
 
-// "gaussian", "cauchy", "sparse" (99 % zero), "constant", "denormal", "not finite" (some of it).
+// Kinds are "gaussian", "cauchy", "sparse" (99 % zero), "constant", "denormal", "not finite" (in
+// part).
 inline std::vector<std::pair<std::string, Floats>> kinds_of_floats(RandomStream& random,
                                                                    std::size_t size) {
   Floats cauchy(size), sparse(size), denormal(size);
@@ -58,7 +59,7 @@ inline void expect_same(const Floats& actual, const Floats& expected) {
   }
 }
 
-// On a device, `offset` floats into a buffer.
+// Holds values on a device, `offset` floats behind the start of a buffer.
 class DeviceFloats {
  public:
   DeviceFloats(DeviceKind kind, const Floats& values, std::size_t offset = 0)

@@ -40,7 +40,7 @@ TEST(Iteration, LengthsThatAreAllAlikeMakeThePassesOfMicroBatches) {
     }
     return units.size();
   };
-  // Eight sequences, two to a pack, on two pairs of ranks; eight windows on two replicas.
+  // Eight sequences make packs of two on two pairs of ranks; eight windows go to two replicas.
   EXPECT_EQ(forwards(iteration_plan(unequal, packs)), 2U);
   EXPECT_EQ(forwards(iteration_plan(alike, microbatches)), 4U);
   EXPECT_LT(estimate_iteration(unequal, packs).step_s,
@@ -97,7 +97,7 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   check(least_iteration(unequal), unequal, prepare_iteration(unequal));
 }
 
-// Packs of sequences of any lengths, as many as micro-batches of any size hold.
+// Packs hold sequences of any lengths, and as many as micro-batches of any size.
 TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
   Job job = small_job(1, 2, 2);
   job.model.layers = 8;
@@ -132,7 +132,8 @@ TEST(Iteration, NoScheduleOfPacksGoesBelowTheLeastMemory) {
   EXPECT_GT(nearest, 0.8);
 }
 
-// What derivatives of a fit rest on: as prepared anew, where costs do not decide the order.
+// Derivatives of a fit rely on this: repricing gives what a new preparation gives, if costs do not
+// decide the order.
 TEST(Iteration, ARepricedJobTakesWhatItTakesPreparedAnew) {
   std::vector<Job> jobs = {unequal_job()};
   for (const char* schedule : {"1f1b", "gpipe", "zb-h1"}) {

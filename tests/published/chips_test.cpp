@@ -76,7 +76,7 @@ TEST(Chips, PublishedRunsLieInTheInterval) {
     EXPECT_LE(std::abs(off), std::log(factor)) << run.file;
     errors += std::abs(off);
   }
-  // As sure as error.step of the calibration claims: a log standard deviation of 0.2.
+  // The calibration's error.step states this log standard deviation of 0.2.
   EXPECT_LT(errors / static_cast<double>(published_runs().size()), 0.2);
 }
 

@@ -1,4 +1,4 @@
-// Laws fitted on few GPUs, or on other machines, against published timings of many.
+// Laws fitted on few GPUs, or on other machines, must predict published timings of many GPUs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

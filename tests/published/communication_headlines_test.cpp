@@ -110,8 +110,8 @@ TEST(CommunicationHeadlines, OneGpuTakesAsLongAsMeasured) {
 }
 
 // The paper's repository runs PowerSGD as PyTorch's communication hook (its README; PyTorch 1.12 or
-// later), whose last callback of a bucket synchronises with the GPU: nothing of the backward pass
-// is issued before the bucket is through.
+// later). The hook's last callback of a bucket synchronises with the GPU: no further backward work
+// is issued before the bucket has finished.
 Job powersgd_of(const Workload& of) {
   const bool images = of.scenario == "acp-sgd-resnet";
   const std::string choice = fmt::format("{{name: powersgd-hook, rank: {}}}", images ? 4 : 32);
@@ -214,7 +214,7 @@ TEST(CommunicationHeadlines, HidingBytesUnderTheForwardPassGivesAQuarterAtMost) 
   EXPECT_NEAR(best(1), 1.5, 0.001);
 }
 
-// The gain of DeAR with the best of some buckets over the other's usual bucket of 64 MB.
+// Compares DeAR with its best bucket size to the baseline with its usual 64 MB.
 double dear_gain(const Overrides& keys) {
   const auto seconds = [&](const std::string& overlap, const std::string& bucket) {
     const Overrides own = {{"communication.overlap", overlap}, {"communication.bucket", bucket}};
@@ -227,8 +227,8 @@ double dear_gain(const Overrides& keys) {
   return seconds("bucketed", "64 MB") / dear_s;
 }
 
-// Up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over the baseline's fusion, 64
-// GPUs.
+// DeAR improves by up to 83 % on 10 Gb/s Ethernet and 15 % on 100 Gb/s InfiniBand over the
+// baseline's fusion, on 64 GPUs.
 TEST(CommunicationHeadlines, DearHidesGathersUnderTheForwardPass) {
   struct Network {
     const char* model;
@@ -274,18 +274,18 @@ TEST(CommunicationHeadlines, OneBitLamb) {
   EXPECT_LT(gain(40), gain(4.1));
 }
 
-// 81 % less sparse traffic, 1.8 times as fast.
+// The paper reports 81 % less sparse traffic and 1.8 times the speed.
 TEST(CommunicationHeadlines, S2Reducer) {
   const double saved = 1 - 1 / bytes_saved("s2-reducer");
   const double gain = step_s("s2-reducer", {kDense}) / step_s("s2-reducer");
   fmt::print("S2 Reducer: {:.1f} % less, {:.2f} times as fast\n", 100 * saved, gain);
   EXPECT_NEAR(saved, 0.81, 0.02);
-  // Missed: more is gained here; what machine and network 1.8 is of is not known.
+  // Missed: more is gained here; the machine and network behind 1.8 are not known.
   EXPECT_GT(gain, 1.8);
   EXPECT_LT(gain, 1 / (1 - saved));
 }
 
-// Two bits pushed, log2(2P + 1) pulled: of 64 ranks a sum has 7.
+// Two bits are pushed and log2(2P + 1) are pulled: a sum of 64 ranks has 7 bits.
 TEST(CommunicationHeadlines, TernGrad) {
   EXPECT_NEAR(bytes_saved("terngrad"), 32 / std::log2(129), 0.01);
   for (const double gigabits : {10.0, 1.0}) {
@@ -311,7 +311,8 @@ TEST(CommunicationHeadlines, EightBits) {
   }
 }
 
-// Up to 2.5 times as fast and 5 times fewer bytes, at the error of one choice for all layers.
+// The paper reports up to 2.5 times the speed and 5 times fewer bytes, with the error of one choice
+// for all layers.
 TEST(CommunicationHeadlines, LGreco) {
   for (const std::string base : {"powersgd", "qsgd", "topk"}) {
     const Overrides same = {compressor(base)};
@@ -327,7 +328,8 @@ TEST(CommunicationHeadlines, LGreco) {
   }
 }
 
-// AdamW without local steps, words per second on 8, 16 and 128 GPUs: 18,444, 3,488 and 22,810.
+// AdamW without local steps makes these words per second on 8, 16 and 128 GPUs: 18,444, 3,488 and
+// 22,810.
 TEST(CommunicationHeadlines, WithoutCo2) {
   const auto words = [](int nodes, double gigabits) {
     const Overrides keys = {{"cluster.nodes", std::to_string(nodes)},
@@ -347,7 +349,7 @@ TEST(CommunicationHeadlines, WithoutCo2) {
   }
 }
 
-// 2.41 times the fastest of others on 16 GPUs.
+// The paper reports 2.41 times the fastest of others on 16 GPUs.
 TEST(CommunicationHeadlines, EmbRace) {
   const auto seconds = [](double gigabits, const std::string& overlap, const std::string& rows) {
     return step_s(

@@ -22,7 +22,7 @@ constexpr const char* kPipeline =
 
 TEST(IdleTime, ASpeedUpByFillingIsNoHigherThanPublished) {
   const double step_s = simulate(parse_case(kPipeline, "frozen.yaml")).iteration.time_s;
-  // Of a replica's four stages the trained part takes 4 / 7 of the step each.
+  // The trained part takes 4 / 7 of the step on each of a replica's four stages.
   const double trained_s = 4 * step_s * 4 / 7;
   double best = 0;
   for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9, 1.2}) {

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// The papers' grid: 50 points from 0.1 to 1,000 Gbit/s.
+// The papers' grid has 50 points from 0.1 to 1,000 Gbit/s.
 constexpr int kPoints = 50;
 double gbit_at(int point) {
   return std::pow(10.0, -1 + 4.0 * point / (kPoints - 1));
@@ -23,7 +23,7 @@ int point_of(double gbit) {
   return static_cast<int>(std::lround((std::log10(gbit) + 1) * (kPoints - 1) / 4));
 }
 
-// Layers of as many parameters as the papers' models have, without a vocabulary to speak of.
+// Layers hold as many parameters as the papers' models have, with almost no vocabulary.
 struct Model {
   int layers;
   int hidden;
@@ -82,7 +82,7 @@ int least_point(const Job& job, const SyncLevel& level, double step_s, double wa
   return low;
 }
 
-// As the papers say: fragments of three layers, FP4 where steps overlap an exchange, else bf16.
+// The papers use fragments of three layers, and FP4 if steps overlap an exchange, otherwise bf16.
 SyncLevel level_of(const std::string& method, int every, const Model& model) {
   SyncLevel level{.over = "replica", .every_steps = double(every), .start = SyncStart::layers};
   level.element_bytes = 2;
@@ -96,7 +96,7 @@ SyncLevel level_of(const std::string& method, int every, const Model& model) {
   return level;
 }
 
-// Of each method: how many grid points the papers' and ours may be apart.
+// Returns how many grid points the papers' value and ours may be apart.
 int allowed_of(const std::string& method, int percent) {
   if (method == "data-parallel") return percent == 99 ? 2 : 1;
   return method == "diloco" ? 2 : 3;

@@ -72,7 +72,7 @@ TEST(MeasuredSteps, UnseenShapesToo) {
   EXPECT_LT(memory.back(), 0.15);
 }
 
-// With the constants of published jobs but for Calibration::kernel_alone.
+// The constants are those of published jobs, except for Calibration::kernel_alone.
 TEST(MeasuredSteps, AnotherCardToo) {
   const ValidationReport h100 = report_of("pytorch_steps_h100.csv");
   EXPECT_TRUE(h100.skipped.empty());

@@ -1,4 +1,4 @@
-// Parameters of the library's models against what their makers publish.
+// Parameters of the library's models must match what their makers publish.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -107,7 +107,7 @@ const PublishedSize kSizes[] = {
     {"gemma2-2b", 2.614341888},
     {"gemma2-9b", 9.241705984},
     {"gemma2-27b", 27.227128320},
-    // Gemma 3 without its vision tower: embedding and rest of arXiv 2503.19786, table 1.
+    // Gemma 3 has no vision tower here: arXiv 2503.19786, table 1, lists embedding and rest.
     {"gemma3-1b", 0.302 + 0.698},
     {"gemma3-4b", 0.675 + 3.209},
     {"gemma3-12b", 1.012 + 10.759},
@@ -123,8 +123,8 @@ const PublishedSize kSizes[] = {
     {"deepseek-v3", 671.026, 37, 0.01, 0.02},
     // Rounded to 1 T and 32 by its name; 32.6 and 1,043 in the paper.
     {"kimi-k2", 1026, 32.6},
-    // 355 and 32 in the paper, without embedding and head (1.55), with the layer for multi-token
-    // prediction (3.8).
+    // The paper states 355 and 32 without embedding and head (1.55), but with the layer for
+    // multi-token prediction (3.8).
     {"glm-4.5", 355 + 1.55 - 3.8, 32 + 1.55},
     // The checkpoint has 81.32 with the module for multi-token prediction (1.65).
     {"qwen3-next-80b-a3b", 81.32 - 1.65, 3 + 0.87, 0.005, 0.02},
@@ -173,7 +173,8 @@ TEST(ModelSizes, AreThePublishedOnes) {
   }
 }
 
-// The table of how tensors are divided names each once, at its size: of every model of the library.
+// The table of how tensors are divided names each tensor of every model in the library once, at its
+// size.
 TEST(ModelSizes, TensorRulesAddUpToThem) {
   for (TransformerSpec model : library_models()) {
     double sum = 0;

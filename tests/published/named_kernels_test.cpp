@@ -13,10 +13,10 @@
 namespace windtunnel {
 namespace {
 
-// Qwen3-8B, one sequence of 1,048,576 tokens on 8 H100: FSDP2, a ring of 8, layers' inputs
-// offloaded, the loss in chunks. github.com/huggingface/transformers pull requests 48163 and 48324:
-// 606 s with PyTorch's own choice, FlashAttention-2, and 373 s with cuDNN's kernel, 21.4 % and
-// 34.7 % MFU; github.com/huggingface/trl pull request 6845: 364 s.
+// Qwen3-8B trains with one sequence of 1,048,576 tokens on 8 H100: FSDP2, a ring of 8, layers'
+// inputs offloaded, the loss in chunks. github.com/huggingface/transformers pull requests 48163 and
+// 48324 report 606 s with PyTorch's default, FlashAttention-2, and 373 s with cuDNN's kernel, 21.4
+// % and 34.7 % MFU; github.com/huggingface/trl pull request 6845 reports 364 s.
 IterationReport million_tokens(const std::string& kernel) {
   const Case of = parse_case(
       "name: million\nmodel: {base: qwen3-8b, sequence: 1048576}\n"

@@ -21,7 +21,7 @@ const LayerTable& find_network(std::string_view name) {
   return *found;
 }
 
-// Keys over the smallest of scenarios.
+// Sets keys in a scenario that states only what it must.
 Case headline_case(const std::string& model, const std::string& cluster,
                    const Overrides& overrides) {
   return parse_case(fmt::format("name: headline\nmodel: {}\ncluster: {{{}}}\n"
@@ -58,7 +58,8 @@ double rail_step_s(const std::string& fabric) {
 }
 
 TEST(NetworkHeadlines, RailsAloneAreEnoughForThreeWaysOfParallelism) {
-  // Wang et al., arXiv 2307.12169: the same training performance as a Clos; here within 1 %.
+  // Wang et al., arXiv 2307.12169, report the same training performance as with a Clos; here it is
+  // within 1 %.
   const double rails_s = rail_step_s("rail-only-h100");
   EXPECT_NEAR(rails_s / rail_step_s("clos-3-level"), 1, 0.01);
   EXPECT_NEAR(rails_s / rail_step_s("full-bisection"), 1, 0.01);
@@ -95,7 +96,8 @@ TEST(NetworkHeadlines, ForwardingAsAPhaseOfItsOwnCostsWhatRailOnlySays) {
   }
 }
 
-// Of 175 B on Frontier when it grows from 128 to 1,024 GCDs, 128 sequences for each replica.
+// Returns the growth of a step of 175 billion parameters on Frontier from 128 to 1,024 GCDs, with
+// 128 sequences per replica.
 double frontier_growth(const std::string& routing) {
   const auto step_s = [&](int replicas) {
     return headline_step_s(headline_case(
@@ -133,7 +135,7 @@ double routed_step_s(const std::string& routing) {
 }
 
 TEST(NetworkHeadlines, PlannedRoutesBeatHashedOnes) {
-  // C4, arXiv 2406.04594: 15 % more throughput on average.
+  // C4, arXiv 2406.04594, reports 15 % more throughput on average.
   const double planned_s = routed_step_s("routing: planned");
   EXPECT_NEAR(planned_s, routed_step_s("routing: spray"), 0.01 * planned_s);
   double hashed_s = 0;

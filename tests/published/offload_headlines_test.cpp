@@ -21,7 +21,7 @@
 namespace windtunnel {
 namespace {
 
-// DGX-2 has 1.5 TB for its GPUs; here one of them.
+// DGX-2 has 1.5 TB for its GPUs; this job uses one of them.
 constexpr const char* kV100 = "{base: dgx-v100, gpus: 1, nics: 1, host_memory: 1.5 TB}";
 
 struct Gpt {
@@ -76,28 +76,30 @@ double largest_model(Gpt of) {
   return gpt_case(of).job.model.parameters() / 1e9;
 }
 
-// Ren et al. 2021 (arXiv 2101.06840): 13 billion on one V100 of 32 GB.
+// Ren et al. 2021 (arXiv 2101.06840) report 13 billion parameters on one V100 of 32 GB.
 TEST(OffloadHeadlines, ZeroOffloadsLargestModel) {
   const double largest = largest_model({.offload = "{optimizer: host, gradients: host}"});
   EXPECT_NEAR(largest, 13, 0.10 * 13);
 }
 
-// The same: without it 1.4 billion. Here 1.8: what else the program keeps is not known.
+// Ren et al. report 1.4 billion without offload. Here it is 1.8, because not all that the program
+// keeps is known.
 TEST(OffloadHeadlines, WithoutItTheLargestModelIsAnOrderSmaller) {
   const double largest = largest_model({});
   EXPECT_NEAR(largest, 1.8, 0.1);
 }
 
-// The same: 40 TFLOP/s with 10 billion parameters, 50 layers of 4,096 (DeepSpeed's tutorial).
+// Ren et al. report 40 TFLOP/s with 10 billion parameters, 50 layers of 4,096 (DeepSpeed's
+// tutorial).
 TEST(OffloadHeadlines, ZeroOffloadsSpeed) {
   const Record record = simulate(
       gpt_case({.layers = 50, .micro = 8, .offload = "{optimizer: host, gradients: host}"}));
   EXPECT_NEAR(record.iteration.tflops_per_gpu, 40, 4);
 }
 
-// Fang et al. 2021 (arXiv 2108.05818): 68 billion on eight A100 of 40 GB with 1 TB; 175 billion on
-// 32 of them. Of the former GPUs and host together are full where four fifths of the optimizer lie
-// on the host.
+// Fang et al. 2021 (arXiv 2108.05818) report 68 billion parameters on eight A100 of 40 GB with 1
+// TB, and 175 billion on 32 A100. At 68 billion GPUs and host together are full if four fifths of
+// the optimizer state lie on the host.
 TEST(OffloadHeadlines, PatrickStarsLargestModels) {
   const Gpt one_node{.hidden = 8192, .node = "dgx-a100-40", .gpus = 8};
   double largest = 0;
@@ -139,8 +141,8 @@ Case star_case(const StarModel& model, const std::string& node) {
       "star.yaml");
 }
 
-// Where chunks may take so much of GPUs and host: by its defaults (doc/optimization_options.md,
-// overall_gpu_mem_ratio, overall_cpu_mem_ratio) 0.8.
+// PatrickStar's chunks may take 0.8 of GPUs and host by its defaults (doc/optimization_options.md,
+// overall_gpu_mem_ratio, overall_cpu_mem_ratio).
 double largest_star(const std::string& node, double quota) {
   double largest = 0;
   for (const StarModel& model : kStarModels) {
@@ -153,7 +155,8 @@ double largest_star(const std::string& node, double quota) {
   return largest;
 }
 
-// With its quotas 18 billion, as published, and on A100 60 of 68; without, 20 and 70.
+// With its quotas PatrickStar reaches 18 billion, as published, and on A100 60 instead of 68;
+// without quotas it reaches 20 and 70.
 TEST(OffloadHeadlines, PatrickStarsChunks) {
   constexpr const char* kYard = "{base: dgx-v100, host_memory: 240 GB}";
   EXPECT_EQ(largest_star(kYard, 0.8), 18);
@@ -218,7 +221,7 @@ Case infinity_case(const InfinityRow& row) {
       "infinity.yaml");
 }
 
-// 1 trillion on one node, 32 trillion on 32.
+// The paper reports 1 trillion parameters on one node and 32 trillion on 32.
 TEST(OffloadHeadlines, ZeroInfinitysLargestModels) {
   const Case one = infinity_case({1, 128, 25600, 1, 7});
   EXPECT_NEAR(one.job.model.parameters(), 1e12, 0.02e12);
@@ -226,15 +229,15 @@ TEST(OffloadHeadlines, ZeroInfinitysLargestModels) {
   const Case many = infinity_case({32, 212, 112 * 1024, 8, 8});
   EXPECT_NEAR(many.job.model.parameters(), 32e12, 2e12);
   EXPECT_TRUE(fits(many));
-  // What drives of 30.72 TB hold, 16 bytes of a parameter with gradients of 2, bounds them here.
+  // Drives of 30.72 TB limit the size here: a parameter takes 16 bytes with gradients of 2.
   EXPECT_TRUE(fits(infinity_case({1, 240, 25600, 1, 4})));
   EXPECT_FALSE(fits(infinity_case({1, 256, 25600, 1, 4})));
 }
 
-// 500 billion on 512 GPUs: 49 TFLOP/s on each, 40 % of the peak, in which recomputation counts as
-// it does in their formulas. Missed: 68. Of fp16 on V100 no rows are fitted; kernels go at the
-// generic calibration's rates. What the drives add to 0.5 and 10 trillion is small, as published
-// (43 TFLOP/s at 10 trillion).
+// The paper reports 49 TFLOP/s per GPU (40 % of the peak) with 500 billion parameters on 512 GPUs;
+// its formulas count recomputation. Missed: 68 here, because no rows of fp16 on V100 are fitted and
+// kernels run at the generic calibration's rates. Drives add little at 0.5 and 10 trillion
+// parameters, as published (43 TFLOP/s at 10 trillion).
 TEST(OffloadHeadlines, ZeroInfinitysSpeed) {
   const auto tflops = [](const InfinityRow& row) {
     return simulate(infinity_case(row)).iteration.hfu * 125;
@@ -251,7 +254,7 @@ struct Found {
 
 enum class Choice { keep, swap, again, mixed };
 
-// On one V100 of so many bytes as it is sold.
+// The job runs on one V100 with this memory.
 Found resnet(const std::string& model, int samples, double memory_bytes, Choice choice) {
   Job job = parse_case(fmt::format("name: resnet\nmodel: {}\ncluster: {{nodes: 1, node: {{base: "
                                    "dgx-v100, gpus: 1, nics: 1}}}}\nbatch: {{global: {}, micro: "
@@ -275,8 +278,8 @@ Found resnet(const std::string& model, int samples, double memory_bytes, Choice 
   return found;
 }
 
-// Tang et al. 2022 (arXiv 2203.15980): 40 to 70 % less memory; 2.04 and 2.25 times the batch of
-// ResNet-50 and ResNet-101, at 16 GB/s of PCIe.
+// Tang et al. 2022 (arXiv 2203.15980) report 40 to 70 % less memory, and 2.04 and 2.25 times the
+// batch of ResNet-50 and ResNet-101, at 16 GB/s of PCIe.
 TEST(OffloadHeadlines, DeltaTradesMemoryForLittleTime) {
   for (const auto& [model, larger] : {std::pair{"resnet-50", 2.04}, {"resnet-101", 2.25}}) {
     int most = 1;

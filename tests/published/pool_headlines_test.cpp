@@ -1,4 +1,4 @@
-// What systems for unlike nodes publish, against scenarios/pools.
+// Systems for unlike nodes publish these results; scenarios/pools must come close to them.
 #include <gtest/gtest.h>
 
 #include "scenarios/language/case.hpp"

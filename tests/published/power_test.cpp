@@ -39,8 +39,9 @@ TEST(FireFlyer, ANodeDrawsSixtyPercentOfADgxA100) {
               0.6, 0.1);
 }
 
-// A DGX A100 of 320 GB was announced at 199,000 USD (NVIDIA, 14 May 2020). Of a node of PCIe cards:
-// eight of about 11,000 USD, and 22,000 for processors, memory, board and a NIC; assumed.
+// NVIDIA announced a DGX A100 of 320 GB at 199,000 USD on 14 May 2020. The price of a node of PCIe
+// cards is assumed: eight cards of about 11,000 USD, and 22,000 USD for processors, memory, board
+// and a NIC.
 constexpr const char* kDgxUsd = "199000";
 constexpr const char* kFireFlyerUsd = "110000";
 
@@ -172,8 +173,8 @@ TEST(Polca, TrainingLeavesNoHeadroom) {
   EXPECT_TRUE(row.holds);
 }
 
-// The same nodes, each a job of its own: their troughs fill up each other's peaks, so that more
-// fit, and the more the larger the row is, up to its limit over their mean.
+// The same nodes run separate jobs: one job's troughs fill another's peaks, so that more nodes fit;
+// the larger the row, the more, up to its limit over their mean.
 TEST(Polca, NodesInPhasesOfTheirOwnLeaveHeadroom) {
   const auto row = [](const char* nodes, const char* apart) {
     const Record record = trained("dgx-a100", {{"cluster.power.more_nodes", "0.2"},

@@ -21,8 +21,9 @@ double sharded_step_s(const std::string& scenario, const std::string& sharding) 
   return estimate_iteration(of.job, prepare_iteration(of.job)).step_s;
 }
 
-// 18 B parameters on 384 V100 in nodes of 16 with so many ports of 100 Gb/s, one micro-batch of so
-// many tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's blogs/zeropp. Layers assumed.
+// 18 billion parameters train on 384 V100 in nodes of 16 GPUs and `ports` ports of 100 Gb/s, with
+// one micro-batch of `tokens` tokens: Wang et al. 2023, arXiv 2306.10209, and DeepSpeed's
+// blogs/zeropp. The layers are assumed.
 std::string dgx2(int ports, int tokens) {
   return fmt::format(
       "name: dgx2\n"
@@ -44,21 +45,22 @@ TEST(ShardHeadlines, ZeroPlusPlusOverZero3) {
   // here, as NICs behind the host do; how theirs was narrowed is not known.
   EXPECT_NEAR(gain(1, 1024), 2.71, 0.15);
   EXPECT_NEAR((gain(1, 1024) + gain(1, 2048)) / 2, 2.5, 0.1);
-  // 400 Gb/s: 1.28 to 1.36 with 1,024 tokens, missed by 9 points; 1.24 to 1.29 with 2,048.
+  // At 400 Gb/s the paper reports 1.28 to 1.36 with 1,024 tokens, missed by 9 points, and 1.24 to
+  // 1.29 with 2,048.
   EXPECT_NEAR(gain(4, 1024), 1.45, 0.06);
   EXPECT_GT(gain(4, 2048), 1.24);
   EXPECT_LT(gain(4, 2048), 1.29);
-  // As fast at 200 Gb/s as ZeRO-3 at 800: here at most a tenth slower.
+  // The paper is as fast at 200 Gb/s as ZeRO-3 at 800; here it takes at most a tenth longer.
   EXPECT_NEAR(sharded_step_s(dgx2(2, 1024), kZeroPlusPlus) / sharded_step_s(dgx2(8, 1024), ""), 1.1,
               0.06);
   EXPECT_NEAR(sharded_step_s(dgx2(2, 2048), kZeroPlusPlus) / sharded_step_s(dgx2(8, 2048), ""), 1,
               0.06);
 }
 
-// Of scenarios/headlines/qsdp.yaml: Markov et al. 2023, arXiv 2302.02390. Published: up to 2.2
-// times FSDP, and about the same step at 10, 50 and 100 Gb/s. What the tokens of a sequence were is
-// not known: Composer's example has 2,048, and half of it computes half as long beside equal
-// transfers.
+// scenarios/headlines/qsdp.yaml follows Markov et al. 2023, arXiv 2302.02390, who report up to 2.2
+// times FSDP's speed, and about the same step at 10, 50 and 100 Gb/s. The tokens of a sequence are
+// not stated: Composer's example has 2,048, and half of them compute half as long while transfers
+// stay equal.
 TEST(ShardHeadlines, QsdpOverFsdp) {
   const auto seconds = [](const Overrides& keys, const std::string& gigabits, bool quantised) {
     Overrides all = keys;
@@ -120,13 +122,14 @@ TEST(ShardHeadlines, ThreeLevelsOverZeroPlusPlus) {
   EXPECT_GT(gain(48, ""), gain(48, one_rate));
   EXPECT_GT(gain(48, slow), gain(48, ""));
   EXPECT_LT(gain(48, slow), 1.71);
-  // Efficiency of 0.94 from few nodes to 384 GCDs. Missed: ours rises by 6 %.
+  // Published efficiency is 0.94 from few nodes to 384 GCDs. Missed: ours rises by 6 %.
   EXPECT_NEAR(seconds(8, "", levels) / seconds(48, "", levels), 1.057, 0.01);
 }
 
-// GPTs of 174.6 and 529.6 B under ZeRO-3 alone, of one batch whatever the GPUs: Narayanan et al.
-// 2021, arXiv 2104.04473, table 2. Their TFLOP/s count recomputation (section 3.6, equation 3). As
-// DeepSpeed of that year gathers, and, in a last column, as if a layer came at once beside kernels.
+// Narayanan et al. 2021, arXiv 2104.04473, table 2, report GPTs of 174.6 and 529.6 billion
+// parameters under ZeRO-3 alone, with one batch whatever the number of GPUs. Their TFLOP/s count
+// recomputation (section 3.6, equation 3). Layers are gathered as in DeepSpeed of that year and, in
+// a last column, as if a layer's gather were free beside kernels.
 TEST(ShardHeadlines, Zero3OnMoreGpusOfOneBatch) {
   struct Row {
     const char* model;

@@ -1,4 +1,4 @@
-// What systems for volunteers' machines publish, against scenarios/volunteers.
+// Systems for volunteers' machines publish these results; scenarios/volunteers must come close.
 #include <gtest/gtest.h>
 
 #include <cmath>

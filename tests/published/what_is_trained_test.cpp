@@ -33,7 +33,7 @@ double step_s(const Job& job) {
   return microbatches_step_s(job, prepare_iteration(job));
 }
 
-// As Hugging Face has LLaMA: 32,000 words, no biases.
+// Hugging Face's LLaMA has 32,000 words and no biases.
 std::string llama(int layers, int hidden, int heads, int ffn) {
   return fmt::format(
       "model: {{layers: {}, hidden: {}, heads: {}, ffn: {}, vocabulary: 32000, sequence: 2048, "
@@ -51,7 +51,7 @@ std::string llama_65b() {
   return llama(80, 8192, 64, 22016);
 }
 
-// Each matrix has a pair of its own.
+// Each matrix has a separate pair.
 constexpr const char* kAsPeft = "software: {adapter_per_product: false}";
 
 std::string one_a100(const std::string& model, int sequence, int global, int micro,
@@ -235,14 +235,14 @@ TEST(WhatIsTrained, InputsOfLoraLayers) {
         .activation_bytes;
   };
   const double spared_GB = (activations("lora") - activations("lora-fa")) / 1e9;
-  // Those of the projection stay, as fused attention reads them.
+  // Inputs of the projection stay, because fused attention reads them.
   const double projection_GB = 80.0 * 4 * 2048 * 8192 * 2 / 1e9;
   EXPECT_GT(spared_GB + projection_GB, 50);
 }
 
 // ---- contrastive losses: Inf-CL (arXiv 2410.17243), tables 1, 2 and 4 ----
 
-// CLIP's ViT-L/14: its vision tower, embeddings of 768.
+// CLIP's ViT-L/14 is simulated by its vision tower, with embeddings of 768.
 Job clip(int gpus, double batch, const char* form, int width = 768) {
   return job_of(fmt::format(
       "name: a\nmodel: {{layers: 24, hidden: 1024, heads: 16, ffn: 4096, vocabulary: 1000, "

@@ -32,7 +32,7 @@ class Builder {
     }
   }
 
-  // GPipe: all forwards down the pipeline, then all backwards up.
+  // GPipe runs all forwards down the pipeline, then all backwards up.
   void build() {
     std::vector<double> free_s(pp_, 0.0);
     for (int mb = 0; mb < m_; ++mb) {

@@ -131,7 +131,7 @@ class PlanMerger {
     }
   }
 
-  // The ranks of the files, those that files mention, and those of groups that communicate.
+  // Counts the ranks of the files, those that files mention, and those of communicating groups.
   int foreign_ranks() const {
     int ranks = std::max(ranks_, file_of_rank_.rbegin()->first + 1);
     bool told = ranks_ > 0;

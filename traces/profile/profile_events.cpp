@@ -130,7 +130,8 @@ void ProfileMaker::add_span(const ProfileEvent& event) {
   if (!event.marks_step && !event.name.starts_with(kStep)) {
     const std::optional<NamedPass> pass = pass_of_range(event.name);
     if (!pass || event.kind == EventKind::gpu_span) return;
-    // So many are ranges of single modules, not passes; passes can then be found from threads.
+    // More ranges than this must be single modules, not passes, and passes are then found from
+    // threads.
     if (profile.passes.size() >= kMostPasses) return;
     profile.passes.push_back({*pass, event.start_us, event.start_us + event.duration_us});
     return;

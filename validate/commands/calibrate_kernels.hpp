@@ -13,7 +13,7 @@
 
 namespace windtunnel {
 
-// The page of samples and their laws; empty in programs without pages.
+// Writes the page of samples and their laws; empty in programs that cannot write pages.
 using SamplesPage =
     std::function<std::string(const SampleFile&, const KernelLaws&, const ValidationReport&)>;
 

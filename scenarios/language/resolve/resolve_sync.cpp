@@ -19,14 +19,14 @@ std::string key_of(int level, const char* key) {
   return fmt::format("sync.{}{}", level, key);
 }
 
-// The node or site (`over`) of a rank.
+// Returns the site of a rank if `over` is "site", else its node.
 int place_of(const Job& job, const std::string& over, int rank) {
   const int node = job.cluster.node_of(rank);
   if (over == "site") return site_of(job.cluster, job.cluster.place_of(node));
   return node;
 }
 
-// The number of a level's islands in the whole job.
+// Returns how many islands a level of `sync` has over the whole job.
 int islands_of(const Values& values, const Job& job, int level) {
   if (values.has(key_of(level, ".islands"))) {
     if (values.has(key_of(level, ".over"))) {
@@ -68,7 +68,7 @@ void resolve_wait(const Values& values, const std::string& key, SyncLevel& level
 }
 
 // Checks that each island is on exactly one place (node or site, as `over` says) and shares it with
-// no other island of the level. `entry`: of the level in the list.
+// no other island of the level. `entry` is the level's index in the list.
 void check_places(const Values& values, const Job& job, int level, int entry) {
   const std::string& over = job.sync[level].over;
   if (over != "node" && over != "site") return;
@@ -271,7 +271,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
 }
 
-// Sets Layout::path_modules; `entry`: of the first level above the steps.
+// Sets Layout::path_modules. `entry` is the index of the first level above the steps.
 void resolve_paths(const Values& values, Job& job, int entry) {
   const std::string key = key_of(entry, ".paths");
   const std::vector<double> blocks = values.numbers(key);

@@ -19,12 +19,12 @@
 namespace windtunnel {
 namespace {
 
-// Far above any scenario, far below an alias bomb or a chain of brackets.
+// Real scenarios stay far below these limits; an alias bomb or a chain of brackets exceeds them.
 constexpr int kMaxDepth = 32;
 constexpr int kMaxNodes = 200'000;
 
-// Builds the tree from what the parser meets. What it refuses is kept until the whole text is known
-// to be YAML.
+// Builds the tree from the parser's events. Text that it refuses is reported only once the whole
+// text is known to be YAML.
 class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(const std::string& text, const std::string& file, bool line_numbers, Location start)
@@ -87,7 +87,7 @@ class TreeBuilder : public YAML::EventHandler {
            !open_.back().entry;
   }
 
-  // Where a node is that has no mark of its own: the missing value of a key.
+  // Returns the place of a node that the parser gives no mark: the missing value of a key.
   const Location& fallback() const {
     if (open_.empty()) return start_;
     return open_.back().entry ? open_.back().entry->where : open_.back().node.where;

@@ -95,7 +95,8 @@ class ShrunkIterations {
   std::map<int, std::size_t> place_;
 };
 
-// With one node out, two, ...: the fastest layout that the remaining nodes suffice for.
+// Simulates the layouts that a job can change to when nodes are lost, to find the fastest that
+// fits.
 class RelaidIterations {
  public:
   // Requests no simulation if the job keeps its layout.
@@ -366,7 +367,7 @@ double storage_s(const Job& job, const SnapshotTier& tier, const std::vector<dou
          (storage->left_of(storage->write_Bps) * job.calibration.storage_efficiency.value);
 }
 
-// `job`: the part of the job that restarts together.
+// Sets how long each tier takes to restore `job`, the part of the job that restarts together.
 void set_restores(const Job& job, const PreparedIteration& prepared, IterationTable& table) {
   const std::vector<PoolState> by_pool = states_by_pool(job, prepared);
   const PoolState of_all = state_of_all(job, prepared);

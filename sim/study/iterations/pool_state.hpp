@@ -1,4 +1,4 @@
-// Snapshot data on each kind of a job's nodes, and the restore time of the slowest kind.
+// Computes snapshot data on each kind of a job's nodes, and the restore time of the slowest kind.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ struct PoolState {
 
 // One entry per pool that the job uses, or one for all nodes.
 std::vector<PoolState> states_by_pool(const Job& job, const PreparedIteration& prepared);
-// The worst case over all nodes.
+// Takes the fullest GPU of all nodes, whichever pool it is in.
 PoolState state_of_all(const Job& job, const PreparedIteration& prepared);
 
 // Host memory or drive space (`where`) that a snapshot tier takes per node of the pool. A code over

@@ -34,7 +34,7 @@ SmallerChoice whole(const SmallerSetting& setting) {
   return {{.iteration_s = setting.iteration_s}, false};
 }
 
-// [nodes out - 1] The possible jobs, the fastest first.
+// [nodes out - 1] lists the jobs that can still run, the fastest first.
 std::vector<std::vector<SmallerChoice>> candidates(const SmallerSetting& setting,
                                                    const std::vector<SmallerStep>& own,
                                                    const std::vector<SmallerStep>& others) {

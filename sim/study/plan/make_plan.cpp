@@ -51,7 +51,7 @@ constexpr double kHopeless = 0.02;
 // A plan that fits with a smaller chance is compared with one that fits with this chance.
 constexpr double kSureToFit = 0.95;
 
-// The same stack, with this interval of its tier on storage.
+// Returns the stack with another interval of its tier on storage.
 UsualPart saved_every(const UsualPart& stack, double every_s) {
   DocumentNode tiers = parse_document(stack.text, kPlanFile);
   for (DocumentNode& tier : tiers.items) {
@@ -142,13 +142,13 @@ class Planner {
     return {.file = kPlanFile, .text = scenario_text(report_.basis, point), .set = set};
   }
 
-  // The fastest layouts on `nodes` nodes, the best first, searched once.
+  // Returns the fastest layouts on `nodes` nodes, the best first; each number is searched once.
   const std::vector<Estimated>& layouts_on(int nodes) {
     const auto known = layouts_.find(nodes);
     if (known != layouts_.end()) return known->second;
     return layouts_[nodes] = layouts_on(nodes, allowed(), report_.basis.headroom);
   }
-  // The same with this share of each GPU's memory free, and these keys of the scenario.
+  // Searches with this share of each GPU's memory kept free and these additional scenario keys.
   std::vector<Estimated> layouts_on(int nodes, const Allowed& allowed, double headroom,
                                     const Overrides& also = {}) {
     PlanPoint point = {.nodes = nodes, .spares = std::max(0, request().nodes - nodes)};

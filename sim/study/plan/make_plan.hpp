@@ -45,7 +45,7 @@ struct PlanReport;
 // pays for, by the mean of the trials. Candidates are eighths of powers of two and the requested
 // number, up to kMostPlanNodes.
 struct NodesForGoal {
-  // the plan on that number of nodes, or on the nearest one
+  // the plan on the number of nodes that meets the goal, or else comes nearest to it
   std::shared_ptr<const PlanReport> plan = {};
   bool met = false;
   std::string why = {};  // if not met: what prevents going further; may be empty

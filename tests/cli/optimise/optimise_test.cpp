@@ -39,7 +39,7 @@ TEST(OptimiseCommand, RanksWhatFitsAndSaysHowToRunIt) {
   EXPECT_EQ(ran.at("iteration").at("mfu"), best[0].at("result").at("iteration").at("mfu"));
 }
 
-// Of each of the three searches.
+// Each of the three searches has a page.
 TEST(OptimiseCommand, WritesItsPage) {
   const std::string page = scratch_folder("optimise_page") + "/page.html";
   for (const std::string& search :

@@ -155,7 +155,7 @@ TEST(Width, NoLineIsLongerThanAPageWhereNoTerminalSaysSo) {
   }
 }
 
-// As a terminal, that of script(1).
+// Runs the program on a terminal of 70 columns, which script(1) provides.
 std::string on_terminal(const std::string& before, const std::string& arguments) {
   const std::string folder = scratch_folder("terminal");
   const std::string command = "cd '" WINDTUNNEL_SOURCE_DIR "' && script -qec \"stty cols 70; " +

@@ -298,8 +298,8 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
       std::filesystem::temp_directory_path() / fmt::format("windtunnel-live-{}", ::getpid());
   const pid_t browser = ::fork();
   if (browser == 0) {
-    // The browser's children are killed with its group, and hold none of this test's streams:
-    // CTest waits until nobody can write to them.
+    // The browser's children are killed with its group, and hold none of this test's streams: CTest
+    // waits until no process can write to them.
     ::setpgid(0, 0);
     const std::string data = "--user-data-dir=" + profile.string();
     const std::string address = fmt::format("http://127.0.0.1:{}/?token={}", front_port, kToken);
@@ -320,7 +320,7 @@ Json said_in_chromium(const std::string& page, int port, const std::string& prog
   return ended ? shown.get() : Json::array();
 }
 
-// Of what all cores did for half a second, whether all but a tenth was nothing, and there are two.
+// Whether there are two cores, and all cores together are idle for 90 % of half a second.
 bool cores_are_idle() {
   const auto times = [] {
     std::ifstream stat("/proc/stat");

@@ -1,4 +1,4 @@
-// The completions, driven as the shells drive them.
+// The tests run completions as the shells do.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
@@ -169,7 +169,7 @@ TEST(Completion, OfFishOffersTheSame) {
   EXPECT_THAT(offers("plan --model llama3-4"), Contains("llama3-405b"));
 }
 
-// On a terminal of its own, as a user types it; what does not come ends at the timeout.
+// Types on a separate terminal, as a user does; output that does not come ends at the timeout.
 TEST(Completion, OfZshCompletesWhatIsTyped) {
   if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const std::string script = fmt::format(

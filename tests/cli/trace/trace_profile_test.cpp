@@ -148,7 +148,7 @@ TEST(TraceProfile, ACalibrationWithLawsMeetsARealTrace) {
   EXPECT_EQ(document.at("tasks").at(0).at("tasks").size(), 5u);
 }
 
-// Of the scenario as it stands, with the trace's calibration, and of other choices.
+// `captured` must equal the scenario with the trace's calibration, `others` the other choices.
 TEST(TraceProfile, OtherChoicesAreTheScenarioWithTheTracesCalibration) {
   const ProgramResult read =
       run_program(std::string(kTraces) + kScenario + " --json --vary recompute=none,full --vary " +

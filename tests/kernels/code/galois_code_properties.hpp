@@ -53,7 +53,7 @@ inline std::vector<Bytes> combined(DeviceKind kind, const GaloisMatrix& coeffici
   return result;
 }
 
-// By the field's definition, byte by byte.
+// Computes byte by byte, by the definition of the field.
 inline std::vector<Bytes> plainly_combined(const GaloisMatrix& coefficients,
                                            const std::vector<Bytes>& sources) {
   std::vector<Bytes> result;

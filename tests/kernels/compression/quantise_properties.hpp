@@ -21,7 +21,8 @@ inline float largest_code(QuantisedForm form) {
   return form == QuantisedForm::int4 ? 7 : 448;
 }
 
-// The format's definition: the 127 magnitudes, searched; of two as near, that of even code.
+// Searches all 127 magnitudes, as the format defines it: the nearest wins, and the even code if two
+// are equally near.
 inline float nearest_e4m3(float x) {
   float best = 0;
   double distance = std::abs(static_cast<double>(x));

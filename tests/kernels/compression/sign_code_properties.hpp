@@ -113,7 +113,7 @@ inline void expect_vote(DeviceKind kind, RandomStream& random, std::size_t size,
   ASSERT_EQ(output.download(), expected) << size << " elements, " << parts << " parts";
 }
 
-// Around the digits of the counters.
+// Numbers of voters lie around powers of two, where counters need another bit.
 inline void expect_votes(DeviceKind kind) {
   RandomStream random(22, RandomPurpose::test, 0);
   for (const int parts : {1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 64, 255, 256, 1023, 1024, 1025}) {

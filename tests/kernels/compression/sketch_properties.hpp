@@ -54,7 +54,8 @@ inline std::array<PlainPlace, 3> plain_places(std::size_t i, std::uint64_t seed,
   return places;
 }
 
-// Counters within the bound of their own terms; estimates the medians of the device's counters.
+// Counters must lie within the rounding error of their terms, and estimates must be the medians of
+// the device's counters.
 inline void expect_sketch(DeviceKind kind, const Floats& x, std::uint64_t seed,
                           std::size_t columns) {
   const SketchResult result = sketched(kind, x, seed, columns);

@@ -83,7 +83,7 @@ inline void expect_sgd_step(DeviceKind kind, const Floats& gradient, const Float
   expect_same(weight.download(), expected);
 }
 
-// Every pair of memories, aligned and not, whole and in parts.
+// Copies between every pair of memories, aligned and not, whole and in parts.
 inline void expect_copies(DeviceKind kind, RandomStream& random) {
   const Device& where = device(kind);
   const std::size_t size_bytes = 1 + random.below(100000);

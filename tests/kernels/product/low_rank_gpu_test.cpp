@@ -65,7 +65,7 @@ TEST_F(LowRankGpu, ProductsOfEveryRankAndSize) {
   }
 }
 
-// So many that blocks are as large as they can be.
+// With this many matrices, blocks are as large as they can be.
 TEST_F(LowRankGpu, ProductsOfManyMatrices) {
   expect_products(kCuda, {132, 60, 1032, 4}, 1);
   expect_products(kCuda, {132, 60, 520, 16}, 2);
@@ -73,7 +73,7 @@ TEST_F(LowRankGpu, ProductsOfManyMatrices) {
   expect_products(kCuda, {132, 520, 60, 16}, 4);
 }
 
-// An element that is not finite spoils what it is a term of, and nothing else.
+// An element that is not finite spoils only the sums that it is a term of.
 TEST_F(LowRankGpu, ProductsKeepWhatIsNotFiniteInItsPlace) {
   const LowRankShape shape = {2, 20, 140, 3};
   Floats gradients(2 * 20 * 140, 1), left(2 * 20 * 3, 1), right(2 * 140 * 3, 1);

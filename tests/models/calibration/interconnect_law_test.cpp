@@ -33,7 +33,7 @@ TEST(InterconnectLaw, TheListNamesEveryFieldOnce) {
   EXPECT_EQ(names.size(), sizeof(InterconnectLaw) / sizeof(Parameter));
 }
 
-// The slowest of N nodes, drawn.
+// Draws of the slowest of N nodes must have the law's quantiles.
 TEST(InterconnectLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
   constexpr int kJobs = 4000;
   int slow = 0;

@@ -61,7 +61,7 @@ const std::vector<std::string> kCompositions = {
     "gemm type=fp32 m=700 n=300 k=500 > rs-encode k=8 m=2 bytes=50000 > copy bytes=100000000",
 };
 
-// As if others had been beside it for that share of its time.
+// Slows the sample as if other processes had run beside it for that share of its time.
 void disturb(Sample& sample, double share, double log_slowdown) {
   for (double* seconds : {&sample.median_s, &sample.low_s, &sample.high_s}) {
     *seconds *= std::exp(share * log_slowdown);
@@ -162,7 +162,7 @@ TEST(KernelLaw, WorkingSetsOutgrowCachesAsStreamsSay) {
     law.curve = {.sizes = std::move(sizes), .seconds = std::move(seconds)};
     laws.laws.push_back(law);
   };
-  // 0.1 ns a byte up to 10 MB, 0.15 at 20 MB, 0.2 at 40 MB.
+  // A byte of `scale` takes 0.1 ns up to 10 MB, 0.15 ns at 20 MB, 0.2 ns at 40 MB.
   add("scale", {0, 1e7, 2e7, 4e7}, {0, 1e-3, 3e-3, 8e-3});
   add("xor k=4 m=1", {0, 1e7}, {0, 3e-3});
   add("add", {0, 1e7}, {0, 1e-3});

@@ -22,7 +22,7 @@ std::vector<TimedSize> timed_sizes(double (*law)(double), double noise, std::uin
 double latency_and_rate(double size) {
   return 5e-6 + size / 1e10;
 }
-// 50 GB/s up to 1 MB, 10 GB/s beyond.
+// Bytes move at 50 GB/s up to 1 MB and at 10 GB/s beyond.
 double two_rates(double size) {
   return 1e-7 + std::min(size, 1e6) / 5e10 + std::max(0.0, size - 1e6) / 1e10;
 }

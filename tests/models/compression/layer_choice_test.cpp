@@ -55,7 +55,7 @@ Layers drawn(RandomStream& random, bool whole_errors) {
   return layers;
 }
 
-// Errors in whole steps of the budget: as good as every combination tried.
+// If errors are whole steps of the budget, the choice must cost as little as the best combination.
 TEST(LayerChoice, IsTheBestOfAllCombinations) {
   RandomStream random(11, RandomPurpose::test, 0);
   int within = 0;
@@ -75,8 +75,8 @@ TEST(LayerChoice, IsTheBestOfAllCombinations) {
   EXPECT_GT(within, 100);
 }
 
-// Any errors: never above the budget, and no worse than the best under a budget shortened by a step
-// for each layer.
+// For any errors the choice stays within the budget, and costs no more than the best combination
+// under a budget that is one step per layer smaller.
 TEST(LayerChoice, KeepsTheBudgetOfAnyErrors) {
   RandomStream random(12, RandomPurpose::test, 0);
   constexpr int kSteps = 200;
@@ -93,7 +93,7 @@ TEST(LayerChoice, KeepsTheBudgetOfAnyErrors) {
   }
 }
 
-// Layers of very different shape, as in ResNet-50.
+// The layers differ in shape as much as ResNet-50's.
 const std::vector<TensorShape>& network() {
   static const std::vector<TensorShape> table = {
       {.rows = 64, .columns = 147},    {.rows = 64, .columns = 576, .count = 3},
@@ -206,8 +206,8 @@ TEST(LayerChoice, MeasuredLayersThatDifferSendSeveralTimesLess) {
   EXPECT_LT(uniform / wire_bytes(make_recipe(choice, tensors, kChoiceGroup, 4), kChoiceGroup), 1.1);
 }
 
-// Of a shape, as many tensors stand for each layer of the table; transposes are the same; other
-// shapes have the assumed errors.
+// All layers of a shape in the table stand for equally many tensors of the shape; a transpose
+// counts as the same shape; other shapes have the assumed errors.
 TEST(LayerChoice, TablesAreMatchedByShape) {
   CompressorChoice choice = with_usual({.name = "lgreco"});
   choice.errors = std::make_shared<const std::vector<LayerErrors>>(

@@ -115,12 +115,12 @@ Formula gathered_pairs(const Draw& d, double passes) {
                    decode_pairs(d, d.p() * d.k())};
 }
 
+// A rank quantises and dequantises all its elements; in between it reads p packed parts and writes
+// their sum, one packed part.
 Formula quantised(const Draw& d, double bits) {
   const double packed = d.elements * (bits / 8 + 4 / d.block);
-  return {
-      .wire = 2 * d.ring() * packed,
-      // 4N + qN/8 twice; dequantised, summed and quantised again between, P q/8 + q/8 of a part.
-      .bytes = 2 * (d.b * d.elements + packed) + packed + packed / d.p()};
+  return {.wire = 2 * d.ring() * packed,
+          .bytes = 2 * (d.b * d.elements + packed) + packed + packed / d.p()};
 }
 
 Formula majority(const Draw& d, double b) {
@@ -260,7 +260,7 @@ Formulas formulas() {
   };
 }
 
-// Those of the draw's numbers that the method takes.
+// Takes the numbers that the method needs from the draw.
 CompressorChoice choice_of(const CompressorKind& kind, const Draw& d) {
   CompressorChoice choice = {.name = std::string(kind.name)};
   const std::map<std::string_view, double> drawn = {{"rank", d.rank},   {"density", d.density},
@@ -422,7 +422,8 @@ TEST(Recipe, StateIsErrorsAndFactors) {
   EXPECT_EQ(state({.name = "mstopk"}), all / 8);
 }
 
-// EF21 moves as much as error feedback, EControl 20 bytes an element of fp32; the wire is the same.
+// EF21 moves as much as error feedback, EControl moves 20 bytes per element of fp32; the wire is
+// the same.
 TEST(Recipe, FeedbackChangesKernelsAlone) {
   const double n = kMatrices + kVectors;
   for (const char* name : {"topk", "randomk", "oktopk", "int8", "signsgd", "onebit-sgd"}) {

@@ -19,7 +19,7 @@ inline Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
-// Nodes of one GPU and `nics` NICs of 10 bytes/s.
+// Each node has `nics` GPUs and as many NICs of 10 bytes/s.
 inline Cluster cluster_of(Topology topology, int nodes, int nics = 1) {
   Cluster cluster;
   cluster.nodes = nodes;

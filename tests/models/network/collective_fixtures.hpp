@@ -57,7 +57,7 @@ struct FluidFlow {
   double rate = 0;
 };
 
-// Max-min fair rates by progressive filling.
+// Gives flows their max-min fair rates by progressive filling.
 inline void set_rates(std::vector<FluidFlow>& fluids, const std::vector<double>& capacity) {
   std::vector<double> free = capacity;
   std::vector<int> waiting(capacity.size(), 0);

@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// 16 ranks of one class with three tasks over two iterations, on nodes of four GPUs.
+// 16 ranks of one class run three tasks over two iterations, on nodes of four GPUs.
 struct Paced {
   Plan plan;
   Cluster cluster;

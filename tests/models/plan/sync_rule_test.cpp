@@ -27,15 +27,16 @@ TEST(SyncRule, PeriodsGrowAsTheRateFalls) {
   EXPECT_LE(mean, quadratic_period_steps(falling, 8, 0.02));
 }
 
-// The paper's ViT-B: cosine from 0.008, alpha 0.0175, base 4, 300 epochs of 312 steps.
+// The paper trains ViT-B with a cosine from 0.008, alpha 0.0175, base 4, and 300 epochs of 312
+// steps.
 TEST(SyncRule, ACosineSavesNineTenthsOfTheExchanges) {
   std::vector<LearningRate> rates;
   constexpr double kSteps = 93600;
   for (int i = 0; i <= 300; ++i) {
     rates.push_back({kSteps * i / 300, 0.004 * (1 + std::cos(std::numbers::pi * i / 300))});
   }
-  // Without the base the mean of (rate / alpha)^2: 3/8 of its first value, of which the floor of
-  // a period takes some.
+  // Without the base, exchanges per step are the mean of (rate / alpha)^2, 3/8 of its first value,
+  // less what rounding each period down takes.
   const double exchanges = 1 / quadratic_period_steps(rates, 4, 0.0175);
   EXPECT_GT(exchanges, 3.0 / 8 * std::pow(0.008 / 0.0175, 2));
   EXPECT_LT(exchanges, 0.25);

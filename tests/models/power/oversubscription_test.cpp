@@ -29,7 +29,7 @@ TEST(Oversubscription, TrainingHasTheHeadroomOfItsPeak) {
   EXPECT_NEAR(more.slowdown, 0.8 / clock + 0.2, 1e-12);
 }
 
-// As much as a cap can take is not all.
+// Clocks can lower power only so far, so that some additions exceed the limit.
 TEST(Oversubscription, NoClockHoldsEverything) {
   EXPECT_TRUE(oversubscribed(training(), 40, 2.3).holds);
   EXPECT_FALSE(oversubscribed(training(), 40, 2.4).holds);

@@ -62,7 +62,7 @@ TEST(CodeSurvival, OneGroupAgreesWithTheEnumerationOfAllSubsets) {
           const double chance = std::pow(loss, lost) * std::pow(1 - loss, members - lost);
           (lost <= tolerated ? survival : beyond) += chance;
         }
-        // Relative to each, the small one of loss as well.
+        // Each must be exact relative to its size, also a small loss.
         EXPECT_NEAR(group_survival(members, tolerated, loss), survival, 1e-12 * survival);
         EXPECT_NEAR(group_loss(members, tolerated, loss), beyond, 1e-12 * beyond);
       }
@@ -114,7 +114,7 @@ TEST(CodeSurvival, FixedLossesAgreeWithTheEnumerationOfAllSets) {
   }
 }
 
-// Pairs: C(N/2, j) 2^j / C(N, j), as prod_i (1 - i / (N - i)).
+// Pairs survive with probability C(N/2, j) 2^j / C(N, j), here as prod_i (1 - i / (N - i)).
 double pairs_survive(int nodes, int lost) {
   double survival = 1;
   for (int i = 0; i < lost; ++i) survival *= 1 - static_cast<double>(i) / (nodes - i);

@@ -74,9 +74,9 @@ FailureClass with_gaps(std::vector<double> gaps_s) {
   return result;
 }
 
-// Recorded gaps keep their shape at another rate, and start in the middle of a gap as likely as it
-// is long: of gaps of 1 and 3 (mean 2, scaled by 50 to 100 s) three quarters of the first arrivals
-// end a long one, and the residual's mean is E[X^2] / 2 E[X] = 125 s.
+// Recorded gaps keep their shape at another rate, and a start falls into a gap with a probability
+// proportional to its length: with gaps of 1 and 3 (mean 2, scaled by 50 to 100 s) three quarters
+// of the first arrivals end a long gap, and the residual's mean is E[X^2] / 2 E[X] = 125 s.
 TEST(FailureProcess, RecordedGapsAreScaledAndStationary) {
   const FailureClass recorded = with_gaps({3, 1, 3, 1});
   constexpr int kStreams = 40000;
@@ -318,8 +318,8 @@ TEST(FailureProcess, WhatCannotBeIsAnError) {
   }
 }
 
-// Of four nodes two are taken at 100 s and, one of them given again at 160, three at 300: who was
-// away first is replaced first.
+// Two of four nodes are taken at 100 s, one is given back at 160 s, three are taken at 300 s: the
+// node that was away first is replaced first.
 TEST(FailureProcess, CapacityIsWhatItTakesAndUntilWhen) {
   const auto of = [](double notice_s) {
     FailureClass result;

@@ -60,7 +60,7 @@ TEST(FaultFit, InfiniteHbdIsAsItIsKnown) {
   EXPECT_GT(fit.frailty_variance.low, 0.5);
 }
 
-// The numbers of a file of one number per line, comments aside.
+// Reads a file of one number per line, without its comments.
 std::vector<double> series(const std::string& path) {
   std::istringstream text(read_file(WINDTUNNEL_SOURCE_DIR "/scenarios/library/" + path));
   std::vector<double> values;

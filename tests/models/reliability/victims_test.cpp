@@ -60,7 +60,7 @@ TEST(Victims, AreHitInProportionToTheirHazard) {
   EXPECT_LT(chi_square(counts, hazards, 70000), 16.3);  // 99.9 % of 3 degrees of freedom
 }
 
-// A running sum would keep the rounding of what came and went, and hit slots where nobody stands.
+// A running sum would keep rounding errors of earlier hazards, and hit empty slots.
 TEST(Victims, NobodyIsHitWhereNobodyStandsWhateverCameBefore) {
   const FailureClass plain;
   RandomStream random(1, RandomPurpose::test, 0);
@@ -100,7 +100,7 @@ TEST(Victims, BatchesHaveTheirSharesAndHitEachOnce) {
         const std::set<int> once(hit.begin(), hit.end());
         ASSERT_EQ(once.size(), hit.size());
         ASSERT_FALSE(uneven && once.count(3) > 0);
-        // Neighbours: nothing but empty slots between them.
+        // Only empty slots lie between neighbours.
         const int between = *once.rbegin() - *once.begin() + 1 - static_cast<int>(once.size());
         if (adjacent) {
           ASSERT_LE(between, uneven && *once.begin() < 3 && *once.rbegin() > 3);
@@ -130,7 +130,7 @@ TEST(Victims, ABatchIsNoLargerThanTheJob) {
   }
 }
 
-// As many as are asked for, each once and all as often; where nobody stands nobody.
+// Each draw hits the requested number of nodes, each once and all equally often, but no empty slot.
 TEST(Victims, SoManyOfThoseThatStand) {
   Victims victims(FailureClass(), 8, 1, 9);
   std::vector<int> hit;

@@ -13,7 +13,7 @@ namespace {
 TEST(CampaignReport, EstimateOfFiveSamples) {
   const Estimate result = estimate({5, 1, 4, 2, 3});
   EXPECT_DOUBLE_EQ(result.mean, 3);
-  // t(0.975, 4 degrees of freedom) = 2.776445 in every table; s = sqrt(2.5).
+  // Every table has t(0.975, 4 degrees of freedom) = 2.776445; s = sqrt(2.5).
   const double half_width = 2.776445 * std::sqrt(2.5 / 5);
   EXPECT_NEAR(result.low, 3 - half_width, 1e-6);
   EXPECT_NEAR(result.high, 3 + half_width, 1e-6);

@@ -96,7 +96,7 @@ TEST(IterationReport, ChargesEverySecondOfTheStepOnce) {
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::recompute)], 0.5);
   EXPECT_DOUBLE_EQ(by_category[static_cast<int>(Category::backward)], 1.5);
   EXPECT_DOUBLE_EQ(std::accumulate(by_category.begin(), by_category.end(), 0.0), 3.5);
-  // The message's plain 0.1 s rest on the data sheet, its transfer on an assumption.
+  // The message's plain 0.1 s has the data sheet as its origin, its transfer an assumption.
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::spec)], 3.1);
   EXPECT_DOUBLE_EQ(report.origin_s[static_cast<int>(Origin::assumed)], 0.4);
   // Rank 1 computes 2.2 s: the busiest; its first start 0, last end 3.5.
@@ -174,8 +174,8 @@ TEST(CriticalPath, AJoinOfTheFirstGoesOnWithTheOneItTook) {
   EXPECT_DOUBLE_EQ(path[1].start_s, 1);
 }
 
-// C waits for A and B, which end together: the path goes on with the one that is named first, and
-// what starts a stream has nobody before it.
+// C waits for A and B, which end together: the path continues with the one that is named first, and
+// the first task of a stream has none before it.
 TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
   RankClass owner;
   owner.tasks = {compute("A", 2), compute("B", 2), compute("C", 1, {1, 0})};
@@ -187,7 +187,8 @@ TEST(CriticalPath, OfTwoThatEndTogetherTheFirstIsTheCause) {
   EXPECT_EQ(path[1].task, 2);
 }
 
-// B waits for nobody, though A ended before it began: nothing is before what starts a stream.
+// B waits for no task, though A ended before it began: the first task of a stream has none before
+// it.
 TEST(CriticalPath, BeginsWithWhatWaitsForNobody) {
   RankClass owner;
   owner.tasks = {compute("A", 1), compute("B", 2)};

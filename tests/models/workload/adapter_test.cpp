@@ -24,7 +24,7 @@ TEST(Adapter, Gpt3OnQueriesAndValues) {
   EXPECT_NEAR(2 * counts.trained, 35e6, 0.1 * 35e6);
 }
 
-// Of Llama 3 8B all matrices at rank 16: q, k, v, o, gate, up, down.
+// All matrices of Llama 3 8B have adapters of rank 16: q, k, v, o, gate, up, down.
 TEST(Adapter, EveryMatrixHasAPair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   const double sides = (h + h) + 2 * (h + kv) + (h + h) + 3 * (h + ffn);
@@ -61,7 +61,7 @@ TEST(Adapter, ExpertsHaveTheirOwn) {
   EXPECT_EQ(sum.trained - sum.trained_experts, dense);
 }
 
-// A base in 4 bits: matrices of layers, not embeddings and norms.
+// The base keeps matrices of layers in 4 bits, but not embeddings and norms.
 TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   const TransformerSpec model = llama3_8b();
   const Training lora_alone{.adapter = lora(16)};
@@ -73,8 +73,8 @@ TEST(Adapter, AQuantisedBaseCountsByItsBytes) {
   EXPECT_NEAR(plain.frozen - small.frozen, matrices * (1 - kNf4Bytes / 2), 1e-3);
 }
 
-// Matrices that one product multiplies have one pair together: of Llama 3 8B four pairs in place of
-// seven. Only if all of them are adapted.
+// Matrices that one product multiplies share a pair: Llama 3 8B has four pairs instead of seven,
+// but only if all of these matrices are adapted.
 TEST(Adapter, AProductHasOnePair) {
   const double h = 4096, kv = 1024, ffn = 14336;
   Adapter adapter = lora(16);

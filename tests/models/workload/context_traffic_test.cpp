@@ -36,7 +36,7 @@ TEST(ContextTraffic, RingPassesKeysAndValuesAndTheirGradients) {
   EXPECT_EQ(sent(form(ContextForm::ring, 1), Pass::forward), 0);
 }
 
-// Jacobs et al. 2023: 4 M / P for M bytes of activations of a whole sequence, whatever P.
+// Jacobs et al. 2023 state 4 M / P for M bytes of activations of a whole sequence, whatever P.
 TEST(ContextTraffic, UlyssesSendsFourTensorsBothWays) {
   for (const Pass pass : {Pass::forward, Pass::backward_input}) {
     EXPECT_DOUBLE_EQ(sent(form(ContextForm::ulysses, 8), pass), 4 * 7 / 8.0);
@@ -46,8 +46,8 @@ TEST(ContextTraffic, UlyssesSendsFourTensorsBothWays) {
                    (2 + 2 * 2.0 / 32 * 4) * 7 / 8.0);
 }
 
-// Equal heads: the ring sends as much at two ranks and more beyond. Of grouped ones it passes an
-// eighth: 0.25 (P - 1) against 2.25 (P - 1) / P, equal at nine.
+// With equal heads the ring sends as much at two ranks and more beyond. With grouped heads it sends
+// an eighth: 0.25 (P - 1) against 2.25 (P - 1) / P, equal at nine ranks.
 TEST(ContextTraffic, WhereUlyssesSendsLessThanTheRing) {
   const auto ratio = [&](int ranks, double kv_heads) {
     return sent(form(ContextForm::ulysses, ranks), Pass::forward, kv_heads) /
@@ -70,9 +70,10 @@ TEST(ContextTraffic, UspIsUlyssesInsideAndARingOutside) {
                    sent(form(ContextForm::ring, 16), Pass::forward));
 }
 
-// Backward Q, dQ and dO (3) and eight bytes of statistics per head of 256, not K, V, dK and dV (4).
-// Of a layer 5/6 of the ring; against Megatron's tensor parallelism with a divided sequence, four
-// collectives of all tokens each way, 5/8: the published 40 % less.
+// Backward, BurstAttention sends Q, dQ and dO (3) and eight bytes of statistics per head of 256,
+// instead of K, V, dK and dV (4). A layer sends 5/6 of the ring's bytes; compared with Megatron's
+// tensor parallelism with a divided sequence, which has four collectives of all tokens each way, it
+// sends 5/8: the published 40 % less.
 TEST(ContextTraffic, BurstSendsLessBackward) {
   const Layout burst = form(ContextForm::burst, 8);
   EXPECT_DOUBLE_EQ(sent(burst, Pass::backward_input), 7 * (3 + 8 / 256.0));
@@ -101,7 +102,7 @@ TEST(ContextTraffic, RingSelfAttentionSendsAsMuchAsTensorParallelism) {
   EXPECT_DOUBLE_EQ(sent(rsa, Pass::forward) + sent(rsa, Pass::backward_input), 4 * 2 * 7 / 8.0 * 8);
 }
 
-// Sun et al. 2024, table 1: B d^2 / h elements.
+// Sun et al. 2024, table 1, state B d^2 / h elements.
 TEST(ContextTraffic, LaspPassesAStateThatKnowsNoLength) {
   const Layout lasp = form(ContextForm::lasp, 8);
   ContextTensors t = tensors();

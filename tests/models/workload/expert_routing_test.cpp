@@ -124,7 +124,7 @@ TEST(ExpertRouting, HotExpertsTakeTheirTokensOutOfTheCount) {
   EXPECT_NEAR(expert_load(experts(1.0, 64), 16).received, 0, 1e-12);
 }
 
-// Every rank has its share, of which the fullest has what the others wait for.
+// Every rank has a share, and the others wait for the rank with the largest.
 TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   for (const int hot : {0, 4}) {
     for (const int ranks : {4, 16, 64}) {
@@ -138,8 +138,8 @@ TEST(ExpertRouting, RanksHaveSharesOfTheirOwn) {
   EXPECT_TRUE(expert_load(experts(0), 8).by_rank.empty());
 }
 
-// Of 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
-// a deviation of 0.34 from order to order: the mean of 32 is off by 0.06.
+// In 20,000 orders by another generator the fullest eighth has 2.39 times the mean on average, with
+// a standard deviation of 0.34 between orders, so that the mean of 32 is off by 0.06.
 TEST(ExpertRouting, TheOrderIsAUsualOne) {
   EXPECT_NEAR(expert_load(experts(1.0), 8).received, 2.39, 3 * 0.06);
 }

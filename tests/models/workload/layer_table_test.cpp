@@ -28,7 +28,7 @@ TEST(LayerTable, ShapesFollowFromLayerToLayer) {
   EXPECT_EQ(builder.shape().height, 28);
 }
 
-// By hand: 5 x 5 pixels after the convolution, 4 x 4 after the pool.
+// By hand, the convolution leaves 5 x 5 pixels and the pool 4 x 4.
 TEST(LayerTable, ParametersProductsAndActivations) {
   const LayerTable network = small_network();
   EXPECT_EQ(network.parameters(), 8 * 27 + 2 * 8 + 10 * (128 + 1));

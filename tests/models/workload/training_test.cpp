@@ -30,7 +30,7 @@ TEST(Training, NoBackwardPassBelowTheFirstTrainedPart) {
   EXPECT_EQ(at(training, head_part(kLayers)), (PartTraining{true, false, true}));
 }
 
-// Beside adapters all weights are frozen, and a frozen layer has none.
+// With adapters all weights are frozen, and a frozen layer has no adapters.
 TEST(Training, AdaptersAreTrainedAlone) {
   Training training{.frozen_layers = {true}, .adapter = {.kind = AdapterKind::lora, .rank = 8}};
   EXPECT_EQ(first_trained_part(&training, kLayers), 1);

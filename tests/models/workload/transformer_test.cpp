@@ -22,7 +22,7 @@ TEST(Transformer, LlamaParametersAreThoseOfTheCheckpoints) {
   EXPECT_EQ(llama3_405b().parameters(), 405853388800.0);
 }
 
-// The same paper's eq. 3 without its recomputation: 72 B s l h^2 (1 + s/6h + V/12lh).
+// The same paper's eq. 3 without its recomputation states 72 B s l h^2 (1 + s/6h + V/12lh).
 TEST(Transformer, GptFlopsFollowTheEquationOfSc21) {
   const TransformerSpec gpt = gpt3_175b();
   const double l = gpt.layers, h = gpt.hidden, v = gpt.vocabulary, s = 2048, batch = 1536;
@@ -50,7 +50,7 @@ TEST(Transformer, CausalAttentionInHalfIsHalfOfIt) {
   EXPECT_EQ(half(8192), model_flops(model, 1, 8192));
 }
 
-// Mistral 7B: of 8,192 tokens the first 4,096 see what is before them, the others 4,096.
+// In Mistral 7B the first 4,096 of 8,192 tokens see all tokens before them, the others see 4,096.
 TEST(Transformer, AWindowHidesWhatIsBehindIt) {
   TransformerSpec model = llama3_8b();
   const double whole = model_flops(model, 1, 8192);

@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// One collective among all GPUs of two nodes of four, with a NIC of 25 GB/s each.
+// The plan has one collective among all GPUs of two nodes of four, with a NIC of 25 GB/s each.
 Plan plan_of(CollectiveKind kind, CollectiveAlgorithm algorithm, double bytes) {
   Plan plan;
   plan.ranks = 8;
@@ -39,7 +39,8 @@ TEST(PlanBound, CountsWhatHasToLeaveANode) {
   const auto seconds = [&](CollectiveKind kind, CollectiveAlgorithm algorithm) {
     return bound_s(plan_of(kind, algorithm, 100e9), cluster);
   };
-  // Half of it in and half of it out again: 1 s. Summed in switches: all of it once.
+  // Half of the buffer enters a node and leaves it again: 1 s. If switches sum, all of it passes
+  // once.
   EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::ring), 1);
   EXPECT_DOUBLE_EQ(seconds(all_reduce, CollectiveAlgorithm::collnet_direct), 1);
   EXPECT_DOUBLE_EQ(seconds(all_gather, CollectiveAlgorithm::ring), 0.5);
@@ -48,8 +49,9 @@ TEST(PlanBound, CountsWhatHasToLeaveANode) {
   EXPECT_DOUBLE_EQ(seconds(send_recv, CollectiveAlgorithm::direct), 1);
 }
 
-// Half of what everybody sends goes to node 0, of which its own members send half: without them
-// 4 x 50 GB enter it. All for node 1, node 0 sends 400 GB there; on the way back it gets them.
+// Half of each rank's bytes go to node 0, and node 0's members send half of these: without them 4 x
+// 50 GB enter the node. If all is for node 1, node 0 sends 400 GB there, and receives as much on
+// the way back.
 TEST(PlanBound, CountsWhatEachMemberGets) {
   const Cluster cluster = small_cluster(2, 4);
   Plan plan = plan_of(CollectiveKind::all_to_all, CollectiveAlgorithm::pairwise, 100e9);
@@ -104,7 +106,7 @@ TEST(PlanBound, CountsGroupsOfADragonflyAndWhatOthersTake) {
   EXPECT_DOUBLE_EQ(bound.link_s, 16);
   EXPECT_EQ(bound.link, "uplinks of pod 1");
 
-  // Of a machine of four groups: three bundles of 20 GB/s lead out of each, whatever the way.
+  // On a machine of four groups, three bundles of 20 GB/s leave each group, whatever the routing.
   cluster.machine_nodes = 4;
   cluster.fabric = FabricSpec();
   cluster.fabric.topology = Topology::dragonfly;
@@ -139,8 +141,8 @@ Cluster cluster_on(Topology topology, int nodes) {
   return cluster;
 }
 
-// Between any two nodes 4 x 25 GB each way. Of a torus of 4 x 1 each cable carries what goes to the
-// next node; halves the wrap-around joins twice; dimension order says where the rest goes.
+// Any two nodes exchange 4 x 25 GB each way. On a torus of 4 x 1 each cable carries what goes to
+// the next node; both wrap-around cables join the halves; dimension order decides the rest.
 TEST(PlanBound, CountsCablesOfATorus) {
   Cluster cluster = cluster_on(Topology::torus, 4);
   cluster.fabric.dimensions = {4, 1};
@@ -175,7 +177,8 @@ TEST(PlanBound, CountsCablesOfAGraph) {
   const Plan plan = exchange_of(4);
   PlanBound bound = plan_bound(plan, cluster, CountedTransfers::all);
   EXPECT_DOUBLE_EQ(bound.link_s, 4 * 100.0 / 20);
-  // Two cables between them, one by a third switch, of which routing takes none: shortest ways.
+  // Two cables join them, and one path leads through a third switch; routing takes only shortest
+  // paths.
   cluster.fabric.edges.push_back({"left", "between", 20e9});
   cluster.fabric.edges.push_back({"between", "right", 20e9});
   EXPECT_DOUBLE_EQ(bound_s(plan, cluster), 20);
@@ -211,7 +214,7 @@ TEST(PlanBound, CountsPortsAndBridgesInsideANode) {
   EXPECT_DOUBLE_EQ(seconds(all_to_all, CollectiveAlgorithm::direct), 4 * 0.75 * 25 / 10);
 }
 
-// Node 0 to 2 over the common network, node 0 to 1 by their NICs.
+// Node 0 sends to node 2 over the common network, and to node 1 over their NICs.
 TEST(PlanBound, CountsNetworksApart) {
   Cluster cluster = cluster_on(Topology::fat_tree, 4);
   cluster.fabric.nodes_per_pod = 1;

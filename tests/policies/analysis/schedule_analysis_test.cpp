@@ -44,7 +44,8 @@ struct Sample {
   OptimizerSync sync;
 };
 
-// Any kind of schedule, every stage its own costs. None where the theory forbids the numbers.
+// Draws any kind of schedule, with different costs for every stage. Returns nothing if the kind
+// does not allow the numbers.
 std::optional<Sample> random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   const ScheduleKind& kind = schedule_kinds()[random.below(schedule_kinds().size())];
@@ -74,7 +75,7 @@ std::optional<Sample> random_sample(int index) {
   }
   sample.messages = equal_messages(random.below(3) == 0 ? 0 : 0.4 * random.uniform());
   if (random.below(2) == 0) {
-    // Each stage its own.
+    // Each stage has different times.
     MessageTimes& times = sample.messages.times;
     const int of_schedule = sample.schedule.stages() * sample.schedule.slices;
     times = {};
@@ -205,9 +206,9 @@ TEST(ScheduleAttribution, CountsTheWorkOfARank) {
   });
 }
 
-// 1f1b on 2 ranks, 2 micro-batches, F = 1, I = 1.5, W = 0.5, message 0.25:
-//   rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
-//   rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
+// 1f1b on 2 ranks, 2 micro-batches, with F = 1, I = 1.5, W = 0.5 and messages of 0.25 takes:
+// rank 0: F0 0-1, F1 1-2, B0 4.5-6.5, B1 7.5-9.5
+// rank 1: F0 1.25-2.25, B0 2.25-4.25, F1 4.25-5.25, B1 5.25-7.25
 TEST(ScheduleAttribution, TwoRanksByHand) {
   const Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   const ScheduleAnalysis analysis =
@@ -230,7 +231,7 @@ TEST(ScheduleAttribution, TwoRanksByHand) {
   EXPECT_DOUBLE_EQ(of(second, TimeUse::message), 0.25);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::stall), 0);
   EXPECT_DOUBLE_EQ(of(second, TimeUse::cool_down), 2.25);
-  // F0 -> F0 B0 F1 B1 -> B1: two messages.
+  // The critical path F0 -> F0 B0 F1 B1 -> B1 contains two messages.
   EXPECT_EQ(analysis.path.messages, 2);
   EXPECT_EQ(analysis.path.steps.size(), 8u);
   EXPECT_DOUBLE_EQ(of(analysis.path.composition_s, TimeUse::message), 0.5);
@@ -382,7 +383,7 @@ TEST(ScheduleSensitivity, NoJitterNoGrowth) {
   });
 }
 
-// One rank has nobody to wait for: jitter of independent draws averages out.
+// A single rank waits for no other, so the jitter of independent draws averages out.
 TEST(ScheduleSensitivity, JitterHasMeanOne) {
   const Schedule schedule = generate_schedule("1f1b", 1, 100, 1);
   const ScheduleSensitivity sensitivity =

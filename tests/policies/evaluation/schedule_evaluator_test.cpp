@@ -49,8 +49,8 @@ Schedule random_classic(RandomStream& random) {
   return kind.generate({.ranks = ranks, .microbatches = microbatches, .chunks = chunks});
 }
 
-// Every stage its own cost; now and then the backwards are split and W moved back behind the next
-// action of the rank.
+// Every stage has different costs; some draws split the backwards and move W behind the next action
+// of the rank.
 Sample random_sample(int index) {
   RandomStream random(1, RandomPurpose::test, index);
   Sample sample;
@@ -189,9 +189,9 @@ TEST(ScheduleEvaluator, NoWorkHasNoBubble) {
   EXPECT_EQ(evaluation.bubble_longest_stage_rate(), 0);
 }
 
-// 1f1b, two ranks, two micro-batches, F = 1, B = 2, message 0.5:
-//   rank 0: F0 0-1, F1 1-2, B0 5-7 (4.5 + 0.5), B1 8-10
-//   rank 1: F0 1.5-2.5, B0 2.5-4.5, F1 4.5-5.5, B1 5.5-7.5
+// 1f1b on two ranks, two micro-batches, with F = 1, B = 2 and messages of 0.5 takes:
+// rank 0: F0 0-1, F1 1-2, B0 5-7 (4.5 + 0.5), B1 8-10
+// rank 1: F0 1.5-2.5, B0 2.5-4.5, F1 4.5-5.5, B1 5.5-7.5
 TEST(ScheduleEvaluator, TwoRanksByHand) {
   const Schedule schedule = generate_schedule("1f1b", 2, 2, 1);
   ScheduleSpans spans;

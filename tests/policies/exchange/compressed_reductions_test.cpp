@@ -366,7 +366,7 @@ TEST(GradientExchange, GradientsAreCopiedIntoBucketsAndBack) {
   EXPECT_EQ(tensors_s, run(job).seconds) << "tensors that go alone need no buckets";
 }
 
-// Of every kind of collective the bytes that the first rank's gradients travel with.
+// Sums the bytes of each kind of collective that carries the first rank's gradients.
 std::map<CollectiveKind, double> bytes_by_kind(const Plan& plan) {
   std::map<CollectiveKind, double> bytes;
   for (const Task& task : plan.classes.front().tasks) {
@@ -461,7 +461,7 @@ TEST(GradientExchange, SlicesTakeRoundsOnceALayer) {
   EXPECT_NEAR(rounds_s(1e12, 1, StageAction::last_backward), 10e-3, 1e-9) << "one number";
 }
 
-// As many elements as the bytes hold are the same buckets; more for each replica are fewer buckets.
+// Buckets of as many elements as the bytes hold are the same buckets; more elements make fewer.
 TEST(CompressedReductions, BucketsCountedInElements) {
   Job job = job_of(GradientOverlap::bucketed, "none");
   const Outcome bytes = run(job);

@@ -1,4 +1,4 @@
-// Gradients of an embedding as rows (EmbRace) in a whole iteration.
+// An iteration exchanges an embedding's gradient as rows (EmbRace).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@
 namespace windtunnel {
 namespace {
 
-// A language model whose embedding has 95 % of the weights, few tokens a step, a slow network.
+// The language model's embedding has 95 % of the weights; steps have few tokens, and the network is
+// slow.
 Job language_model(EmbeddingExchange embeddings, GradientOverlap overlap) {
   Job job = small_job(1, 1, 16);
   job.model.layers = 2;

@@ -43,8 +43,8 @@ TEST(GradientBuckets, CoverTheStageAndEndWithIt) {
 }
 
 TEST(GradientBuckets, CloseWhenTheyHoldTheBucketSize) {
-  // A middle stage of one layer with h = 1024, ffn = 4096: mlp_out and mlp_in 4.19 M each,
-  // projection 1.05 M, qkv 3.15 M parameters; two norms of 2 x 1024.
+  // A middle stage has one layer with h = 1024, ffn = 4096: mlp_out and mlp_in have 4.19 M
+  // parameters each, projection 1.05 M, qkv 3.15 M, and two norms 2 x 1024 each.
   Job job = small_job(1, 4, 2);
   job.model.biases = false;
   const double parameters = job.model.layer_parameters();
@@ -131,7 +131,7 @@ TEST(MergedBuckets, ByHand) {
 }
 
 TEST(PriorityOrder, ByHand) {
-  // Two partitions of a tensor, then a more urgent one.
+  // Two partitions of a tensor are followed by a more urgent one.
   const std::vector<Partition> partitions = {{0, 1.5, 1}, {0, 1.5, 1}, {1, 1.5, 1}};
   const auto order = [&](double credit) {
     std::vector<std::pair<int, double>> order;

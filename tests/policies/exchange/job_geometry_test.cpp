@@ -56,7 +56,7 @@ int most_at_one_nic(const Job& job, int pp) {
   return std::ranges::max(senders | std::views::values);
 }
 
-// Of every rank of the stage to the one of equal place.
+// Every rank of one stage sends to the rank with the same place in the other.
 MessageWay way_of_all(const Job& job, int from_pp, int to_pp) {
   const LinkTable links(job.cluster);
   const int members = job.layout.ranks() / job.layout.pp;
@@ -123,7 +123,7 @@ TEST(JobGeometry, IsOfJobsThatLieAlike) {
   EXPECT_FALSE(kept([](Job& other) { other.software.reduce_bytes = 2.5; }));
 }
 
-// Whoever gets the geometry of another schedule, or of another job, comes to the same result.
+// With the geometry of another schedule or of another job the result is the same.
 TEST(JobGeometry, HandedDownItChangesNothing) {
   Job job = small_job(2, 2, 4);
   job.layout.sharding = Sharding::zero1;

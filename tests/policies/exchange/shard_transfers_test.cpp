@@ -16,7 +16,7 @@ namespace {
 constexpr double kParameters = 1e9;
 constexpr double kWeights = 2 * kParameters;  // M: bytes of the weights on a GPU
 
-// dp ranks on nodes of `gpus`, each with weights and gradients of 16 bits.
+// dp ranks on nodes of `gpus` GPUs have weights and gradients of 16 bits.
 Job transfers_job(int dp, int gpus, const Layout& sharding, int tp = 1) {
   Job job;
   job.layout = sharding;
@@ -41,8 +41,8 @@ struct Traffic {
   double kernels_s = 0;
 };
 
-// Of the collectives as usually counted: what must leave a rank or a node at least, all-reduce
-// twice that.
+// Counts collectives as papers do: the bytes that must leave a rank or a node at least, and twice
+// as many for an all-reduce.
 void add(const Job& job, const ReplicaNetwork& network, const std::vector<Transfer>& transfers,
          Traffic& traffic) {
   const int gpus = job.cluster.node.gpus;
@@ -90,7 +90,7 @@ Traffic iteration(const Job& job, int microbatches) {
   return traffic;
 }
 
-// In units of the weights, (N - 1) / N of which are on other nodes.
+// The volume is relative to the weights that are on other nodes, (N - 1) / N of all.
 double volume(const Job& job, int microbatches = 1) {
   const double nodes = job.cluster.nodes;
   return iteration(job, microbatches).between / (kWeights * (nodes - 1) / nodes);
@@ -140,22 +140,23 @@ TEST(ShardTransfers, BytesBetweenNodesArePublishedOnes) {
   const auto of = [](const Layout& sharding, int microbatches = 1) {
     return volume(transfers_job(64, 8, sharding), microbatches);
   };
-  // Rajbhandari et al. 2020, section 7; Zhao et al. 2023: FSDP 1.5 times DDP.
+  // Rajbhandari et al. 2020, section 7, state these volumes; Zhao et al. 2023 state 1.5 times DDP's
+  // for FSDP.
   EXPECT_NEAR(of({.sharding = Sharding::none}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero1}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero2}), 2, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3}), 3, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3}, 4), 12, 1e-9);
-  // Copies in nodes: the all-reduce alone.
+  // Copies in nodes leave only the all-reduce.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .shard_ranks = 8}), 2, 1e-9);
-  // ZeRO++ (arXiv 2306.10209, table 1): 3 M to 0.75 M.
+  // ZeRO++ (arXiv 2306.10209, table 1) reduces 3 M to 0.75 M.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .secondary_ranks = 8}), 1 + 0 + 1, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8}), 0.5 + 0.5 + 1, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .gradient_bits = 4}), 1 + 1 + 0.25, 1e-9);
   const Layout all{
       .sharding = Sharding::zero3, .secondary_ranks = 8, .weight_bits = 8, .gradient_bits = 4};
   EXPECT_NEAR(of(all), 0.5 + 0 + 0.25, 1e-9);
-  // QSDP: half of 16 bits; FSDP that gathers fp32 sends 5 M.
+  // QSDP sends half of 16 bits; FSDP that gathers fp32 sends 5 M.
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 8, .gradient_bits = 8}), 1.5, 1e-9);
   EXPECT_NEAR(of({.sharding = Sharding::zero3, .weight_bits = 32}), 5, 1e-9);
   // Three levels: gradients and updated weights cross once, however many micro-batches.
@@ -213,7 +214,7 @@ TEST(ShardTransfers, BytesFollowTheFormulasOnRandomLayouts) {
       expected = microbatches * (weights + gradients);
     }
     const Job job = transfers_job(in_node * nodes, gpus, sharding, tp);
-    // Each of the tp groups that meet in a node has weights of its own.
+    // Each of the tp groups that meet in a node has different weights.
     EXPECT_NEAR(volume(job, microbatches), tp * expected, 1e-9 * expected * tp) << i;
     spread += in_node > 1 ? 1 : 0;
   }
@@ -235,13 +236,14 @@ TEST(ShardTransfers, KernelsMoveWhatTheyReadAndWrite) {
   EXPECT_EQ(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 16}, true), 0);
   // fp32 of all read, 16 bits written.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 32}, true), 4 + 2, 1e-9);
-  // Own shard to 8 bits, all of them back.
+  // A rank encodes its shard in 8 bits and decodes all shards.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .weight_bits = 8}, true), 3.0 / 64 + 3,
               1e-9);
-  // To 4 bits; 8 of them summed, to 4 bits; 8 of those summed.
+  // Gradients are encoded in 4 bits, 8 of them are summed and encoded in 4 bits, and 8 of these
+  // summed.
   EXPECT_NEAR(kernel_bytes({.sharding = Sharding::zero3, .gradient_bits = 4}, false),
               2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
-  // The same two hops, with the sums of the first kept in between.
+  // The same two hops also keep the sums of the first in between.
   EXPECT_NEAR(
       kernel_bytes({.sharding = Sharding::zero3, .gradient_ranks = 8, .gradient_bits = 4}, false),
       2.5 + (0.5 + 0.5 / 8) + (0.5 / 8 + 2.0 / 64), 1e-9);
@@ -280,8 +282,8 @@ TEST(ShardTransfers, ThePlanMovesTheseBytesInTheEstimatedTime) {
   }
 }
 
-// What is quantised between two hops does not wait for the layer that computes meanwhile: a layer
-// of half a second hides a reduction of two hops as it hides one of one hop.
+// Quantisation between two hops does not wait for the layer that computes meanwhile: a layer of
+// half a second hides a reduction of two hops as it hides a reduction of one hop.
 TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = Sharding::zero3;
@@ -296,7 +298,7 @@ TEST(ShardTransfers, TheSecondHopDoesNotWaitForTheNextLayer) {
     const auto reduces = [&](std::size_t at) {
       return tasks[at].kind == TaskKind::collective && tasks[at].name == tasks[t].name;
     };
-    // The hop before, the kernels between the two, and this one.
+    // Before this hop lie the first hop and the kernels between the two.
     if (!tasks[t].name.starts_with("reduce") || t < 2 || !reduces(t) || !reduces(t - 2)) continue;
     ++second_hops;
     const std::vector<Span>& spans = timeline.ranks[0].spans;

@@ -74,7 +74,7 @@ TEST(FillPlan, TheBubbleOfOneForwardOneBackwardFallsByWhatFits) {
   const PreparedIteration prepared = prepare_iteration(job);
   const Step plain = executed(job, iteration_plan(job, prepared));
   const double before = idle_share(plain.plan, plain.timeline, 0, plain.seconds);
-  // (p - 1) / (m + p - 1) of the step, and a little for messages and the optimizer.
+  // The bubble is (p - 1) / (m + p - 1) of the step; messages and the optimizer add a little.
   EXPECT_NEAR(before, 7.0 / 23, 0.05);
   double last = before;
   for (const double piece_s : {0.3 * plain.seconds, 0.05 * plain.seconds, 0.001 * plain.seconds}) {

@@ -13,7 +13,7 @@ Task kernel(std::vector<CostPart> cost, std::int16_t stream = 0) {
   return task;
 }
 
-// Two kernels of a class of two ranks, of which one idles longer between them.
+// Two ranks of a class run two kernels, and one rank stays idle longer between them.
 struct TwoRanks {
   TwoRanks() {
     plan.ranks = 2;

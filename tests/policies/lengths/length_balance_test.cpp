@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// Llama 3 8B on nodes of eight GPUs whose NIC has an eighth of NVLink's bandwidth.
+// Llama 3 8B runs on nodes of eight GPUs; a NIC has an eighth of NVLink's bandwidth.
 Job long_context_job(int nodes, ContextForm form) {
   Layout layout;
   layout.dp = 8 * nodes;
@@ -213,7 +213,7 @@ TEST(LengthGroups, AreNoSlowerThanAllDivisions) {
   }
 }
 
-// FlexSP: up to 1.98x over one static degree on long-tailed lengths, 64 A100, Ulysses.
+// FlexSP reports up to 1.98x over one static degree on long-tailed lengths (64 A100, Ulysses).
 TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
   const LengthCosts costs(long_context_job(4, ContextForm::ulysses), {1, 2, 4, 8, 16, 32}, 8192);
   const auto lengths = draw_lengths(kLongTail, 256, 1);
@@ -309,7 +309,8 @@ TEST(LengthBalance, DynamicMeshIsNoSlowerThanPacksFilledToMemory) {
   }
 }
 
-// ByteScale: up to 7.89x, 2M tokens at most, four fifths of the sequences short. Here 1,024 GPUs.
+// ByteScale reports up to 7.89x with at most 2M tokens and four fifths of the sequences short; this
+// test has 1,024 GPUs.
 TEST(LengthBalance, DynamicMeshGainsMostOnFewHugeSequences) {
   const Job job = long_context_job(128, ContextForm::ring);
   std::vector<int> degrees;

@@ -1,5 +1,5 @@
-// Jobs whose sequences have unequal lengths: their Plan in the engine against the closed form,
-// against the same job with equal sequences, and what FlexSP and ByteScale report.
+// Jobs with sequences of unequal lengths: their Plan in the engine must agree with the closed form,
+// and is compared with the same job with equal sequences and with what FlexSP and ByteScale report.
 #include "policies/lengths/length_plan.hpp"
 
 #include <fmt/format.h>
@@ -190,7 +190,7 @@ TEST(UnequalLengths, AThousandGpusShareFourThousandSequences) {
   }
 }
 
-// FlexSP: up to 1.98 over the best static degree (arXiv 2412.01523).
+// FlexSP reports up to 1.98 over the best static degree (arXiv 2412.01523).
 TEST(UnequalLengths, FlexSpGainsOnLongTails) {
   const double fixed_s = lengths_step_s(scenario("flexsp", {}));
   const double flexible_s =
@@ -202,7 +202,8 @@ TEST(UnequalLengths, FlexSpGainsOnLongTails) {
   EXPECT_LT(fixed_s / flexible_s, 1.98);
 }
 
-// ByteScale: up to 7.89 over static degrees, windows of up to 2M tokens (arXiv 2502.21231).
+// ByteScale reports up to 7.89 over static degrees, with windows of up to 2M tokens (arXiv
+// 2502.21231).
 TEST(UnequalLengths, HybridDataParallelismGainsOnLongTails) {
   const Overrides zero1 = {{"layout.sharding", "zero1"}, {"cluster.node.gpu", "a100-80"}};
   const double fixed_s = lengths_step_s(scenario("flexsp", zero1));

@@ -83,7 +83,7 @@ TEST(Dispatch, ClosedFormAndEngineAgree) {
   EXPECT_FALSE(hidden.contains({DispatchMode::synchronous, true}));
 }
 
-// As said in words: the longer of step and dispatches, or their sum.
+// The step takes the longer of step and dispatches, or their sum.
 TEST(Dispatch, IsHiddenWhileAStepIsLonger) {
   Job job = small_job(1, 4, 2);
   job.batch.global = 16;
@@ -114,7 +114,7 @@ TEST(Dispatch, OfEveryPassAddsUpWhereItIsSynchronous) {
   }
 }
 
-// Of several iterations as of one: what is dispatched ahead of each hides behind the one before.
+// In several iterations as in one, work dispatched ahead of a step hides behind the step before.
 TEST(Dispatch, GoesOnFromStepToStep) {
   Job job = small_job(1, 2, 2);
   job.communication.fidelity = Fidelity::closed;
@@ -129,7 +129,7 @@ TEST(Dispatch, GoesOnFromStepToStep) {
   }
 }
 
-// Whoever waits for more ranks in every pass waits longer, where each is late by chance.
+// If ranks are late by chance, waiting for more ranks in every pass takes longer.
 TEST(Dispatch, AGangWaitsForItsLastRank) {
   Job job = small_job(1, 2, 8);
   job.cluster = small_cluster(16, 1);

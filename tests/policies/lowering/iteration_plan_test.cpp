@@ -400,7 +400,7 @@ TEST(IterationPlan, SnapshotsMoveWhatTheirTierSays) {
     EXPECT_DOUBLE_EQ(named(owner, "copy to host").bytes, bytes[0]);
     EXPECT_TRUE(waits_for(owner, "encode", "copy to host"));
     EXPECT_TRUE(waits_for(owner, "reduce parity", "encode"));
-    // Eight cores for four GPUs; 40 GB/s each.
+    // Eight cores serve four GPUs, at 40 GB/s each.
     const Flow& cores = named(owner, "encode").flows[0];
     EXPECT_DOUBLE_EQ(cores.amount, bytes[0] / 40e9);
     EXPECT_DOUBLE_EQ(cores.max_rate, 2);

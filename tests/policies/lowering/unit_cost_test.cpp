@@ -98,12 +98,12 @@ TEST(UnitCosts, SlicesAddUpToTheWhole) {
   }
 }
 
-// Of two equal slices the second sees three times as many pairs of query and key as the first.
+// The second of two equal slices sees three times as many pairs of query and key as the first.
 TEST(UnitCosts, LaterSlicesAttendToMore) {
   const Job job = small_job(llama3_8b(), 1);
   const auto costs = unit_costs(job, sliced(1, 2), chunk_costs(job));
   const double layers = job.model.layers;
-  // Forward 4 s^2 h / 2 and 2.5 times that backward, all in the convention of the full square.
+  // Forward counts 4 s^2 h / 2 and backward 2.5 times that, in the convention of the full square.
   const double square = 3.5 * 4 * 8192.0 * 8192.0 * 4096 * layers;
   EXPECT_NEAR(costs[1].hardware_flops - costs[0].hardware_flops, square / 2, 1e-9 * square);
   EXPECT_EQ(costs[0].boundary_bytes, costs[1].boundary_bytes);

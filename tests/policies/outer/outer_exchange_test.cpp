@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// 8 replicas on as many GPUs, in islands.
+// Puts 8 replicas on 8 GPUs and groups them into islands.
 Job island_job(std::vector<int> groups, Sharding sharding = Sharding::none) {
   Job job = small_job(1, 1, 8);
   job.layout.sharding = sharding;
@@ -66,7 +66,7 @@ TEST(OuterExchange, FewerBytesAnElementSendFewerBytes) {
   EXPECT_NEAR(Exchanged(job).sent_bytes(), fp32 / 4 * (1 + 4.0 / 256), 1e-9 * fp32);
 }
 
-// INTELLECT-1 (arXiv 2412.01152): 100 steps apart and in a byte for four, 400 times less.
+// INTELLECT-1 (arXiv 2412.01152) exchanges every 100 steps, with one byte for four: 400 times less.
 TEST(OuterExchange, SendsAsManyTimesLessAsStepsAndBytesSay) {
   Job job = island_job({8});
   Job every_step = job;
@@ -154,8 +154,8 @@ TEST(OuterExchange, IslandsThatNeverExchangeSendNothing) {
   EXPECT_EQ(Exchanged(job).sent_bytes(), 0);
 }
 
-// A module goes round those who train it: 2 of the 8 islands have the same first half, 4 the
-// second.
+// Only islands that train a module exchange it: 2 of the 8 islands have the same first half, 4 the
+// same second half.
 TEST(OuterExchange, PathsExchangeEachModuleAmongItsUsers) {
   Job job = island_job({8});
   job.layout.path_modules = {4, 2};

@@ -104,8 +104,8 @@ TEST(NodeGroups, HoldEveryNodeOnceInGroupsOfTheirSizeOrMore) {
   }
 }
 
-// (stage, tp, position in the shard) of what a rank holds of the dense parameters; experts likewise
-// by their place in the ep group.
+// Returns (stage, tp, position in the shard) for the dense parameters that a node's ranks hold; for
+// experts the position is the place in the ep group.
 std::set<std::array<int, 3>> shards_of_node(const Layout& layout, const Cluster& cluster, int node,
                                             bool experts) {
   std::set<std::array<int, 3>> shards;
@@ -174,10 +174,10 @@ TEST(NodeGroups, OfKnownLayouts) {
   // Data parallelism without sharding: every node of a stage has the same.
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).size, 4);
   EXPECT_EQ(groups({.tp = 2, .pp = 2, .dp = 8}).stride, 1);
-  // tp over two nodes: every second.
+  // With tp over two nodes every second node has the same shard.
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).stride, 2);
   EXPECT_EQ(groups({.tp = 8, .dp = 4}).size, 4);
-  // Sharded over all: no second copy; over eight: two nodes a copy.
+  // Shards over all ranks have no second copy; shards over eight ranks have two nodes per copy.
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero1}).size, 1);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).size, 2);
   EXPECT_EQ(groups({.dp = 16, .sharding = Sharding::zero3, .shard_ranks = 8}).stride, 2);

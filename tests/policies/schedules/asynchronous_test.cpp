@@ -31,8 +31,8 @@ std::vector<StageCost> equal_stages(int ranks) {
                                         .weight_activation = 0.5});
 }
 
-// Of the units under way on a rank at once, the largest number of groups of `group` consecutive
-// ones.
+// Counts groups of `group` consecutive units among the units under way on a rank, and returns the
+// largest number at any time.
 int groups_under_way(const Schedule& schedule, int rank, int group) {
   int most = 0;
   std::vector<int> under_way;

@@ -6,7 +6,7 @@
 namespace windtunnel {
 namespace {
 
-// Figure 3 of the paper: four ranks, micro-batches 0 and 1 down, 2 and 3 up.
+// The paper's figure 3 shows four ranks, with micro-batches 0 and 1 down and 2 and 3 up.
 TEST(Chimera, ByHand) {
   const Schedule schedule = generate_schedule("chimera", 4, 4, 1);
   EXPECT_EQ(schedule.rank_of_stage, (std::vector<int>{0, 1, 2, 3, 3, 2, 1, 0}));
@@ -37,7 +37,8 @@ TEST(Chimera, Bubble) {
   }
 }
 
-// Forward doubling: no bubbles between units where T_B = 2 T_F either, for twice the activations.
+// Forward doubling leaves no bubbles between units even if T_B = 2 T_F, and doubles the
+// activations.
 TEST(Chimera, WithForwardDoubling) {
   EXPECT_EQ(listing(generate_schedule("chimera",
                                       {.ranks = 2, .microbatches = 6, .chunks = 1, .group = 2}),

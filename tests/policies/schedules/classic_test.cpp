@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a rank's whole share, and the part of an activation that stays for W.
+// Times are for all chunks of a rank; `held` is the part of an activation that stays for W.
 struct Times {
   double forward_s;
   double input_s;
@@ -25,7 +25,7 @@ struct Times {
   double work_s() const { return forward_s + input_s + weight_s; }
 };
 
-// Without messages, for p ranks, m micro-batches, v chunks.
+// The formulas assume no message times, for p ranks, m micro-batches, v chunks.
 struct Formula {
   const char* name;
   bool (*holds)(double p, double m, double v, const Times& t);

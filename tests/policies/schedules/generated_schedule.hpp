@@ -48,7 +48,7 @@ inline ScheduleEvaluation evaluate_equal(const Schedule& schedule, StageCost sha
                            message_s);
 }
 
-// Messages between ranks of one micro-batch, there and back.
+// Counts one micro-batch's messages between ranks, forward and backward.
 inline int crossings(const Schedule& schedule) {
   int crossings = 0;
   for (int stage = 1; stage < schedule.model_stages(); ++stage) {
@@ -57,7 +57,7 @@ inline int crossings(const Schedule& schedule) {
   return crossings;
 }
 
-// Valid, and runs to its end whatever the stages and messages cost.
+// Expects a valid schedule that runs to its end whatever the stages and messages cost.
 inline void expect_sound(const Schedule& schedule, int sample) {
   SCOPED_TRACE(schedule.name + " " + std::to_string(schedule.ranks) + " " +
                std::to_string(schedule.microbatches));
@@ -88,7 +88,7 @@ struct ScheduleSize {
   int microbatches;
 };
 
-// The corners, and between them some by chance.
+// These include the corner cases, and random sizes between them.
 inline std::vector<ScheduleSize> schedule_sizes() {
   std::vector<ScheduleSize> sizes = {{1, 1},   {1, 2},    {1, 512},  {2, 1},    {2, 4},   {2, 512},
                                      {3, 5},   {3, 6},    {4, 8},    {8, 1},    {64, 1},  {64, 63},
@@ -101,7 +101,8 @@ inline std::vector<ScheduleSize> schedule_sizes() {
   return sizes;
 }
 
-// Even, and where `whole` a multiple of the ranks.
+// Makes the numbers of ranks even; micro-batches become even too, or with `whole` a multiple of the
+// ranks.
 inline std::vector<ScheduleSize> even_sizes(bool whole) {
   std::vector<ScheduleSize> sizes;
   for (const auto& [p, m] : schedule_sizes()) {

@@ -27,7 +27,7 @@ TEST(Hanayo, Bubble) {
   }
 }
 
-// More micro-batches than ranks: never more than p under way, and no larger a part of bubbles.
+// With more micro-batches than ranks, at most p are under way, and the bubbles' share is no larger.
 TEST(Hanayo, WithManyMicrobatches) {
   for (const auto& [p, m] : schedule_sizes()) {
     for (const int chunks : {2, 4, 8}) {

@@ -43,7 +43,7 @@ TEST(Schedules, LoopedBreadthFirstByHand) {
   EXPECT_EQ(listing(schedule, 1), "1F0 1F1 3F0 3F1 3B0 3B1 1B0 1B1");
 }
 
-// Figures 2 and 3 of arXiv 2401.10241 in the small.
+// These are small versions of figures 2 and 3 of arXiv 2401.10241.
 TEST(Schedules, ZeroBubbleByHand) {
   const Schedule h1 = generate_schedule("zb-h1", 2, 3, 1);
   EXPECT_EQ(listing(h1, 0), "0F0 0F1 0I0 0W0 0F2 0I1 0W1 0I2 0W2");

@@ -32,7 +32,8 @@ std::vector<StageCost> equal_slices(int stages, int slices) {
                                  .weight_activation = 0.5 * share});
 }
 
-// Of slices with these shares when tokens cost 1 and attention `attention` per micro-batch.
+// Gives slices of these shares their costs, if a micro-batch's tokens cost 1 and its attention
+// costs `attention`.
 std::vector<StageCost> causal_slices(int stages, const std::vector<double>& shares,
                                      double attention) {
   std::vector<StageCost> costs;
@@ -71,7 +72,7 @@ std::vector<Size> sizes() {
 }
 
 TEST(SequenceSchedules, ByHand) {
-  // Two slices of two micro-batches: units 0 1 | 2 3.
+  // Two slices of two micro-batches have the units 0 1 | 2 3.
   const Schedule seq = sliced("seq1f1b", 2, 2, 2);
   EXPECT_EQ(listing(seq, 0), "0F0 0F1 0F2 0B1 0F3 0B0 0B3 0B2");
   EXPECT_EQ(listing(seq, 1), "1F0 1F1 1B1 1F2 1B0 1F3 1B3 1B2");
@@ -105,7 +106,7 @@ TEST(SequenceSchedules, Seq1f1bDividesBubbleAndPeak) {
       const int under_way = std::min(microbatches * slices, ranks - 1 + slices - rank);
       EXPECT_NEAR(evaluation.peak_activation[rank] * slices, under_way, 1e-6);
     }
-    // As published, about: (p - 2 + k) / k.
+    // The published formula is approximate: (p - 2 + k) / k.
     if (ranks - 2 + slices >= 10 && microbatches * slices >= ranks - 1 + slices) {
       const double published = static_cast<double>(ranks - 2 + slices) / slices;
       EXPECT_NEAR(evaluation.peak_activation[0], published, 0.1 * published);

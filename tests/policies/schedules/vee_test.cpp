@@ -1,5 +1,5 @@
-// Schedules whose stages run over the ranks and back: orders by hand and by torch, bubbles and
-// peaks by formula.
+// Stages of these schedules run over the ranks and back: orders are compared with orders by hand
+// and by torch, bubbles and peaks with formulas.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -13,7 +13,7 @@ namespace {
 const StageCost kEqual{1, 1, 1, 1, 1};         // T_F = T_B = T_W, weights' activations all kept
 const StageCost kUneven{1, 1.3, 0.7, 1, 0.5};  // as profiled on transformers
 
-// As torch.distributed.pipelining writes a rank of a compute-only file.
+// Writes a rank's row as torch.distributed.pipelining does in a compute-only file.
 std::string torch_row(const Schedule& schedule, int rank) {
   const auto& actions = schedule.actions[rank];
   std::string row;
@@ -64,7 +64,7 @@ TEST(Vee, ZeroBubbleHasNone) {
     EXPECT_NEAR(equal.bubble_makespan_s(), (p - 1) / 2.0, kTolerance);
     EXPECT_NEAR(worst(equal.peak_activation), p, kTolerance);
     EXPECT_NEAR(least(equal.peak_activation), p, kTolerance);
-    // Approximate in the table, yet exact.
+    // The table calls this approximate, but it is exact.
     const ScheduleEvaluation uneven = evaluate_equal(schedule, kUneven);
     EXPECT_NEAR(uneven.bubble_longest_stage_s(), 0.6 * (p - 1), kTolerance);
     EXPECT_NEAR(worst(uneven.peak_activation), p, kTolerance);
@@ -119,7 +119,8 @@ TEST(Vee, ControllableMemoryBubbles) {
   }
 }
 
-// floor((p + 2) / 2) and floor((p + 4) / 3) where weight gradients free all; flat to one chunk.
+// The peak is floor((p + 2) / 2) or floor((p + 4) / 3) chunks if weight gradients free all of it,
+// to within one chunk.
 TEST(Vee, ControllableMemoryPeaks) {
   for (const auto& [p, m] : schedule_sizes()) {
     SCOPED_TRACE(fmt::format("{} {}", p, m));

@@ -16,8 +16,8 @@
 namespace windtunnel {
 namespace {
 
-// 24 layers of 2,048 on `dp` GPUs of so many bytes, one micro-batch each; what a layer keeps is its
-// input alone.
+// 24 layers of 2,048 run on `dp` GPUs of `memory_bytes` each, with one micro-batch each; a layer
+// keeps only its input.
 Job chunked_job(double memory_bytes, int dp = 1) {
   Job job = small_job(1, 1, dp);
   job.model.layers = 24;
@@ -79,7 +79,7 @@ void expect_moves_by_room(int dp, const MixtureOfExperts& experts) {
     const double fetched = bytes["fetch weights"];
     EXPECT_NEAR(bytes["evict gradients"], moving, 1);
     EXPECT_NEAR(fetched - moving, bytes["evict weights"], 1);
-    // Of two neighbours' chunks, that are in use, one may have left that Belady would have kept.
+    // Two neighbouring chunks are in use at once, so one that Belady would keep may have left.
     if (chunks.with_optimizer == 0) {
       const double away = chunks.count - std::floor(chunks.room_bytes / chunks.bytes);
       EXPECT_NEAR(bytes["evict weights"] / chunks.bytes, std::max(0.0, away), chunks.at_once);
@@ -104,7 +104,7 @@ TEST(ChunkRoom, ExpertsMoveAsOtherWeightsDo) {
   }
 }
 
-// Of a job that leaves more open, or changes, they are found anew.
+// If a job leaves more open, or changes, its chunks are found anew.
 TEST(ChunkRoom, IsFoundWithTheRestOfTheMemory) {
   Job job = chunked_job(8e9);
   EXPECT_TRUE(leaves_memory_open(job));

@@ -15,7 +15,7 @@
 namespace windtunnel {
 namespace {
 
-// Of a thousand other shares within the same bounds none ends sooner.
+// A thousand other shares within the same bounds must not end sooner.
 TEST(SharesAbove, EndSoonestOfAllThatAddUp) {
   int better = 0;
   for (int draw = 0; draw < 200; ++draw) {

@@ -67,8 +67,8 @@ TEST(StageBalance, OfAPatternIsTheBestOfAllDivisions) {
   }
 }
 
-// Of ranks with two stages each: none is busier than of even stages, nor than a twentieth above the
-// mean.
+// If ranks have two stages each, none is busier than with even stages, nor busier than a twentieth
+// above the mean.
 TEST(StageBalance, OfAPatternEvensTheRanksOfSeveralStages) {
   Job job = small_job(1, 4, 1, 2);
   job.model.pattern = "M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M*-M-M-M-M-M-";

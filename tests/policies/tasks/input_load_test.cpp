@@ -51,7 +51,7 @@ TEST(InputLoad, AStepTakesWhatIsLonger) {
   const double calm_s = engine_step_s(two_nodes());
   for (const double core_s : {1e-4, 1e-2, 1.0, 3.0}) {
     const Job job = with_input(two_nodes(), {.sample_core_s = core_s, .workers = 4});
-    // Eight samples of each replica on four cores.
+    // Each replica reads eight samples on four cores.
     EXPECT_NEAR(load_s(job), 8 * core_s / 4, 1e-12);
     EXPECT_NEAR(engine_step_s(job), std::max(calm_s, load_s(job)), 1e-6 * calm_s);
     EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), engine_step_s(job), 1e-6 * calm_s);
@@ -75,7 +75,7 @@ TEST(InputLoad, IsBoundByWhatIsScarce) {
   EXPECT_EQ(bound({}), "");
 }
 
-// Of a replica the GPUs share a loader, however many they are.
+// The GPUs of a replica share a loader, however many they are.
 TEST(InputLoad, TheRanksOfAReplicaReadOnce) {
   Job job = small_job(4, 2, 1);
   job.batch.global = 8;
@@ -87,7 +87,7 @@ TEST(InputLoad, WithoutPrefetchingTheFirstForwardWaits) {
   const double calm_s = engine_step_s(two_nodes());
   const InputPipeline input{.sample_core_s = 0.1 * calm_s, .workers = 1, .prefetch = 0};
   const Job job = with_input(two_nodes(), input);
-  // A micro-batch of one sample.
+  // A micro-batch has one sample.
   EXPECT_GT(engine_step_s(job), calm_s + 0.09 * calm_s);
   EXPECT_LT(engine_step_s(job), calm_s + load_s(job));
   EXPECT_NEAR(iteration_step_s(job, prepare_iteration(job)), engine_step_s(job), 1e-6 * calm_s);

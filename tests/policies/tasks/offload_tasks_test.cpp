@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// One GPU behind 20 GB/s of PCIe each way.
+// The node has one GPU with 20 GB/s of PCIe each way.
 class OneRank : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -23,7 +23,7 @@ class OneRank : public ::testing::Test {
   }
   void share() { job_.offload = std::make_shared<const Offload>(offload_); }
 
-  // What `write` puts into the tasks of the rank, executed.
+  // Executes the tasks that `write` adds to the rank.
   template <class Write>
   Timeline executed(const Write& write) {
     Plan plan;
@@ -129,8 +129,8 @@ TEST_F(OneRank, DrivesAreReadAndWritten) {
   EXPECT_NEAR(timeline.makespan_s, 2 * 12 * parameters / 2e9, 0.05 * 12);
 }
 
-// A ring of sections (SE-MoE): layers of so many bytes and seconds; the next but so many comes when
-// one has been used.
+// In a ring of sections (SE-MoE) the fetch of a layer waits until the layer that had its section
+// has been used.
 TEST_F(OneRank, ARingOfSectionsHidesCopiesBehindLayers) {
   struct Layer {
     double fetch_s;

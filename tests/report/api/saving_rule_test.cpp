@@ -30,7 +30,8 @@ TEST(PublicSavingRule, AConstantOneIsTheInterval) {
   }
 }
 
-// Beside a tier by time whose periods are leapt over, and one by iterations.
+// The rule stands beside a tier by time, whose periods the simulation leaps over, and a tier by
+// iterations.
 TEST(PublicSavingRule, AConstantOneIsTheIntervalAmongOtherTiers) {
   const auto tiers = [](const std::string& every) {
     return "[{tier: host-memory, every: 20 iterations, keeper: process},"

@@ -10,7 +10,7 @@ using enum ActionKind;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A kernel of a second for each range, and one behind them.
+// Each range has a kernel of one second, and one more kernel follows the last range.
 RankProfile ranged(const std::vector<NamedPass>& passes) {
   RankProfile profile;
   double at_s = 0;

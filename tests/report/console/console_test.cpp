@@ -188,7 +188,7 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
             " s\n");
 }
 
-// Of the schemes' stacks: what storage alone, a copy in the node and a code in a group give.
+// Schemes are compared by what they give: storage alone, a copy in the node, and a code in a group.
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
     Record record = sample_record();
@@ -239,7 +239,8 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   }
 }
 
-// Once where all have the same; each where they differ. Points may have other numbers of trials.
+// The error is told once if all points have the same, otherwise for each. Points may have different
+// numbers of trials.
 TEST(Compare, TellsTheErrorOfTheCostModels) {
   Comparison comparison;
   comparison.points.assign(2, {{{"pp", "4"}}, sample_record(), ""});

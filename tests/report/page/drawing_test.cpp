@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// Times of a row, from its ticks.
+// A row stores differences in ticks; this holds the times.
 struct Bars {
   std::vector<std::int64_t> start_ns, end_ns;
 };
@@ -74,7 +74,7 @@ TEST(Drawing, LeavesOutRanksBeyondTheLimitAndSaysSo) {
   EXPECT_EQ(drawing["memory"]["ranks"].size(), drawing["rows"].size());
 }
 
-// Of a Plan of many iterations one period is drawn, where it is steady.
+// If the Plan has many iterations, one period of the steady state is drawn.
 TEST(Drawing, OnePeriodOfAnAsynchronousSchedule) {
   Record record = sample_record();
   constexpr int kIterations = 16;

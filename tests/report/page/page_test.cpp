@@ -254,7 +254,7 @@ TEST_F(PageBrowser, DrawsGoodputOverTheIntervalWhereItIsKnown) {
   EXPECT_NE(output.find("data-interval=\"no\""), std::string::npos);
 }
 
-// Of many ranks a row each at first; a task that is sought on another stream shows them all.
+// Many ranks have one row each at first; a search for a task on another stream shows all streams.
 TEST_F(PageBrowser, DrawsAGanttChartOfThousandsOfTasks) {
   const std::string output =
       ready_dom(html_page(page_document(sample_record({.pp = 16, .microbatches = 300}))), R"(

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kEvery = "snapshots.0.every";
 
-// A sweep over the interval of snapshots, and the goodput of each.
+// Makes a sweep over a key, such as the snapshot interval, with the goodput of each value.
 Json sweep_of(const std::string& key, const std::vector<double>& numbers,
               const std::vector<double>& goodputs) {
   Json values = Json::array(), points = Json::array();
@@ -34,7 +34,7 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(edge_text(first[0]),
             "the best snapshots.0.every, 600 s, is the smallest that was tried, so there may be a "
             "better one beyond it: widen --vary snapshots.0.every to less than 600 s");
-  // As given, not in order.
+  // Values count in the order given, even if they do not ascend.
   const auto last = edges_of_best(sweep_of(kEvery, {3600, 600, 1200}, {0.9, 0.7, 0.8}));
   ASSERT_EQ(last.size(), 1U);
   EXPECT_FALSE(last[0].least);

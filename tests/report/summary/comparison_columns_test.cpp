@@ -37,7 +37,7 @@ double seconds_of(const std::string& text) {
   return 1e-6 * value;
 }
 
-// Of each row all but the first and the last cell add up to the last, to the printed digits.
+// In each row all cells but the first and the last add up to the last, to the printed digits.
 void expect_sums(const TextTable& table) {
   ASSERT_FALSE(table.rows.empty());
   for (const auto& row : table.rows) {

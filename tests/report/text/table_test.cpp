@@ -23,7 +23,7 @@ TEST(Table, ColumnsAreAlignedByCharacters) {
   EXPECT_THROW(table_text({{{"a"}, {"b"}, {"c"}}, {{"1", "2"}}}), InternalError);
 }
 
-// A line of its own sets no column's width and is not cut into groups of columns.
+// A full-width line sets no column's width and is not cut into groups of columns.
 TEST(Table, LinesStandBetweenRows) {
   const TextTable table{
       {{"family"}, {"blind rows", Align::right, "blind"}, {.title = "what", .most = 5}},
@@ -92,7 +92,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// Of any table at any width: no line is longer, and nothing is lost.
+// Any table at any width has no line that is longer, and loses nothing.
 TEST(Table, FitsAnyWidth) {
   std::mt19937 random(7);
   const auto below = [&](unsigned most) { return static_cast<int>(random() % most); };

@@ -153,7 +153,7 @@ TEST(Case, APartOfAModelNeedsTheNumberThatSwitchesItOn) {
   EXPECT_EQ(message({{"model", "mixtral-8x7b"}, {"model.moe.experts", "0"}}), "no error");
 }
 
-// Of studies, which work on a job whose text was read before.
+// Studies work on a job whose text was read before.
 TEST(Case, FaultsThatAreFoundLaterHaveAPlaceToo) {
   const auto message = [](const Case& of, auto... keys) {
     return error_of(

@@ -65,7 +65,7 @@ class CompanyText : public testing::Test {
 constexpr const char* kPools =
     "{pools: [{name: new, nodes: 4, node: dgx-h100}, {name: old, nodes: 4, node: dgx-a100}]}";
 
-// Of two nodes, with more of its layout.
+// The job uses two nodes; `layout` adds keys to its layout.
 std::string pool_job(const std::string& name, const std::string& layout = "") {
   return "name: " + name +
          "\nmodel: {layers: 4, hidden: 1024, heads: 16, vocabulary: 32000, sequence: 1024}\n"

@@ -17,7 +17,8 @@ Case every_key(const Overrides& set = {}) {
   return parse_case(text, "every_key.yaml", set);
 }
 
-// With another value of the key; none where the rest of the scenario allows none of those tried.
+// Returns the case with another value of the key; nothing if the rest of the scenario allows none
+// of the values tried.
 std::optional<Case> with_another(const ResolvedValue& value) {
   const Field& field = *find_field(value.key);
   std::vector<std::string> others = names_of(field);
@@ -96,7 +97,7 @@ TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
     EXPECT_EQ(open.key, written.key) << key << "=" << value;
     EXPECT_EQ(open.table, written.table) << key << "=" << value;
   };
-  // Of the library and of other values.
+  // Defaults come from the library and from other values.
   for (const auto& [key, value] : Overrides{{"layout.dp", "4"},
                                             {"layout.vpp", "1"},
                                             {"layout.shard_ranks", "4"},
@@ -119,7 +120,7 @@ TEST(Identity, IsTheSameWhereADefaultIsWrittenOut) {
   const Overrides of_library = {{"origins", "{cluster.node: 'spec: NVIDIA'}"},
                                 {"cluster.node.nvlink", "450 GB/s"}};
   same(of_library, "cluster.node.nic", "400 Gb/s");
-  // Of optional keys that the member's initialiser, a library row or a rule decides.
+  // The member's initialiser, a library row or a rule sets these optional keys.
   same({{"schedule", "seq1f1b"}}, "schedule.slices", "4");
   same({{"schedule", "interleaved-1f1b"}}, "schedule.group", "2");
   same({{"communication.compressor", "powersgd"}, {"layout.sharding", "none"}},

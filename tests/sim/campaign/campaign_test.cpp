@@ -36,7 +36,8 @@ CampaignInputs two_tiers(bool keeper = true) {
   return inputs;
 }
 
-// The same law, other draws: of many trials the means agree, and no trial is another's.
+// The law is the same but the draws differ: over many trials the means agree, and no trial equals
+// another.
 TEST(ToChooseBy, MeetsOtherFailuresOfTheSameLaw) {
   CampaignInputs inputs = two_tiers();
   FailureClass crash{.name = "crash", .kind = FailureKind::process};
@@ -86,7 +87,8 @@ TEST_P(Modes, WithoutKeeperHostMemoryDiesWithTheTrainer) {
   CampaignInputs inputs = two_tiers(false);
   inputs.failures = {traced(FailureKind::process, {50})};
   inputs.campaign.length_s = 95;
-  // Nothing in storage yet: from the beginning, restore 0. 85-95: iteration 0.
+  // Storage holds nothing yet, so the job starts from the beginning and restores in 0 s; 85-95:
+  // iteration 0.
   expect_account(run_trial(inputs, 0, GetParam()), {1, 95, 1, 9 + 40, 5, 30, 0, 0});
   EXPECT_EQ(run_trial(inputs, 0, GetParam()).restored_from, (std::vector<std::int64_t>{0, 0, 1}));
 }
@@ -118,7 +120,8 @@ TEST_P(Modes, AFailureDuringRecoveryStartsItAgain) {
   CampaignInputs inputs = two_tiers();
   inputs.campaign.length_s = 150;
   inputs.failures = {traced(FailureKind::process, {50, 60, 66})};
-  // 50-55 detect, 55-60 restart; 60-65 detect, 65-66 restart; 66-71 detect, 71-104 restart.
+  // The trial takes 50-55 to detect, 55-60 to restart, 60-65 to detect, 65-66 to restart, 66-71 to
+  // detect, and 71-104 to restart.
   expect_account(run_trial(inputs, 0, GetParam()), {8, 145, 1 + 1, 9, 15, 5 + 1 + 33, 0, 0});
 }
 
@@ -197,7 +200,7 @@ TEST_P(Modes, ShrinkContinuesWithoutANodeAndGrowsBack) {
   EXPECT_DOUBLE_EQ(result.useful_s, 5 * 7.5 + 5 * 10);
 }
 
-// Likewise, and what the smaller job saved is converted for the full one: 7 s more.
+// As above, and the state that the smaller job saved is converted for the full one in 7 s more.
 TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 8;
@@ -210,7 +213,7 @@ TEST_P(Modes, ACopyOfASmallerJobIsConverted) {
   inputs.failures[0].repair.fixed_s = 80;
   expect_account(run_trial(inputs, 0, GetParam()),
                  {10, 217, 1 + 4 + 1 + 4 + 15, 5, 5, 30 + 57, 5 * (9 - 7.5), 0});
-  // Others of the same stage take the work over, and every rank finds its own.
+  // Other ranks of the same stage take over the work, and every rank finds its copy.
   inputs.recovery.when_no_spare = WhenNoSpare::reroute;
   inputs.campaign.length_s = 210;
   expect_account(run_trial(inputs, 0, GetParam()),
@@ -523,7 +526,7 @@ TEST(Campaign, DaysToTrainAreThoseAtTheGoodput) {
   CampaignInputs inputs = with_rates(1e-3, 1e-3);
   inputs.campaign.trials = 1;
   const CampaignReport report = run_campaign(inputs, 1);
-  // 10,000 iterations of 10 s at this goodput.
+  // Such a job runs 10,000 iterations of 10 s at this goodput.
   EXPECT_DOUBLE_EQ(report.job_days.mean, 1e5 / report.goodput.mean / 86400);
   EXPECT_LT(report.goodput.mean, 1);
 }
@@ -574,7 +577,7 @@ TEST(Campaign, NodesDownAreRateTimesRepair) {
   EXPECT_GT(run_campaign(inputs, 2).lost_s[static_cast<int>(Loss::wait)].mean, 1e5);
 }
 
-// Llama 3 405B: 2,048 nodes, 54 days, 419 unexpected interruptions.
+// Llama 3 405B met 419 unexpected interruptions on 2,048 nodes in 54 days.
 TEST(Campaign, MeanFailuresAreThoseOfTheRates) {
   CampaignInputs inputs = two_tiers();
   inputs.nodes = 2048;

@@ -1,4 +1,4 @@
-// Long campaigns of a one-tier job under exponential failures against their exact expectation.
+// Long campaigns of a one-tier job under exponential failures must match their exact expectation.
 //
 // A snapshot every k iterations of p seconds costs s and can be restored C after its start (k is
 // large enough for that). Down time of length Q, which failures start again, takes W = M (e^(Q/M) -

@@ -180,7 +180,8 @@ class Follower {
         << tier_name(tier) << " outlived its trainers";
   }
 
-  // Groups and tolerance anew: of replicas from same_shard, of codes from their members.
+  // Groups and tolerance are computed independently: replicas by same_shard, codes by their
+  // members.
   struct Groups {
     int size, stride, tolerated;
   };

@@ -23,7 +23,7 @@ IterationTable plain() {
   return table;
 }
 
-// Who waited how long, and who was left behind.
+// Records how long islands waited and which were left behind.
 struct Heard {
   explicit Heard(int islands) : waited_s(islands, 0), missed(islands, 0) {}
   Exchanges::Told told(Exchanges& exchanges) {
@@ -59,8 +59,8 @@ TEST(Exchanges, UndisturbedOnesPassByThemselves) {
   EXPECT_EQ(heard.waited_s, std::vector<double>(4, 0));
 }
 
-// Two groups whose exchanges are due at the same time, and each waits for a slower member: 5 s a
-// step, and nobody is left behind.
+// Two groups have exchanges due at the same time, and each waits for a slower member: 5 s per step,
+// and no island is left behind.
 TEST(Exchanges, ThoseOfOneTimeAreAllWaitedFor) {
   IslandTable table = table_of(4, {.members = 2, .cycle_steps = 10});
   table.levels.push_back({.members = 4, .cycle_steps = 100});
@@ -139,13 +139,14 @@ TEST(Exchanges, AllButSomeAreWaitedFor) {
     exchanges.begin(island, 0, 30.0 * (island - 1));  // 0, 0, 30 and 60 s late
   }
   exchanges.settle(300, heard.told(exchanges));
-  // The third comes at 130 s, and until 150 s nobody waits for the fourth, who comes at 160 s.
+  // The third island comes at 130 s; the others wait until 150 s and not for the fourth, which
+  // comes at 160 s.
   EXPECT_EQ(heard.missed, (std::vector<int>{0, 0, 0, 1}));
   EXPECT_EQ(heard.waited_s[0], 30);
   EXPECT_EQ(exchanges.begun_s(3, 12), 150);
 }
 
-// Each exchanges with those whom it meets: nobody is waited for, and who is late goes on by itself.
+// Each island exchanges with the islands it meets: none waits, and a late one continues alone.
 TEST(Exchanges, OfEachByItselfHoldUpNobody) {
   const IslandTable table =
       table_of(3, {.members = 3, .cycle_steps = 10, .missing = 2, .together = false});

@@ -167,7 +167,8 @@ TEST_P(Preemption, CapacityTakesNodesAndGivesThemBack) {
   inputs.nodes = 2;
   inputs.recovery.spares = 0;
   inputs.failures = {of_capacity({0, 25, 100, 300}, {5, 1, 7, 0}, 2, 0)};
-  // 0 1 and half of 2 to 25, detected to 30, restarts from 100 to 130; 17 iterations to 300.
+  // The trial runs iterations 0, 1 and half of 2 to 25 s, detects to 30 s, restarts from 100 to 130
+  // s, and runs 17 iterations to 300 s.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {0, 400, 0, 25 + 170, 5 + 5, 30, 0, 70 + 95});
   EXPECT_EQ(result.failures, (std::vector<std::int64_t>{2}));
@@ -180,8 +181,8 @@ INSTANTIATE_TEST_SUITE_P(Campaign, Preemption,
                            return mode.param == CampaignMode::replay ? "replay" : "fast_forward";
                          });
 
-// As many nodes are away as the trace says, whatever the job does and with spares or without: the
-// integral of what is missing. Under a notice they leave at most that much earlier.
+// Nodes are away as the trace says (by the integral of missing nodes), whatever the job does, with
+// spares or without. Under a notice they leave earlier by at most the notice.
 TEST(Capacity, NodesAreAwayAsLongAsTheTraceSays) {
   for (std::uint64_t index = 0; index < 200; ++index) {
     SCOPED_TRACE(index);

@@ -32,7 +32,7 @@ CampaignInputs islands_of(int islands, double length_s) {
   return inputs;
 }
 
-// Both ways of the trial of one: as an island, and as a job.
+// Runs the trial as islands even if there is only one; run_trial() runs one island as a plain job.
 TrialResult as_islands(const CampaignInputs& inputs, int trial = 0) {
   const CampaignInputs counted = counted_in_steps(inputs);
   const CampaignPlan plan(counted);
@@ -69,8 +69,8 @@ TEST(IslandTrial, LostIslandRedoesItsOwnStepsAndTheOthersWait) {
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0, 1}));
 }
 
-// The same with a copy of its own from step 12, which is 5 s old: half a step is lost, and it comes
-// to the exchange 25 s + the load of 3 s late.
+// The same failure with a copy from step 12, which is 5 s old: half a step is lost, and the island
+// comes to the exchange 25 s + the load of 3 s late.
 TEST(IslandTrial, OwnCopyIsTakenWhereItIsNewer) {
   CampaignInputs inputs = islands_of(2, 233 + 100);
   inputs.failures = {traced(FailureKind::process, {125}, {1})};
@@ -228,7 +228,7 @@ TEST(IslandTrial, IslandWithANoticeSaves) {
   EXPECT_EQ(result.count(CampaignCount::islands_lost), 1);
 }
 
-// What the delay of an exchange hides, nobody waits for: five steps less 20 s of the exchange.
+// A delay of five steps hides lateness of these 50 s less the 20 s of the exchange.
 TEST(IslandTrial, DelayHidesLateness) {
   CampaignInputs inputs = islands_of(2, 1000);
   inputs.table.islands.levels[0].delay_steps = 5;
@@ -305,8 +305,8 @@ TEST(IslandTrial, RegionWaitsForItsIsland) {
   EXPECT_DOUBLE_EQ(lost_s(as_islands(inputs), Loss::redo), 2 * 155 / 4.0);
 }
 
-// All at once: nobody holds the exchanged weights, and what is left are the copies in storage, of
-// which the newest, of step 24, was complete at 250 s.
+// All islands fail at once: none holds the exchanged weights, and only copies in storage remain;
+// the newest, of step 24, was complete at 250 s.
 TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   CampaignInputs inputs = islands_of(2, 500);
   inputs.table.tiers = {{{.every_iterations = 8}, 10, 3}};
@@ -315,7 +315,7 @@ TEST(IslandTrial, WithAllIslandsTheirCopiesAreLeft) {
   const TrialResult result = as_islands(inputs);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0, 0}));
   EXPECT_DOUBLE_EQ(lost_s(result, Loss::redo), 15);
-  // Without copies all begins anew.
+  // Without copies all islands start from the beginning.
   inputs.table.tiers.clear();
   inputs.table.iteration_s = {10};
   EXPECT_EQ(as_islands(inputs).restored_from, (std::vector<std::int64_t>{2, 0}));
@@ -359,7 +359,7 @@ TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
   inputs.failures = {failures};
   inputs.campaign.length_s = begin_s;
   const TrialResult result = as_islands(inputs);
-  // As many rounds as were laid out: the trial's rounds are as long as the worst island.
+  // The trial has the rounds laid out above, because each is as long as the worst island's.
   EXPECT_NEAR(static_cast<double>(result.iterations), 10.0 * kRounds, 10);
   double expected_s = kRound_s;
   for (int k = 1; k <= kIslands; ++k) {
@@ -369,14 +369,14 @@ TEST(IslandTheory, RoundTakesTheExpectationOfTheLatestIsland) {
     expected_s += law * (kDown_s + kRound_s * k / (k + 1));
   }
   EXPECT_NEAR(begin_s / kRounds / expected_s, 1, 5e-3);
-  // Of which every island's own failure is its part, and all else is waiting for others.
+  // An island's failures account for its part of this; the rest is waiting for other islands.
   const double failed = static_cast<double>(struck.size()) / kRounds / kIslands;
   const double own_s = failed * (kDown_s + kRound_s / 2);
   EXPECT_NEAR(lost_s(result, Loss::sync) / kRounds / (expected_s - kRound_s - own_s), 1, 2e-2);
 }
 
-// Islands that never exchange do not hear of each other's failures: each costs 1 / P of what it
-// costs a job that is one.
+// Islands that never exchange do not notice each other's failures: each failure costs 1 / P of what
+// it costs a job that is a single island.
 TEST(IslandTheory, IsolatedIslandsLoseTheirShare) {
   CampaignInputs inputs = islands_of(8, 100000);
   inputs.table.tiers = {{{.every_iterations = 20}, 10, 3}};
@@ -388,7 +388,7 @@ TEST(IslandTheory, IsolatedIslandsLoseTheirShare) {
   const TrialResult one = run_trial(inputs, 0, CampaignMode::replay);
   EXPECT_EQ(lost_s(islands, Loss::sync), 0);
   for (const Loss loss : {Loss::detect, Loss::restart, Loss::redo}) {
-    // Of the islands' failures none moves the next, so the part of an iteration differs.
+    // No island's failure delays the next one, so the lost part of an iteration differs.
     EXPECT_NEAR(lost_s(islands, loss), lost_s(one, loss) / 8, loss == Loss::redo ? 4 * 10 : 1e-9);
   }
 }
@@ -502,7 +502,7 @@ TEST(IslandTrial, MoreIslandsLoseNoMore) {
         inputs.table.islands.of_node[node] = node * islands / 8;
       }
       const TrialResult result = as_islands(inputs);
-      // But for the iteration that the end cuts.
+      // The iteration that the end cuts may differ.
       EXPECT_GE(result.useful_s, before - 20) << index << " " << islands;
       before = result.useful_s;
     }

@@ -124,7 +124,7 @@ FailureClass random_plain_class(RandomStream& random, FailureKind kind, double l
   return result;
 }
 
-// Of all nodes or more, of a few, or of none.
+// Gives all nodes or more, a few, or none at random times.
 void make_capacity(RandomStream& random, double length_s, FailureClass& result) {
   std::vector<double> at_s;
   std::vector<int> given;

@@ -16,8 +16,8 @@ TrialResult trial(double useful_s, double wait_s, std::int64_t failures) {
   return result;
 }
 
-// Two trials of 100 s: 80 and 60 s useful, the second waited for 20 s in which nobody could train.
-// A job has a hundred iterations of 1 s.
+// Two trials last 100 s: 80 and 60 s are useful, and in the second 20 s pass in which training was
+// impossible. A job has a hundred iterations of 1 s.
 TEST(Reduction, MeansOfTwoTrialsByHand) {
   CampaignInputs inputs;
   inputs.table.iteration_s = {1};
@@ -69,7 +69,7 @@ TEST(Reduction, WithoutProgressThereIsNoEnd) {
   inputs.tokens_per_iteration = 10;
   inputs.tokens = 1000;
   EXPECT_TRUE(std::isinf(reduce(inputs, {trial(0, 100, 0), trial(0, 100, 0)}).job_days.mean));
-  // One unlucky trial of two: twice as long on average, and perhaps for ever.
+  // One unlucky trial of two makes the job twice as long on average, and perhaps endless.
   const Estimate days = reduce(inputs, {trial(80, 0, 0), trial(0, 100, 0)}).job_days;
   EXPECT_NEAR(days.mean, 100 / 0.4 / 86400, 1e-12);
   EXPECT_TRUE(std::isinf(days.high));

@@ -40,8 +40,8 @@ CampaignInputs with_storage(double length_s) {
   return inputs;
 }
 
-// Every 2 iterations for 1 s, complete after 4; of four nodes two may be lost. Loaded in 3,
-// rebuilt in 9.
+// A snapshot every 2 iterations stalls 1 s and is complete after 4 s; two of four nodes may be
+// lost. It loads in 3 s and is rebuilt in 9 s.
 CampaignInputs with_peers(double length_s) {
   CampaignInputs inputs = no_tier(length_s);
   inputs.nodes = 4;
@@ -67,7 +67,7 @@ TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
   EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 32 + 3 * 43);
   inputs.table.storm_chance = 0;
   EXPECT_DOUBLE_EQ(lost_s(inputs), plain_s + 2 + 3 * 3);
-  // Drawn for each: 0 or 30 for the first, 40 for none to all of the others.
+  // Each start draws its storm: 0 or 30 s for the first, 40 s for none to all of the others.
   inputs.table.storm_chance = 0.5;
   double sum_s = 0;
   constexpr int kTrials = 400;
@@ -83,7 +83,8 @@ TEST_P(Rules, RestartsReadTheRestAndMeetOthers) {
 TEST_P(Rules, ACodeRebuildsWhatItsLostNodesHeld) {
   CampaignInputs inputs = with_peers(130);
   inputs.failures = {traced(FailureKind::node, {50, 60}, {0, 1})};
-  // 50-55 detect, 55-60 restart, 60-65 detect, restart and rebuild to 104, 4 5 to 124.
+  // The trial takes 50-55 to detect, 55-60 to restart, 60-65 to detect, to 104 to restart and
+  // rebuild, and runs 4 5 to 124.
   const TrialResult result = run_trial(inputs, 0, GetParam());
   expect_account(result, {6, 124, 1, 9, 10, 5 + 39, 0, 0});
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{2, 0}));
@@ -345,7 +346,8 @@ TEST_P(Rules, GroupsGoOnWithoutTheOneThatFailed) {
   expect_account(result, {5, 65, 0, 5, 5, 3 + 2, 2.5, 0});
   EXPECT_DOUBLE_EQ(result.useful_s, 47.5);
   EXPECT_EQ(result.restored_from, (std::vector<std::int64_t>{0}));
-  // Hit again at 36, it is ready at 41 + 7; nobody else notices. 3 to 53 without it, 4 to 65.
+  // The group is hit again at 36 and ready at 41 + 7; the others do not stop. The trial runs 3 to
+  // 53 without it, and 4 to 65.
   inputs.failures = {traced(FailureKind::process, {25, 36}, {2, 2})};
   expect_account(run_trial(inputs, 0, GetParam()), {5, 65, 0, 5, 5, 3 + 2, 5, 0});
 }

@@ -1,4 +1,4 @@
-// The fast-forward campaign against the one that steps through every iteration, on random small
+// The fast-forward campaign must equal the one that steps through every iteration, on random small
 // campaigns.
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(CampaignReplay, FastForwardIsTheSameTimelineOfEveryProtection) {
   EXPECT_GT(met.evicted, 500);
 }
 
-// Tiers by time that a rule decides anew each time.
+// A rule decides the interval of timed tiers again each time.
 TEST(CampaignReplay, FastForwardIsTheSameTimelineUnderSavingRules) {
   Met met;
   std::int64_t asked = 0;

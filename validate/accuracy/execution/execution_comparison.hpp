@@ -52,7 +52,7 @@ struct ExecutionComparison {
 ExecutionComparison compare_execution(const ExecutedPlan& executed, const Timeline& predicted,
                                       std::span<const Timeline> measured);
 
-// The execution with the median step.
+// Returns the execution with the median step time.
 const Timeline& usual_execution(const ExecutedPlan& executed, std::span<const Timeline> measured,
                                 const ExecutionComparison& comparison);
 

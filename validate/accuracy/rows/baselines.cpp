@@ -125,7 +125,7 @@ class Regression {
   Eigen::VectorXd coefficients_;
 };
 
-// The fitted rules of one family.
+// These rules predict one family's rows, fitted as kMfuSeen and kMfuLearned say.
 struct Rules {
   std::optional<double> mfu;
   const char* mfu_name = kMfuSeen;

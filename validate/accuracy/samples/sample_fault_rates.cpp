@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Typical mistakes: bits instead of bytes; ms or kB, us or MB.
+// People often take bits for bytes (8), ms for s or kB for B (1e3), us for s or MB for B (1e6).
 constexpr double kBits = 8;
 constexpr std::array<double, 2> kThousands = {1e3, 1e6};
 // Kernels of one memory, and a data sheet and the reached rate, differ by less than this factor.
@@ -31,7 +31,7 @@ constexpr double kLessStrays = 2;
 // Ratios around eight, the usual mistake, compared with the median: neighbours vary by a factor of
 // two.
 constexpr double kBitsTolerance = 1.7;
-// The same compared with most rows, or with streams, whose caches differ.
+// This tolerance holds for a comparison with most rows, or with streams, because caches differ.
 constexpr double kBitsNear = 2.5;
 constexpr std::size_t kLeastBitRows = 4;
 constexpr double kMostOfThem = 0.5;
@@ -169,7 +169,8 @@ void against_machines(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// A series whose largest works have `ratio` times the data sheet's rate, which no memory explains.
+// The largest works of this series have `ratio` times the data sheet's rate, which no memory
+// explains.
 struct OffSpec {
   const KernelSeries* series;
   double ratio;
@@ -200,8 +201,8 @@ void against_spec(const SampleEvidence& evidence, Slips& slips) {
   }
 }
 
-// The median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong unit
-// affects all sizes, whereas load on the machine slows some, the longest first.
+// Takes the median of log(rate / rate of streams) over the larger half of a series' sizes. A wrong
+// unit affects all sizes, whereas load on the machine slows some, the longest first.
 double log_beside_streams(const KernelSeries& series,
                           const std::vector<const KernelSeries*>& streams) {
   std::vector<double> logs;

@@ -136,7 +136,7 @@ MetRanks join(const Meeting& meeting, tcp::acceptor& listening, asio::io_context
   return met;
 }
 
-// Listens at every address of this host; `port` 0: any free port.
+// Accepts connections at every address of this host; `port` 0 takes any free port.
 tcp::acceptor listen_everywhere(asio::io_context& context, int port) {
   tcp::acceptor listening(context);
   boost::system::error_code fault;

@@ -80,7 +80,7 @@ Run prepare_sign_unpack(const KernelWork& work, const Device& device) {
   return [=, kept = buffers] { unpack(words, n, magnitude, x); };
 }
 
-// Votes on random signs, about half of them positive.
+// The buffers hold random signs, about half of them positive.
 Run prepare_vote(const KernelWork& work, const Device& device) {
   auto buffers = buffers_on(device);
   const std::size_t n = whole(work.elements);

@@ -72,7 +72,7 @@ std::size_t elements_of(double bytes) {
   return static_cast<std::size_t>(std::ceil(bytes / sizeof(float)));
 }
 
-// The whole number of values per rank.
+// Rounds to a whole number of values per rank.
 std::size_t part_elements(const KernelWork& work, const Collectives& collectives) {
   return elements_of(work.bytes / collectives.ranks());
 }

@@ -57,7 +57,7 @@ DeviceBuffer filled(const Device& device, std::size_t size_bytes) {
   return buffer;
 }
 
-// Blocks of a code: sources, then targets.
+// A code reads its source blocks and writes its target blocks.
 struct Blocks {
   std::vector<DeviceBuffer> buffers;
   std::vector<const std::byte*> from;

@@ -61,7 +61,7 @@ MeasureProgress measure(std::span<const TimedWork> works, Team& team, const Meas
 
 struct SeriesSummary {
   double median_s = 0;
-  // 95 % interval of the median, by the bootstrap (percentile method).
+  // The bootstrap (percentile method) gives this 95 % interval of the median.
   double low_s = 0, high_s = 0;
   double p05_s = 0, p95_s = 0;  // quantiles of the timings
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Time = exp(p0) work + exp(p1) messages + exp(p2) * 0, the form of a step: three parameters in
-// log space, of which the third does nothing.
+// Time = exp(p0) work + exp(p1) messages + exp(p2) * 0 has the form of a step: three parameters in
+// log space, and the third does nothing.
 struct Steps {
   std::vector<double> work, messages, measured;
 
@@ -239,9 +239,9 @@ TEST(Fit, DerivativesAreTakenAgainWhereTheyMispredict) {
     EXPECT_DOUBLE_EQ(fit.point[i], plain.point[i]);
     EXPECT_DOUBLE_EQ(fit.sd[i], plain.sd[i]);
   }
-  // At the start with respect to each of the three, on both sides. Of all rows once more, where the
-  // search would end, with respect to what reaches them; of a bent row whenever it was
-  // mispredicted.
+  // At the start every row's derivatives are taken by three parameters on both sides (6). Where the
+  // search would end they are taken again by the parameters that reach the row: one for a straight
+  // row (2), two for a bent one (4). A bent row's are also taken whenever it was mispredicted.
   for (size_t row = 0; row < 30; ++row) EXPECT_EQ(asked.beside.at(row), 6 + 2) << row;
   int most = 0;
   for (size_t row = 30; row < 60; ++row) {
@@ -267,8 +267,8 @@ TEST(Fit, AParameterMayStartWhereItEnds) {
   EXPECT_NEAR(fit.point[0], -0.4, 0.05);
 }
 
-// Tiles of a kernel: each row jumps at places of its own, and all of them follow a line. What they
-// tell of it is what rows on that line would tell.
+// Each row jumps at different places, like the tiles of a kernel, and all rows follow a line. They
+// must tell as much about it as rows on that line would.
 TEST(Fit, RowsThatJumpTellAsMuchAsTheLineThatTheyFollow) {
   for (const double stair : {0.001, 0.004, 0.016}) {
     for (int seed = 0; seed < 5; ++seed) {

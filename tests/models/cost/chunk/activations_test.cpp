@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, on GPT-3's layer.
+// Korthikanti et al. 2022 (arXiv 2205.05198), section 4, count the activations of GPT-3's layer.
 class Korthikanti : public ::testing::Test {
  protected:
   Korthikanti() {
@@ -46,7 +46,7 @@ TEST_F(Korthikanti, FusedAttentionKeepsOneNumberPerRowAndHead) {
 TEST_F(Korthikanti, SelectiveRecomputationDropsWhatIsCheapToRepeat) {
   EXPECT_EQ(kept({}, Recompute::selective), sbh_ * (34 - 12));
 }
-// Qi et al. (arXiv 2401.10241), table 1: M_W = 32 s b h.
+// Qi et al. (arXiv 2401.10241), table 1, state M_W = 32 s b h.
 TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
   EXPECT_EQ(layer_activations(test_job(gpt_, {}, batch_)).for_weights, 32 * sbh_);
 }
@@ -54,15 +54,15 @@ TEST_F(Korthikanti, WeightGradientsNeedInputsAndOutputGradients) {
 TEST(Activations, LlamaLayerByHand) {
   const Batch batch{.global = 1, .micro = 1, .sequence = 8192};
   const Layout layout{.tp = 8, .cp = 2, .sequence_parallel = true};
-  // Per token, elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context h, gate
-  // and up 2 f, product f.
+  // A token keeps these elements: inputs and outputs of two norms 4 h, q k v (1 + 2/16) h, context
+  // h, gate and up 2 f, product f.
   const double elements = 4.0 * 16384 + 1.125 * 16384 + 16384 + 3.0 * 53248;
   EXPECT_EQ(layer_activations(test_job(llama3_405b(), layout, batch)).kept,
             4096.0 / 8 * (2 * elements + 4 * 128));
 }
 
-// The outputs of gate and up once more; in a pipeline of two only where the MLP's activation takes
-// longer than its launch.
+// Gate and up outputs are held a second time while the host runs ahead; with two pipeline stages
+// only if the MLP's activation takes longer than its launch.
 TEST(Activations, TensorsAreHeldWhereTheHostRunsAhead) {
   const auto held_bytes = [](int tp, int pp, double rows_of_a_launch) {
     const Batch batch{.global = 8, .micro = 1, .sequence = 8192};
@@ -160,7 +160,7 @@ TEST(Activations, ModulesDropTheirTensors) {
   EXPECT_NEAR(dropped(Recompute::of(mlp_act)), 2048, 1e-6);  // of the shared expert
   EXPECT_NEAR(dropped(Recompute::of(mlp)), 0, 1e-6);         // of dense layers alone
   EXPECT_NEAR(dropped(Recompute::of(mlp), Block::layer), 3 * 18432, 1e-6);
-  // Queries and keys of 128 heads of 192, values of 128, the latents behind their norms.
+  // This drops queries and keys of 128 heads of 192, values of 128, and the normalised latents.
   EXPECT_NEAR(dropped(Recompute::of(mla_up_proj)), 128 * (2 * 192 + 128) + 1536 + 512, 1e-6);
   EXPECT_NEAR(dropped(Recompute::of(core_attn)), 2 * 128, 1e-6);  // a sum in fp32 for each head
   // Attention's output, and the sum of 7,168 columns that the second norm reads.
@@ -195,7 +195,7 @@ TEST(Activations, WhatALossKeepsIsGoneWhenLayersRunBack) {
   EXPECT_EQ(transient(), std::max(head_activations(job).transient, layer));
 }
 
-// Of a stage's four layers.
+// A stage has four layers here.
 TEST(Activations, MethodsSayWhichLayersRecompute) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;

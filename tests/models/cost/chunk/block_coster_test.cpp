@@ -70,7 +70,7 @@ TEST(ShardedChunks, ShardingKeepsTheHostBusy) {
   const auto grown = [&](std::vector<CostPart> ChunkCost::*parts) {
     return seconds_of(after.*parts, Category::host) - seconds_of(before.*parts, Category::host);
   };
-  // Of the blocks, which run while the host launches, the longest takes less than 10 s.
+  // The blocks' kernels run while the host works, and hide less than a tenth of its 10 s.
   EXPECT_GT(grown(&ChunkCost::forward), 0.9 * 4 * 10);
   EXPECT_LT(grown(&ChunkCost::forward), 4 * 10);
   const double backward = grown(&ChunkCost::backward_input) + grown(&ChunkCost::backward_weight);

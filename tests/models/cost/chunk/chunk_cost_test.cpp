@@ -247,7 +247,7 @@ TEST(ChunkCost, HardwareFlopsAreAtLeastModelFlops) {
   EXPECT_LT(full, none * 4 / 3);  // the loss head is not repeated
 }
 
-// Of attention kernels run half, of all else what the convention counts.
+// The convention counts attention without its mask; a fused kernel runs half of that.
 TEST(ChunkCost, MaskedFlopsAreHalfOfFusedAttention) {
   const ChunkCost chunk = costs(llama3_8b(), {})[0];
   const double forward = 4.0 * 32 * 8192 * 8192 * 4096 / 2;
@@ -313,7 +313,7 @@ TEST(ChunkCost, WhatWeightGradientsReadWaitsInThePrecisionOfTheProduct) {
   EXPECT_EQ(of(Precision::fp8, false), of(Precision::bf16, false));
 }
 
-// Four experts-only layers of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
+// All four layers have experts of Mixtral's shape (Jiang et al. 2024, arXiv 2401.04088, table 1).
 TransformerSpec four_expert_layers() {
   TransformerSpec model = four_layers();
   model.moe = {.experts = 8, .per_token = 2, .ffn_hidden = 14336};
@@ -378,7 +378,7 @@ TEST(ChunkCost, SharedExpertHidesTheDispatchUnderOverlap) {
   EXPECT_EQ(seconds(chunk_costs(job)[1].forward, Category::ep), 0);
 }
 
-// Two experts of 16 on two nodes: 2 (1 - 1/4) = 1.5 different nodes on average.
+// A token's two of 16 experts lie on 2 (1 - 1/4) = 1.5 different nodes on average.
 TEST(ChunkCost, MergedDispatchSendsATokenOnceToANode) {
   TransformerSpec model = four_expert_layers();
   model.moe.experts = 16;
@@ -473,8 +473,8 @@ TEST(ChunkCost, RingOfLatentAttentionPassesWholeHeads) {
   EXPECT_NEAR(exposed_s(1e8) - exposed_s(1e9), 3 * bytes / 0.9 * (1e-8 - 1e-9), 1e-9);
 }
 
-// Of a layer's forward pass, when every kernel is far shorter than its launch: the GPU waits for
-// all launches but its own work, with or without a queue.
+// If every kernel of a layer's forward pass is far shorter than its launch, the GPU waits for all
+// launches except during its own work, with or without a queue.
 TEST(ChunkCost, SlowHostSetsThePace) {
   Job job = test_job(four_layers(), {.pp = 4}, kBatch);
   job.calibration.host_launch_s = parameter(1);

@@ -72,7 +72,7 @@ TEST(LayerTableCost, HostLaunchesStayBesideTheKernels) {
   Job job = network_job(64);
   const double kernels_s = total_seconds(chunk_costs(job)[0].forward);
   job.calibration.host_launch_s.value = 1;
-  // Five kernels forward, each far shorter than its launch.
+  // The forward pass has five kernels, each far shorter than its launch of 1 s.
   const double waiting_s = total_seconds(chunk_costs(job)[0].forward);
   EXPECT_NEAR(waiting_s, 5, 1e-6);
   EXPECT_GT(waiting_s, kernels_s);
@@ -114,7 +114,7 @@ TEST(LayerTableCost, MemoryFollowsTheSharding) {
   EXPECT_DOUBLE_EQ(memory.gradients, 4 * parameters);
   EXPECT_DOUBLE_EQ(memory.optimizer, 12 * parameters / 8);
   EXPECT_DOUBLE_EQ(memory.activations, chunks[0].activation_bytes);
-  // The largest layer with weights and the one before it: the norm and the linear layer.
+  // ZeRO-3 gathers the largest layer with weights and the one before it: linear layer and norm.
   job.layout.sharding = Sharding::zero3;
   EXPECT_EQ(gathered_parameters(job), 2 * 64 + 10 * (64 * 256 + 1));
 }

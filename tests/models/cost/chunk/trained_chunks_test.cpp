@@ -23,7 +23,7 @@ Job trained(const Training& training, const Layout& layout = {},
   return job;
 }
 
-// Of a layer with this training.
+// Returns a job in which one layer has this training.
 Job at_layer(Training training, int layer = 0) {
   training.part = part_training(&training, layer, 32);
   return trained(training);
@@ -185,7 +185,7 @@ TEST(TrainedChunks, NoBackwardPassBelowTheFirstTrainedStage) {
     EXPECT_EQ(some[stage].activation_bytes, 0);
     EXPECT_EQ(seconds(some[stage].backward_input) + seconds(some[stage].backward_weight), 0);
   }
-  // Half of the third stage's layers.
+  // Half of the third stage's layers are trained.
   EXPECT_NEAR(seconds(some[2].backward_weight), seconds(all[2].backward_weight) / 2, 1e-12);
   EXPECT_EQ(seconds(some[3].backward_input), seconds(all[3].backward_input));
   EXPECT_FALSE(all[0].passes_gradient);
@@ -208,7 +208,7 @@ TEST(TrainedChunks, ZerothOrderStepsRunForwardTwice) {
   }
 }
 
-// Of the logits one chunk at a time, and none kept.
+// Logits are computed one chunk at a time, and none are kept.
 TEST(TrainedChunks, ChunkedCrossEntropy) {
   const auto head = [](int chunks) {
     Training training;

@@ -42,7 +42,7 @@ TEST(EngineSpeed, KeysAndValuesByHand) {
   const TransformerSpec model = grouped_model();
   EXPECT_EQ(cache_bytes_per_token(model, 1, 2), 2 * 2 * 32 * 8 * 128);
   EXPECT_EQ(cache_bytes_per_token(model, 4, 2), 2 * 2 * 32 * 2 * 128);
-  // More GPUs than key heads: each has one all the same.
+  // With more GPUs than key heads, each GPU still has one.
   EXPECT_EQ(cache_bytes_per_token(model, 16, 2), 2 * 2 * 32 * 1 * 128);
   TransformerSpec latent = model;
   latent.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
@@ -98,8 +98,8 @@ TEST(EngineSpeed, PromptsGoThroughAtTheRateOfCompute) {
   EXPECT_GT(speed.prompt_token_s, flops / 1000e12);
   EXPECT_LT(speed.prompt_token_s, 3 * flops / 1000e12);
   EXPECT_GT(speed.prompt_square_s, 0);
-  // Causal attention of a chunk of 8,192 tokens: half of the square, at most three times as long as
-  // at the peak.
+  // Causal attention of a chunk of 8,192 tokens is half of the square, and takes at most three
+  // times as long as at the GPU's peak.
   const double attention = 2 * 32 * 32 * 128 * 2 / 2.0;
   EXPECT_GT(speed.prompt_square_s, attention / 1000e12);
   EXPECT_LT(speed.prompt_square_s, 3 * attention / 1000e12);
@@ -107,7 +107,7 @@ TEST(EngineSpeed, PromptsGoThroughAtTheRateOfCompute) {
 
 TEST(EngineSpeed, MoreGpusAreFasterAndHoldMore) {
   Job learner = learner_of(grouped_model());
-  // Of so small a model eight GPUs wait longer for all-reduces than they save.
+  // The model is so small that eight GPUs wait longer for all-reduces than they save.
   EXPECT_GT(engine_speed(learner, {.tp = 8}, 4096).base_s[1],
             engine_speed(learner, {.tp = 4}, 4096).base_s[1]);
   learner.calibration.collective_launch_s = parameter(0);
@@ -122,7 +122,7 @@ TEST(EngineSpeed, MoreGpusAreFasterAndHoldMore) {
   }
 }
 
-// Of 64 experts few tokens visit few, which alone are read.
+// A few tokens visit few of the 64 experts, and only those experts' weights are read.
 TEST(EngineSpeed, ExpertsThatNobodyVisitsAreNotRead) {
   TransformerSpec model = grouped_model();
   model.hidden = 2048;

@@ -41,7 +41,7 @@ TEST(Memory, ShardsInFp32HaveNo16BitCopyBesideThem) {
     EXPECT_NEAR(8 * snapshot_bytes_per_gpu(job, chunks)[0], (fp32_shards ? 12 : 14) * parameters,
                 1);
     EXPECT_NEAR(weight_share(job), fp32_shards ? 1.0 / 3 : 1.0 / 7, 1e-12);
-    // What is gathered is in 16 bit all the same.
+    // Gathered parameters are in 16 bits either way.
     EXPECT_EQ(weight_bytes_per_parameter(job), 2);
     // So do snapshots where the parameters stay gathered: only the shards are written.
     job.layout.sharding = Sharding::zero1;
@@ -144,8 +144,8 @@ TEST(Memory, ScaledWeightsMayBeTheOnlyOnes) {
   EXPECT_GT(gpu_memory(job, chunks, {0})[0].weights, vocabulary);
 }
 
-// One of two bytes in fp8 is the transpose. Block scales go along rows or columns, so that no copy
-// can be made of the other.
+// In fp8 one of a weight's two bytes is the transpose. Block scales go along rows or columns, so
+// neither copy can be made from the other.
 TEST(Memory, TransposesOfWeightsMayBeLeftOut) {
   for (const auto& [precision, bytes] :
        {std::pair(Precision::fp8, 1.0), std::pair(Precision::mxfp8, 0.0)}) {
@@ -180,7 +180,7 @@ TEST(Memory, Pure16BitHasNoFp32Copy) {
   EXPECT_EQ(optimizer_bytes_per_parameter(job), 8);
 }
 
-// Gradients that come anew take the place of activations that go, where a step is one micro-batch.
+// If a step is one micro-batch, new gradients take the place of activations that are freed.
 TEST(Memory, ReleasedGradientsReplaceActivations) {
   Job job = test_job(llama3_8b(), {}, {.global = 1, .micro = 1, .sequence = 8192});
   const std::vector<ChunkCost> chunks = chunk_costs(job);
@@ -229,9 +229,10 @@ TEST(Memory, ZeroStagesOfThePaper) {
   EXPECT_NEAR(bytes(Sharding::zero3, 8), 120e9 / 8, 1);
 }
 
-// Of 18 B parameters on 384 GPUs, 16 to a node: beside ZeRO-3's 16 B of each, shared by all, 2 B
-// shared by a node (Wang et al. 2023, arXiv 2306.10209, section 3.2). Three levels: weights over
-// two dies, gradients over a node, the rest over all (Xu et al. 2025, arXiv 2501.04266).
+// 18 billion parameters are trained on 384 GPUs, 16 to a node: besides ZeRO-3's 16 B per parameter,
+// divided by all GPUs, a node's GPUs share 2 B per parameter (Wang et al. 2023, arXiv 2306.10209,
+// section 3.2). With three levels, weights are divided over two dies, gradients over a node, the
+// rest over all (Xu et al. 2025, arXiv 2501.04266).
 TEST(Memory, CopiesOfWeightsNearerThanAllRanks) {
   Job job = test_job(llama3_8b(), {.dp = 384}, {.global = 384, .micro = 1, .sequence = 8192});
   job.cluster = test_cluster(48);
@@ -267,7 +268,8 @@ TEST(Memory, Zero3HoldsWhatItGathers) {
   sharded.sharding = Sharding::zero3;
   const State whole = state_of(layout);
   const State shard = state_of(sharded);
-  // h (h + 2 h / 4) + h^2 + 3 h f over tp, two norms; 128,256 rows padded to a multiple of 1,024.
+  // A layer has h (h + 2 h / 4) + h^2 + 3 h f elements over tp, and two norms; 128,256 rows are
+  // padded to a multiple of 1,024.
   const double h = 4096;
   const double layer = (2.5 * h * h + 3 * h * 14336) / 8 + 2 * h;
   EXPECT_NEAR(shard.memory[0].buffers - whole.memory[0].buffers,
@@ -321,14 +323,16 @@ TEST(Memory, LatentAttentionKeepsLatentsAndHeads) {
   model.head_width = 128;
   model.latent = {.query_rank = 1536, .kv_rank = 512, .rotary_width = 64, .value_width = 128};
   const double after = layer_activations(test_job(model, {}, batch)).kept;
-  // q, k of 32 * 192, v of 32 * 128, latents twice, the rotary part; before q of 4096, k v of 1024.
+  // MLA keeps q and k of 32 * 192, v of 32 * 128, latents twice, and the rotary part; without it
+  // the layer keeps q of 4096, k and v of 1024.
   const double elements = 2 * 32 * 192 + 32 * 128 + 2 * (1536 + 512) + 64 - (4096 + 2 * 1024);
   EXPECT_NEAR(after - before, 2 * 1000 * elements, 1e-3);
 }
 
-// 20 B per parameter without ZeRO, 10 + 14 / dp with it: https://github.com/huggingface/nanotron
-// as the sweep of its authors logs it (github.com/gkarfakis19/Rapid-LLM 317a2cb): 1.342 B
-// parameters on 8 and 256 GPUs, 25.07, 14.76 and 12.64 GiB allocated after a step.
+// nanotron (https://github.com/huggingface/nanotron) holds 20 B per parameter without ZeRO and 10 +
+// 14 / dp with it. The sweep of Rapid-LLM's authors (github.com/gkarfakis19/Rapid-LLM 317a2cb)
+// logs, for 1.342 billion parameters after a step, 25.07 GiB without ZeRO, and 14.76 and 12.64 GiB
+// with it on 8 and 256 GPUs.
 TEST(Memory, NanotronsStateAsAllocated) {
   Job job = test_job(llama3_8b(), {.dp = 8}, {.global = 256, .micro = 1, .sequence = 4096});
   job.software.reduced_copy_bytes = 2;
@@ -494,7 +498,8 @@ TEST(Memory, PipelineRanksAddTheirChunks) {
   }
 }
 
-// Two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25 MB.
+// Buffers hold two boundary activations and two gradients, each 1/tp of 2 B s h, and a bucket of 25
+// MB.
 TEST(Memory, BuffersByHand) {
   const double boundary = 2.0 * 8192 * 4096 / 2;
   const State both = state_of({.tp = 2, .pp = 4, .dp = 2, .sequence_parallel = true});

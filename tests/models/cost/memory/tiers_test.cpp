@@ -18,7 +18,7 @@ std::vector<GpuMemory> memory_of(const Job& job) {
   return gpu_memory(job, chunk_costs(job), none);
 }
 
-// 18 bytes of a parameter: 2 of its weight, 4 of its gradient, 12 of the optimizer.
+// A parameter has 18 bytes: 2 of its weight, 4 of its gradient, 12 of the optimizer.
 TEST(Tiers, WhatLeavesTheGpuLiesBesideIt) {
   for (std::uint64_t i = 0; i < 300; ++i) {
     RandomStream random(7, RandomPurpose::test, i);

@@ -11,7 +11,7 @@
 namespace windtunnel {
 namespace {
 
-// Forward through `layers` chunks and back, with room for `room` of them throughout.
+// Uses `layers` chunks forward and then backward; `room` of them fit throughout.
 std::vector<ChunkUse> there_and_back(int layers, int room) {
   std::vector<ChunkUse> uses;
   for (int i = 0; i < layers; ++i) uses.push_back({i, i + 1, room});

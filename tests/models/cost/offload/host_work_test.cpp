@@ -8,7 +8,7 @@
 namespace windtunnel {
 namespace {
 
-// 4 GPUs behind 20 GB/s of PCIe each; host memory of 200 GB/s, 64 cores.
+// The node has 4 GPUs with 20 GB/s of PCIe each, host memory of 200 GB/s, and 64 cores.
 Job host_job() {
   return small_job(1, 1, 4);
 }

@@ -36,8 +36,8 @@ double step_s(const Job& job) {
          total_seconds(chunk.backward_weight);
 }
 
-// Eight GPUs of a node: four all-to-alls of 8192 rows, of which 7/8 leave; the mean width of q, k,
-// v and o is (2 x 4096 + 2 x 1024) / 4.
+// On eight GPUs of a node, four all-to-alls have 8192 rows and 7/8 of them leave the GPU; the mean
+// width of q, k, v and o is (2 x 4096 + 2 x 1024) / 4.
 TEST(ContextParallel, UlyssesByHand) {
   const ChunkCost chunk = chunk_costs(context_job(ContextForm::ulysses, 8))[1];
   const double bytes = 2.0 * 8192 * (2 * 4096 + 2 * 1024) / 4;
@@ -164,7 +164,7 @@ TEST(ContextParallel, FramesTakeAsManyKernelsAsAWholeSequence) {
   EXPECT_EQ(starts(recomputed_ops(job, Block::layer)), starts(recomputed_ops(whole, Block::layer)));
 }
 
-// Under a causal mask half of a ring's steps concern half of the rows.
+// Under a causal mask half of a ring's steps work on only half of the rows.
 TEST(ContextParallel, StepsOfARingWithoutAMaskConcernAllRows) {
   const auto merged_bytes = [](const Job& job) {
     double bytes = 0;
@@ -203,7 +203,7 @@ TEST(ContextParallel, ExposedTimesFollowTheBytes) {
               cp_s(chunks.at(ContextForm::ring).forward), 1e-12);
   EXPECT_LT(cp_s(chunks.at(ContextForm::burst).backward_input),
             cp_s(chunks.at(ContextForm::ring).backward_input));
-  // Half, and the statistics of the rows.
+  // A token ring sends half as much, and the statistics of the rows.
   EXPECT_LT(cp_s(chunks.at(ContextForm::token_ring).forward),
             0.52 * cp_s(chunks.at(ContextForm::ring).forward));
   EXPECT_LT(cp_s(chunks.at(ContextForm::ulysses).forward),

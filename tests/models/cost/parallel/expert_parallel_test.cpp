@@ -16,7 +16,7 @@
 namespace windtunnel {
 namespace {
 
-// Four layers of Mixtral's shape with 16 experts on two nodes.
+// Four layers of Mixtral's shape have 16 experts on two nodes.
 Job expert_job(double nic_Bps = 50e9) {
   TransformerSpec model = llama3_8b();
   model.layers = 4;
@@ -103,14 +103,15 @@ TEST(ExpertParallel, AHiddenExchangeCostsTheSmsThatItTakes) {
     job.calibration.overlap_slowdown = parameter(slowdown);
     return ep_s(job) / bare_s;
   };
-  // Kernels on the SMs that are left take 132 / 112 as long: of each second of the exchange they
-  // lose 20 / 132.
+  // Kernels on the remaining SMs take 132 / 112 as long: they lose 20 / 132 of each second of the
+  // exchange.
   EXPECT_NEAR(share(kTaken / (kSms - kTaken)), alone + (1 - alone) * kTaken / kSms, 1e-9);
   EXPECT_NEAR(share(0), alone, 1e-9);
 }
 
-// Until the first micro-batch comes back a stage's forward passes have no other beside them, nor
-// have the last ones back: as many as the pipeline is long, of all micro-batches.
+// Until the first micro-batch comes back, a stage's forward passes have no backward pass beside
+// them, and the last backward passes have no forward pass: as many micro-batches as the pipeline
+// has stages.
 TEST(ExpertParallel, TheFirstAndTheLastMicroBatchesHideNothing) {
   Job job = expert_job(400e9);
   const double bare_s = ep_s(job);
@@ -198,7 +199,8 @@ TEST(ExpertParallel, UnevenExchangesCarryTheMeanAndLastAsTheBusiest) {
   EXPECT_LT(exchange_of(fewer[1]).collectives[0].bytes, 0.7 * after.collectives[0].bytes);
 }
 
-// Each layer its own exchange and its own busiest rank; a chunk costs what its layers do.
+// Each layer has a separate exchange and busiest rank; a chunk costs as much as its layers
+// together.
 TEST(ExpertParallel, LayersDrawTheirOwnOrders) {
   Job job = expert_job(1e9);
   job.model.moe.zipf = 1;

@@ -102,8 +102,8 @@ TEST(TensorMesh, SquaresOfRanks) {
   }
 }
 
-// The paper's table 1, without the logarithm of its trees: 7 b s h + 12 h^2 elements over q forward
-// for a layer, twice that backward. With everything on one node, bandwidth alone.
+// The paper's table 1, without the logarithm of its trees, states 7 b s h + 12 h^2 elements over q
+// for a layer's forward pass, and twice that backward. On one node only bandwidth counts.
 TEST(TensorMesh, VolumesAreOptimus) {
   for (const int q : {2, 4, 8}) {
     Job job = mesh_job(q, 8, 1, q * q);
@@ -249,11 +249,12 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
   EXPECT_EQ(grouped(), "no error");
 }
 
-// The published headline: 64 GPUs, four per node (TACC Frontera), training 1.48 times as fast as
-// Megatron and a batch 8 times as large (arXiv 2104.05343, abstract). As in the authors' script
-// (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh): fp32, 24 layers, sequences of 512,
-// checkpoints, ranks in squares of 2 x 2, and a batch of 48 times the mesh's side. Recalled:
-// Quadro RTX 5000 (11.2 Tflop/s in fp32, 16 GB, 448 GB/s), InfiniBand FDR, Megatron's batch of 30.
+// The published headline is: on 64 GPUs, four per node (TACC Frontera), training runs 1.48 times as
+// fast as Megatron's, and the batch is 8 times as large (arXiv 2104.05343, abstract). The authors'
+// script (github.com/xuqifan897/Optimus, bcmk_ParallelTransformer.sh) sets fp32, 24 layers,
+// sequences of 512, checkpoints, ranks in squares of 2 x 2, and a batch of 48 times the mesh's
+// side. Recalled from memory are Quadro RTX 5000 (11.2 TFLOP/s in fp32, 16 GB, 448 GB/s),
+// InfiniBand FDR and Megatron's batch of 30.
 Job frontera(TensorForm form, int micro) {
   Job job = mesh_job(8, micro, 16, 4);
   job.layout.mesh_block = form == TensorForm::two_d ? 2 : 1;

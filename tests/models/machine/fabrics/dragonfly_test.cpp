@@ -19,7 +19,7 @@ Cluster dragonfly(int nodes, int nodes_per_router, int routers_per_group,
   return cluster;
 }
 
-// Four groups of three routers: every bundle has a router of its own.
+// Four groups have three routers each: every bundle has a separate router.
 TEST(Dragonfly, RoutesByHand) {
   const auto links = make_dragonfly_links(dragonfly(24, 2, 3));
   EXPECT_EQ(links->count(), 4 * 3 * 2 + 4 * 3);
@@ -27,8 +27,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->switch_hops(0, 1), 1);
   EXPECT_EQ(names_of_route(*links, 0, 4), (Names{"local 0 from 0 to 2"}));
   EXPECT_EQ(links->switch_hops(0, 4), 2);
-  // Group 0's bundle to group 1 hangs on its router 0; group 1's to group 0, three groups further
-  // on, on its router 2.
+  // Group 0's bundle of cables to group 1 starts at its router 0; group 1's bundle to group 0,
+  // three groups further on, starts at its router 2.
   EXPECT_EQ(names_of_route(*links, 2, 6),
             (Names{"local 0 from 1 to 0", "global 0 to 1", "local 1 from 2 to 0"}));
   EXPECT_EQ(links->switch_hops(2, 6), 4);
@@ -38,7 +38,8 @@ TEST(Dragonfly, RoutesByHand) {
   EXPECT_EQ(links->capacity(link_called(*links, "global 0 to 1")), 60);
 }
 
-// With fewer groups than routers a bundle hangs on several: each sender leaves by its own.
+// With fewer groups than routers a bundle connects to several routers: each sender leaves by its
+// router.
 TEST(Dragonfly, TwoGroupsShareABundleOfAllRouters) {
   const auto sprayed = make_dragonfly_links(dragonfly(8, 1, 4));
   for (int router = 0; router < 4; ++router) {
@@ -71,7 +72,8 @@ TEST(Dragonfly, GlobalBandwidth) {
   }
 }
 
-// Router of every end of a link, from a description of its own of where the cables are plugged in.
+// Computes the router of every end of a link from an independent description of where the cables
+// are plugged in.
 struct Plan {
   int routers;
   int groups;
@@ -225,7 +227,7 @@ TEST(Dragonfly, WhatIsNoDragonfly) {
   EXPECT_EQ(fabric_message(cluster), "a dragonfly needs 'routers_per_group' of at least 1");
 }
 
-// Of one group neither bundles nor, of one router, cables are asked for.
+// A single group needs no bandwidth of bundles, and a single router none of cables.
 TEST(Dragonfly, SmallestForms) {
   Cluster cluster = dragonfly(4, 4, 1);
   cluster.fabric.local_Bps = {};

@@ -12,7 +12,7 @@ std::string node(int number) {
   return fmt::format("node {}", number);
 }
 
-// A fat tree of switches with k ports (Al-Fares et al. 2008): k pods of k/2 edge and k/2
+// Builds a fat tree of switches with k ports (Al-Fares et al. 2008): k pods of k/2 edge and k/2
 // aggregation switches, k^2/4 core switches, k^3/4 nodes.
 Cluster fat_tree(int k, Routing routing = Routing::ecmp) {
   const int half = k / 2;
@@ -40,7 +40,7 @@ TEST(GraphFabric, WaysOfAFatTree) {
     const int half = k / 2;
     const auto links = make_graph_links(fat_tree(k));
     EXPECT_EQ(links->count(), 2 * 3 * k * half * half);
-    // One under the same switch, k/2 within a pod, (k/2)^2 between pods.
+    // There is one path under the same switch, k/2 within a pod, (k/2)^2 between pods.
     EXPECT_EQ(links->paths(0, 1), 1);
     EXPECT_EQ(links->paths(0, half), half);
     EXPECT_EQ(links->paths(0, half * half), half * half);
@@ -201,7 +201,7 @@ TEST(GraphFabric, SprayedPacketsTakeAllWays) {
   EXPECT_EQ(chooser.choose(0, 1, 1).size(), 1U);
 }
 
-// Of 1,024 nodes on 64 leaves and 16 spines only the leaves and spines are searched.
+// With 1,024 nodes on 64 leaves and 16 spines, only the leaves and spines are searched.
 TEST(GraphFabric, ManyNodesOnFewSwitches) {
   Cluster cluster = cluster_of(Topology::graph, 1024);
   for (int i = 0; i < 1024; ++i) {

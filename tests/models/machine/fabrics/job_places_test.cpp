@@ -82,7 +82,7 @@ TEST(JobPlaces, NobodySharesANodeAndAllHaveTheirs) {
       EXPECT_EQ(*taken.rbegin(), wanted - 1);  // the first nodes are taken
     }
     if (placement != JobPlacement::spread || i % 2 == 0) continue;
-    // Of the first job no part that has nodes left has two fewer than another.
+    // No part with nodes left has two fewer nodes of the first job than another part.
     const Places parts = fabric_parts(cluster);
     const auto in = [&](const std::vector<int>& part) {
       return std::ranges::count_if(

@@ -14,7 +14,7 @@ Parameter exactly(double value) {
   return {value, value, value, Origin::assumed, "test"};
 }
 
-// Pods of two nodes with four GPUs on two NICs (GPUs 0, 1 on NIC 0).
+// Pods have two nodes, and a node has four GPUs on two NICs (GPUs 0, 1 on NIC 0).
 Cluster cluster_of(int nodes, Topology topology) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -71,7 +71,8 @@ TEST(Links, CapacitiesFollowTheCluster) {
     EXPECT_TRUE(capacity.emplace(links.name(link), links.capacity(link)).second)
         << links.name(link);
   }
-  // 20 GPUs x 6, 10 NICs x 2, 5 nodes x 5, 6 uplinks x 2, 2 of the storage.
+  // Links are counted as 20 GPUs x 6, 10 NICs x 2, 5 nodes x 5, 6 uplinks x 2, and 2 of the
+  // storage.
   EXPECT_EQ(capacity.size(), 120u + 20 + 25 + 12 + 2);
   // A rail's uplink: one NIC of each node of the pod over 4; the last pod has one node only.
   EXPECT_EQ(capacity.at("pod-up 0 rail 1"), 5);

@@ -1,5 +1,5 @@
-// Who picks among equal ways: what each routing promises, on random traffic over trees of two and
-// three levels.
+// Each routing must choose among equal paths as it promises, on random traffic over trees of two
+// and three levels.
 #include "models/machine/links/path_choice.hpp"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Transfer {
   int to = 0;
 };
 
-// Nodes of one GPU and NIC.
+// Nodes have one GPU and one NIC.
 Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
   Cluster cluster;
   cluster.nodes = nodes;
@@ -55,8 +55,8 @@ Cluster with(Cluster cluster, Routing routing, int parts = 1, std::uint64_t seed
   return cluster;
 }
 
-// Of one unit of bytes per transfer: the time of the busiest link of the fabric, and the largest
-// share that goes the first way, on a dragonfly the minimal one.
+// Each transfer has one unit of bytes. `busiest_s` is the time of the fabric's busiest link,
+// `minimal` the largest share that takes the first path, which is the minimal one on a dragonfly.
 struct RoutedLoad {
   double busiest_s = 0;
   double minimal = 0;
@@ -109,7 +109,7 @@ std::vector<Transfer> permutation(int nodes, RandomStream& random) {
   return order;
 }
 
-// Every node to every other one.
+// Every node sends to every other node.
 std::vector<Transfer> all_pairs(int nodes) {
   std::vector<Transfer> transfers;
   for (int from = 0; from < nodes; ++from) {
@@ -165,7 +165,7 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
     }
   }
   EXPECT_GT(too_few, 10);
-  // Three levels: 8 transfers to a leaf over 8 leaf uplinks, or over 16 cores.
+  // In three levels, 8 transfers to a leaf share 8 leaf uplinks, or 16 cores.
   const Cluster clos = clos_of(8);
   RandomStream random(1, RandomPurpose::test, 22);
   const std::vector<Transfer> transfers = shuffled(all_pairs(clos.nodes), random);
@@ -183,8 +183,8 @@ TEST(PathChoice, NicsOfALeafTakeTurns) {
 }
 
 TEST(PathChoice, APlanAvoidsCollisions) {
-  // As many connections per leaf as uplinks. Neighbours: the plan has none on another's link.
-  // Permutations: greedy, so that at most two meet where hashing lets three and more.
+  // A leaf has as many connections as uplinks. For neighbours the plan puts no two on one link. For
+  // permutations it is greedy, so that at most two meet where hashing lets three and more meet.
   const Cluster cluster = tree_of(32, 8, 8);
   std::vector<Transfer> neighbours;
   for (int node = 0; node < 32; ++node) neighbours.push_back({node, (node + 8) % 32});
@@ -202,7 +202,7 @@ TEST(PathChoice, APlanAvoidsCollisions) {
   EXPECT_GT(ecmp_s, 1.3 * planned_s);
 }
 
-// Nodes of one GPU and NIC on routers of a node each.
+// Nodes have one GPU and one NIC, and each has its router.
 Cluster dragonfly_of(int groups, int routers, Routing routing) {
   Cluster cluster = tree_of(groups * routers, 0, 0);
   cluster.fabric.topology = Topology::dragonfly;
@@ -216,7 +216,7 @@ Cluster dragonfly_of(int groups, int routers, Routing routing) {
 
 TEST(PathChoice, AdaptiveRoutesSpreadALoneTransferAndKeepEvenTrafficMinimal) {
   const Cluster adaptive = dragonfly_of(1, 9, Routing::adaptive);
-  // One direct way and seven detours, in 64ths.
+  // One direct path and seven detours share the bytes, in parts of 1/64.
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
   // Every cable has as much to do: a detour would take two where one is enough.

@@ -117,7 +117,7 @@ Case random_case(std::uint64_t index) {
   return made;
 }
 
-// Of a torus and all of its nodes.
+// The collective runs on all nodes of a torus.
 Case torus_case(std::uint64_t index) {
   RandomStream random(2, RandomPurpose::test, index);
   const std::vector<int> sizes = {pick(random, {2, 3, 4, 5}), pick(random, {1, 2, 4}),

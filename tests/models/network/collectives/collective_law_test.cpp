@@ -87,11 +87,11 @@ void expect_terms(const LawTerms& terms, double launch_us, double node_us, doubl
   EXPECT_EQ(terms.slowdown, 1);
 }
 
-// NCCL's microseconds (tuning.cc) times the law's factors.
+// Expected values are NCCL's microseconds (tuning.cc) times the law's factors.
 TEST(CollectiveLaw, RingsByHand) {
   Terms terms;
   const auto all_reduce = K::all_reduce;
-  // Of four edges between four nodes the last part takes all, where the steps count three.
+  // A ring of four nodes has four edges, where the steps count three; the last part takes all four.
   const double edges = 4. / 3;
   expect_terms(terms.of(all_reduce, A::ring, P::ll), 2 * 6.6, 3 * 0.6, edges * 1.5 * 2.7, 0.8 * 0.4,
                0.9 * 0.3, 0.75);
@@ -123,8 +123,8 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
                step_us + 1e6 * 1e6 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
   expect_terms(terms.of(K::all_reduce, A::tree, P::simple, 1000), 2 * 8.4, 3 * 4,
                step_us + 1e6 * 1000 / node_Bps, 0.8, 0.9 * 0.6, 0.71);
-  // Of lines a sixteenth, inside nodes too; two nodes away and back, one of four steps is in the
-  // transfer.
+  // LL sends chunks of a sixteenth, inside nodes too; two nodes away and back are four steps, of
+  // which the transfer includes one.
   const double ll_Bps = 450e9 * 0.8 * 0.4;
   const double net_ll_Bps = 8 * kNic_Bps * 0.9 * 0.6 * 0.3;
   for (const double bytes : {1000., 1e9}) {
@@ -133,7 +133,7 @@ TEST(CollectiveLaw, TreesPassAChunkOn) {
                  3 * 0.6 + 1e6 * chunk / ll_Bps, 1.5 * 1.1 * 5 + 1e6 * 0.75 * chunk / net_ll_Bps,
                  0.8 * 0.4, 0.9 * 0.6 * 0.3, 0.71);
   }
-  // Of LL128 up to a quarter.
+  // LL128 sends chunks of up to a quarter.
   for (const double bytes : {1e6, 2.4e6, 1e9}) {
     const double enough = 16 * (1 + 2 + 0.1 * 8) / 8;
     const double chunk = std::clamp(bytes / (enough * std::sqrt(2)), 1e6 / 16, 1e6 / 4);
@@ -187,7 +187,7 @@ TEST(CollectiveLaw, LargeMessagesWaitAndSmallPartsAreCopied) {
     return terms.of(K::all_reduce, A::ring, protocol, bytes);
   };
   const double edges = 4. / 3;
-  // Parts of S / 32; of LL their flags double them.
+  // Parts have S / 32 bytes; in LL flags double them.
   EXPECT_NEAR(ring(P::simple, 31999).net_step_s, edges * 1.75 * 14e-6, 1e-15);
   EXPECT_NEAR(ring(P::simple, 32000).net_step_s, edges * 1.75 * 14e-6 + 7e-6, 1e-15);
   EXPECT_NEAR(ring(P::ll, 15999).net_step_s, edges * 1.5 * 2.7e-6, 1e-15);
@@ -401,7 +401,7 @@ TEST(NcclLatencies, AreKnownOfNcclsAlgorithmsAlone) {
 
 // ---- Measured curves.
 
-// Kinks, a level and a jump of the slope.
+// The curve has kinks, a level part and a jump of its slope.
 KernelLaw curve_of(const char* key, double scale) {
   KernelLaw law;
   law.key = key;
@@ -493,7 +493,7 @@ TEST(MeasuredCollectives, ByTheChoiceOfALibrary) {
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s, 1e-12);
   EXPECT_NEAR(seconds(K::broadcast, A::automatic), 2 * measured_s, 1e-12);
   EXPECT_LT(seconds(K::all_reduce, A::tree), measured_s / 2);
-  // Its own curve goes before.
+  // The algorithm's specific curve has precedence.
   calibration.kernel_laws.laws.push_back(curve_of("all-reduce-ring ranks=8", 0.25));
   EXPECT_NEAR(seconds(K::all_reduce, A::automatic), measured_s / 4, 1e-12);
 }

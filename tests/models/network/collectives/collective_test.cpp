@@ -44,7 +44,7 @@ TEST(CollectiveCost, AcrossNodesByHand) {
               4e-6 + 30 * 5e-6 + 2 * 15.0 / 16 * bytes / nic, 1e-12);
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::tree, rail), 4e-6 + 8 * 5e-6 + 2 * bytes / nic,
               1e-12);
-  // 254 steps, 30 of them across nodes; an eighth of the bytes on every NIC.
+  // There are 254 steps, 30 of them across nodes; every NIC carries an eighth of the bytes.
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::ring, all),
               4e-6 + 224 * 1e-6 + 30 * 5e-6 + 2 * 127.0 / 128 * bytes / 8 / nic, 1e-12);
   EXPECT_NEAR(all_reduce(CollectiveAlgorithm::hierarchical, all),
@@ -203,7 +203,7 @@ TEST(CollectiveCost, MoreBytesGroupsOrDamageNeverMakeItFaster) {
   EXPECT_GT(seconds(1e9), 3.5 * alone_s);
 }
 
-// Pairs at four times the rate of their node.
+// Pairs of GPUs exchange at four times the rate of their node.
 TEST(CollectiveCost, PackagesByHand) {
   Cluster cluster = make_cluster(2);
   cluster.node.package_gpus = 2;
@@ -220,13 +220,13 @@ TEST(CollectiveCost, PackagesByHand) {
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {6, 7}), 1.0 / 4);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, {5, 6}), 1);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_reduce, strided(8, 1)), 2 * 7.0 / 8);
-  // All-to-all: of eight parts six go to other packages.
+  // In an all-to-all six of eight parts go to other packages.
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 6.0 / 8);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, {0, 2, 4, 6}), 3.0 / 4);
   // An inner port that is the slower one bounds.
   cluster.node.package_Bps = parameter(kNvlink_Bps / 20);
   EXPECT_DOUBLE_EQ(transfer_s(CollectiveKind::all_to_all, strided(8, 1)), 20.0 / 8);
-  // And each time rests on the port that bounds it.
+  // And each time has the origin of the port that limits it.
   cluster.node.nvlink_Bps.origin = Origin::assumed;
   EXPECT_EQ(cost(CollectiveKind::all_gather, {6, 7}).origin, Origin::published);
   EXPECT_EQ(cost(CollectiveKind::all_gather, {4, 6}).origin, Origin::assumed);
@@ -349,8 +349,8 @@ TEST(CollectiveFlows, IrregularGroupsStayWithinTenPercent) {
   }
 }
 
-// Seven of eight members on one node, or two whole nodes and a half: those on the emptiest node
-// send the most away.
+// Seven of eight members are on one node, or the members fill two and a half nodes: members on the
+// emptiest node send the most away.
 TEST(CollectiveFlows, AnIrregularAllToAllIsBoundByItsEmptiestNode) {
   const Cluster cluster = make_cluster(3);
   std::vector<std::int32_t> lonely = strided(7, 1);

@@ -69,7 +69,7 @@ TEST(CollectiveAlgorithms, NvlsByHand) {
               kLaunch + 2 * kNodeStep + 4 * kNetStep + 2 * kBytes / 8 / kNic, 1e-12);
 }
 
-// Of a pair of nodes S leaves each, not 2 S (n-1)/n as in a ring over all GPUs.
+// With two nodes S bytes leave each, not 2 S (n-1)/n as in a ring over all GPUs.
 TEST(CollectiveAlgorithms, NvlsHalvesWhatLeavesOneOfTwoNodes) {
   const GroupShape shape = group_shape(strided(16, 1), make_cluster(2));
   const auto leaves = [&](CollectiveAlgorithm algorithm) {
@@ -87,7 +87,8 @@ TEST(CollectiveAlgorithms, CollnetByHand) {
   cluster.fabric.hop_latency_s = parameter(3e-7);
   cluster.fabric.nodes_per_pod = 16;
   const double bytes = 64e9;
-  // Through a leaf, a spine and another leaf, once; every NIC an eighth of the buffer.
+  // Data pass through a leaf, a spine and another leaf once; every NIC carries an eighth of the
+  // buffer.
   EXPECT_NEAR(closed_time(K::all_reduce, A::collnet_direct, strided(512, 1), bytes, cluster),
               kLaunch + 2 * kNodeStep + kNetStep + 3 * 3e-7 + 2 * 7.0 / 8 * bytes / kNvlink, 1e-9);
   EXPECT_NEAR(closed_time(K::all_reduce, A::collnet_chain, strided(64, 8), bytes, cluster),
@@ -227,7 +228,7 @@ TEST(AllToAllV, EqualSizesAreAnAllToAll) {
   }
 }
 
-// One receiver of everything: its NIC is the busiest port, whoever sends.
+// One receiver gets everything: its NIC is the busiest port, whichever ranks send.
 TEST(AllToAllV, OneHotReceiver) {
   const Cluster cluster = make_cluster(4);
   const auto gpus = strided(32, 1);

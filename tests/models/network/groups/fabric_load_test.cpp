@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-// One lane over the first GPUs of all nodes.
+// One lane runs over the first GPUs of all nodes.
 Lanes one_lane(const Cluster& cluster) {
   Lanes lanes;
   for (int node = 0; node < cluster.nodes; ++node) lanes.gpus.push_back(node * cluster.node.gpus);
@@ -42,7 +42,7 @@ Cluster random_tree(RandomStream& random) {
   return cluster;
 }
 
-// As many members on every node, not always at the same places.
+// Every node has equally many members, not always at the same places.
 Lanes random_lanes(RandomStream& random, const Cluster& cluster) {
   std::vector<int> nodes(cluster.nodes);
   std::iota(nodes.begin(), nodes.end(), 0);
@@ -69,7 +69,7 @@ TEST(FabricLoad, ByHandInARailFabric) {
   const double small_s = 7 / (2 * 50e9);  // a byte over the smallest pod's uplink
   EXPECT_TRUE(load.by_rail);
   EXPECT_DOUBLE_EQ(load.ring, small_s);
-  // Nodes 8 and 9: edges to 4 and 0 in the first tree, to 7 and 1 in the second.
+  // Nodes 8 and 9 have edges to 4 and 0 in the first tree, and to 7 and 1 in the second.
   EXPECT_DOUBLE_EQ(load.tree, 4 * 0.5 * small_s);
   EXPECT_DOUBLE_EQ(load.pairs, 2 * 8 / 10.0 * small_s);
   // Nodes 0, 2 of four hand over to 1 and 3 within the pod; then eight nodes, 1, 3, 4 to 9, meet at

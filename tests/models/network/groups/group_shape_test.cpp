@@ -58,7 +58,7 @@ TEST(GroupShape, HopsAreThoseOfTheLongestStep) {
   EXPECT_EQ(group_shape(strided(8, 8), cluster).fabric_hops, 3);
   // GPU 0 of node 0 and GPU 2 of node 1 are on different rails.
   EXPECT_EQ(group_shape(strided(2, 10), cluster).fabric_hops, 3);
-  // Eight members of node 0 and four of node 1: the first four of each talk, rail by rail.
+  // Node 0 has eight members and node 1 four: the first four of each exchange data, rail by rail.
   EXPECT_EQ(group_shape(strided(12, 1), cluster).fabric_hops, 1);
   cluster.fabric.topology = Topology::fat_tree;
   EXPECT_EQ(group_shape(strided(2, 10), cluster).fabric_hops, 1);

@@ -9,7 +9,7 @@
 namespace windtunnel {
 namespace {
 
-// Groups of every rail and of pods of unlike sizes, in an order in which their like comes late.
+// Groups lie on every rail and in pods of different sizes; equal shapes come late in the order.
 TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
   for (const Topology topology : {Topology::rail_fat_tree, Topology::rail_only, Topology::fat_tree,
                                   Topology::clos, Topology::torus}) {
@@ -37,7 +37,7 @@ TEST(GroupShapes, AreThoseOfEachGroupMeasuredAlone) {
   }
 }
 
-// Likewise where the nodes stand anywhere on a larger machine.
+// The nodes may stand anywhere on a larger machine.
 TEST(GroupShapes, OfNodesAnywhere) {
   for (int i = 0; i < 20; ++i) {
     RandomStream random(5, RandomPurpose::test, i);

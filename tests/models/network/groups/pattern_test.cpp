@@ -45,7 +45,7 @@ TEST(Pattern, ShiftsBringEveryBlockOnceToEveryPlace) {
   }
 }
 
-// Whoever sums up what comes in along the exchanges has everybody's after log2 n of them.
+// If each member sums what the exchanges bring, it has the sum of all after log2 n of them.
 TEST(Pattern, DoublingJoinsAll) {
   for (const int n : {2, 3, 4, 6, 8, 11, 16}) {
     std::vector<std::set<size_t>> has(n);

@@ -41,8 +41,8 @@ double all_gather_s(const std::vector<std::int32_t>& gpus, const Cluster& cluste
   return cost.transfer_s * calibration.nic_efficiency.value;
 }
 
-// Of a whole torus every node's cables bring it, both ways along each dimension, what it has not;
-// a line has one cable to its end.
+// In a whole torus a node receives what it lacks over all its cables, both ways along each
+// dimension; the end of a line has one cable.
 TEST(TorusBox, BytesTakeEveryCableOfTheNodeAtTheEnd) {
   constexpr double kBytes = 1e9;
   const auto expected = [&](int n, double cables) {

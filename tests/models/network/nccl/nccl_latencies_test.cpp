@@ -11,8 +11,8 @@ namespace {
 
 using enum CollectiveAlgorithm;
 
-// By hand from the constants: base + 2 (n - 1) steps of .6 us; two nodes: (14 - 2) of 1 us, the
-// host's posting, and 2 of 2.7.
+// By hand from the constants, one node takes the base and 2 (n - 1) steps of 0.6 us; two nodes take
+// (14 - 2) steps of 1 us, as long as the host posts, and 2 steps of 2.7 us.
 TEST(NcclLatencies, OfRings) {
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(gh200_quad(), 1), ring, Protocol::ll, 0),
               (6.6 + 6 * .6) * 1e-6, 1e-12);

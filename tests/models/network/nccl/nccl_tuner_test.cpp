@@ -50,7 +50,7 @@ TEST(NcclTuner, PicksOfANode) {
   without.nvls = false;
   EXPECT_EQ(pick(all_reduce_on(dgx_h100(), 1, without), 1e9),
             CollectiveChoice(ring, Protocol::simple));
-  // No NVSwitch, no NVLS; nor on Ampere.
+  // NVLS needs NVSwitch and a GPU newer than Ampere.
   EXPECT_EQ(pick(all_reduce_on(gh200_quad(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   EXPECT_EQ(pick(all_reduce_on(dgx_a100(), 1), 1e9), CollectiveChoice(ring, Protocol::simple));
   const TunerTable gather = table_of(CollectiveKind::all_gather, dgx_h100(), 1, 8);
@@ -156,7 +156,7 @@ TEST(NcclTuner, PicksOfOldReleases) {
     EXPECT_EQ(pick(all_reduce_on(polaris, 8, settings), bytes),
               CollectiveChoice(ring, Protocol::ll));
   }
-  // A step of 28 us each way, two more steps of the ring, a quarter of the wire for LL.
+  // A step takes 28 us each way, the ring has two more steps, and LL uses a quarter of the wire.
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), tree, Protocol::simple, 0),
               2 * (3 * 28 + 3 * 28) * 1e-6, 1e-12);
   EXPECT_NEAR(nccl_nominal_s(all_reduce_on(polaris, 8, settings), ring, Protocol::ll, 0),
@@ -189,7 +189,8 @@ TEST(NcclTuner, ObeysWhatIsWanted) {
             CollectiveChoice(ring, Protocol::simple));
 }
 
-// LL128 is there on NVLink and on wires that keep its lines whole, else only for who insists.
+// NCCL offers LL128 on NVLink and on wires that keep its lines whole, otherwise only if it is
+// forced.
 TEST(NcclTuner, Ll128WhereItIsSafe) {
   TunerSettings torn;
   torn.ll128_between = false;

@@ -1,4 +1,4 @@
-// Machines and the tables of NCCL's tuner for them.
+// The tests share these machines and their tables of NCCL's tuner.
 #pragma once
 
 #include "models/network/nccl/nccl_tuner.hpp"

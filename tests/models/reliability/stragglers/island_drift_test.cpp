@@ -16,15 +16,16 @@ const Jitter kLaws[] = {{.sigma = 0.2},
                         {.share = 0.02, .slowdown = 2},
                         {.bursts = {.good = 50, .bad = 10, .slowdown = 2}}};
 
-// Of one level without slack, what periods take longer than islands do on average: the k-th of n is
-// expected where that of n normal variables is. Of an island that is waited for and of one that
-// stops alike: the mean is that of all.
+// Returns how much longer periods take than islands do on average, for one level without slack: the
+// k-th of n islands is expected where the k-th of n normal variables is. The mean over all islands
+// is the same whether a late one is waited for or stops.
 double normal_wait(const Jitter& jitter, double units, const DriftLevel& level) {
   const double deviation = std::sqrt(level.steps * island_step(jitter, units).long_variance);
   return deviation * expected_normal_order(level.groups, level.groups - level.missing);
 }
 
-// One step is the largest of all: what one synchronous job pays in every step.
+// With one step per period the wait is that for the slowest, which a synchronous job pays in every
+// step.
 TEST(IslandDrift, OfOneStepIsThatOfDataParallelism) {
   for (const Jitter& jitter : kLaws) {
     const IslandDrift drift = sample_drift(jitter, {.units = 4}, {{.steps = 1, .groups = 8}});
@@ -41,7 +42,7 @@ TEST(IslandDrift, OfManyStepsIsThatOfNormalSums) {
       const IslandDrift sampled = sample_drift(jitter, {.units = 1}, {level});
       const double expected = normal_wait(jitter, 1, level);
       EXPECT_NEAR(sampled.wait[0] - sampled.saved[0], expected, 0.1 * expected) << missing;
-      // Sums of two states may be equal, and then nobody is late.
+      // Sums of two states may be equal, and then no island is late.
       EXPECT_LE(sampled.late[0], missing / 8.0);
       EXPECT_GE(sampled.late[0], 0.85 * missing / 8);
     }
@@ -56,8 +57,9 @@ TEST(IslandDrift, SumsOfManyStepsAreDrawnAsOne) {
   EXPECT_NEAR(sampled.wait[0], expected, 0.05 * expected);
 }
 
-// By gossip an island waits for its neighbours alone: for fewer in a ring than in a graph in which
-// all are near, and for all if all are neighbours. Of two in one step it is the larger of two.
+// With gossip an island waits only for its neighbours: less in a ring than in a graph in which all
+// are near, and for all if all are neighbours. With two islands and one step the wait is for the
+// larger of two.
 TEST(IslandDrift, GossipWaitsForNeighbours) {
   const Jitter jitter{.sigma = 0.2};
   const auto wait = [&](GossipSenders gossip) {
@@ -109,11 +111,11 @@ TEST(IslandDrift, LateOnesStop) {
   const double slow = 1 - std::pow(0.999, 20);  // of an island, in a period
   EXPECT_NEAR(drift.late[0], slow, 0.15 * slow);
   EXPECT_NEAR(drift.saved[0], drift.late[0] * 499, 0.05 * drift.late[0] * 499);
-  // Two of the four at once.
+  // A wait needs two of the four slow at once.
   EXPECT_LT(drift.wait[0], 500 * 6 * slow * slow);
 }
 
-// The wait grows by the root of the steps, what data parallelism waits for by their number.
+// The wait grows with the root of the number of steps, that of data parallelism with the number.
 TEST(IslandDrift, IsLessThanTheSumOfMaxima) {
   for (const Jitter& jitter : kLaws) {
     const double per_step = expected_factor(jitter, 8, 8) - expected_factor(jitter, 1, 1);
@@ -159,8 +161,8 @@ TEST(IslandDrift, WithoutStragglersThereIsNone) {
   EXPECT_EQ(drift.saved[0], 0);
 }
 
-// Steps that are always so: three islands of 1 s and one of 2 s. All wait for it, or it is always
-// late, stops when the others are through, and what it did is in vain.
+// Islands always take the same: three 1 s and one 2 s. Either all wait for the slow one, or it is
+// always late, stops when the others have finished, and its work is in vain.
 TEST(IslandDrift, ASlowIslandIsWaitedForOrAlwaysLate) {
   const std::vector<IslandStep> islands = {{1}, {2}, {1}, {1}};
   IslandDrift drift = sample_drift(islands, 0, {{.steps = 10, .groups = 4}});

@@ -1,6 +1,6 @@
-// Every key of two scenarios wrong once: misspelt, of a wrong type, with a wrong unit, negative.
-// The texts are changed in place, so that line and column of each message are those of a real file.
-// Of each kind of row of the field table one whole message is compared with a file.
+// Every key of two scenarios is made wrong once: misspelt, of a wrong type, with a wrong unit,
+// negative. The texts are changed in place, so that line and column of each message are those of a
+// real file. For each kind of row in the field table one whole message is compared with a file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -106,7 +106,7 @@ const Field* field_of(const Place& place) {
   return place.path.starts_with("origins:") ? nullptr : find_field(place.path);
 }
 
-// The first message about each kind of row.
+// Keeps the first message about each kind of row.
 class Sample {
  public:
   void add(const Place& place, const std::string& message) {
@@ -114,7 +114,7 @@ class Sample {
     if (!kinds_.insert(field == nullptr ? "an origin" : type_text(*field)).second) return;
     text_ += message + "\n";
   }
-  // What is said of the subject with this in the place's stead.
+  // Returns the message about the subject with `wrong` put in this place.
   std::string refusal(const Subject& subject, const Place& place, const std::string& wrong) {
     const std::string message = parse_message(subject.with_value(place, wrong), subject.file);
     add(place, message);
@@ -142,7 +142,7 @@ std::vector<std::string> misspelt(const std::string& key) {
   return wrong;
 }
 
-// Of the fabric of every_key.yaml, a plain fat tree with ECMP.
+// Whether the key belongs to another fabric than every_key.yaml's, a plain fat tree with ECMP.
 bool of_another_fabric(std::string_view path) {
   const std::string key = split_path(path)[2];
   return key == "parts" || !belongs_to(key, Topology::fat_tree);
@@ -176,25 +176,26 @@ TEST(BadValues, EveryKeyOfTheTableIsCovered) {
     if (of_compressor && !field.path.ends_with(".name") && !field.path.ends_with(".axis")) {
       continue;
     }
-    // Of patterns that contradict each other: resolve_sync_test.cpp.
+    // resolve_sync_test.cpp tests patterns that contradict each other.
     if (field.path == "sync.*.rates" || field.path == "sync.*.growth" ||
         field.path == "sync.*.graph" || field.path == "sync.*.peers" ||
         field.path == "sync.*.events" || field.path.starts_with("sync.*.paths")) {
       continue;
     }
-    // Of chunks, that shares contradict: resolve_offload_test.cpp.
+    // resolve_offload_test.cpp tests chunks, which contradict shares.
     if (field.path == "offload.chunk") continue;
-    // A file of its own, and jobs of one GPU: resolve_volunteers_test.cpp.
+    // resolve_volunteers_test.cpp tests these, which need a file or jobs of one GPU.
     if (field.path == "volunteers.trace" || field.path == "fuse") continue;
-    // A file of its own: resolve_campaign_test.cpp.
+    // resolve_campaign_test.cpp tests this, which needs a file.
     if (field.path == "failures.*.arrivals.capacity") continue;
-    // Unequal sequences go with orders that ask nothing of costs alone: length_plan_test.cpp.
+    // length_plan_test.cpp tests unequal sequences, because only some orders accept them.
     if (field.path.starts_with("batch.lengths")) continue;
-    // Its layers have one half, of which nothing hides in another: megatron_arguments_test.cpp.
+    // megatron_arguments_test.cpp tests this, because its layers have one half, so nothing hides in
+    // another.
     if (field.path == "model.hybrid_override_pattern") continue;
-    // Engines go neither with islands nor with frames: resolve_rollout_test.cpp.
+    // resolve_rollout_test.cpp tests engines, which exclude islands and frames.
     if (field.path.starts_with("rollout")) continue;
-    // Its laws contradict each other: resolve_cluster_test.cpp.
+    // resolve_cluster_test.cpp tests this, because its laws contradict each other.
     if (field.path.starts_with("cluster.jitter")) continue;
     // The keys of other forms of fabrics contradict this one's: resolve_fabric_test.cpp.
     if (field.path.starts_with("cluster.fabric.") && of_another_fabric(field.path)) continue;
@@ -314,7 +315,7 @@ TEST(BadValues, HugeNumbers) {
   sample.expect_golden("huge");
 }
 
-// Below every range of the table but 0, in the unit of the subject's own value.
+// A tiny number is below every range of the table but not 0, in the unit of the subject's value.
 TEST(BadValues, TinyNumbers) {
   const Subject subject("tests/scenarios/every_key.yaml");
   Sample sample;

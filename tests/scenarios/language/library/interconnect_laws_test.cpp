@@ -13,7 +13,7 @@ bool may_be_none(std::string_view name) {
          name == "one_sided.step" || name == "nvls.round";
 }
 
-// Every node of the library over every transport.
+// The test covers every node of the library over every transport.
 TEST(InterconnectLaws, EveryNumberHasAValueAndASource) {
   for (const NodeSpec& node : library_nodes()) {
     for (const Choice<Transport>& transport : kChoices<Transport>) {

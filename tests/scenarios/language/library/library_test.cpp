@@ -307,7 +307,7 @@ TEST(Library, ModelsHaveThePublishedSize) {
       {"mixtral-8x22b", 140.6, 0.2},
       {"grok-1", 316.5, 0.05},      // 314 by its name; embedding and head here 0.8 each
       {"llama4-scout", 109, 1.5},   // rounded by its name
-      {"llama4-maverick", 400, 3},  // likewise
+      {"llama4-maverick", 400, 3},  // rounded by its name
       {"palm-540b", 552.6, 0.3},  // 540.35, and keys and values eleven times more: a copy a tp rank
   };
   for (const Row& row : rows) {
@@ -347,7 +347,7 @@ TEST(Library, FlopsOfExpertsAreThoseThatATokenVisits) {
               1e-12);
 }
 
-// DeepSeek-V3 (arXiv 2412.19437): 37 G active parameters, 0.9 of them in the embedding.
+// DeepSeek-V3 (arXiv 2412.19437) has 37 billion active parameters, 0.9 of them in the embedding.
 TEST(Library, FlopsOfLatentAttentionAndSharedExperts) {
   const TransformerSpec& model = find_model("deepseek-v3");
   const double scores = 6.0 * 61 * 4096 * 128 * (192 + 128);

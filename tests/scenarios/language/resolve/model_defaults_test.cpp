@@ -29,7 +29,7 @@ TEST(ModelDefaults, OfAModelWithoutABaseAreTold) {
             "tied_embeddings: true, dropout: false; state those that differ, or a base");
 }
 
-// Qwen2.5-72B's dimensions: three matrices of the MLP, and a loss head of its own.
+// Qwen2.5-72B has these dimensions, three matrices in the MLP, and a separate loss head.
 TEST(ModelDefaults, GroupedQueriesAreOfNoGpt) {
   const std::string dimensions =
       "{layers: 80, hidden: 8192, heads: 64, kv_heads: 8, ffn: 28672, vocabulary: 152064}";

@@ -59,7 +59,7 @@ TEST_F(QualityCurve, TheRowOfTheJobsCompressorAndBatchCounts) {
 }
 
 TEST_F(QualityCurve, BetweenTwoBatchesStepsFollowAPowerLaw) {
-  // Twice the batch, half the steps.
+  // Twice the batch needs half the steps.
   EXPECT_NEAR(
       job("job: {quality: curve.csv}", "global_batch,steps\n128,900000\n1024,112500\n").steps,
       450000, 1e-6);

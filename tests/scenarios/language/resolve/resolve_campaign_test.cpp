@@ -280,13 +280,13 @@ TEST(BadProtection, RecordsThatCannotBeRead) {
   EXPECT_EQ(message("3\n3\n", gaps),
             "a.yaml:7:70: failures.0.arrivals.empirical: 'own.csv' has no gaps, because all "
             "failures have the same time");
-  // Logs of faults, by their columns.
+  // Logs of faults are known by their columns.
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", trace), "no error");
   EXPECT_EQ(message("start_h,repair_h,node\n1,2,3\n4,0,1\n", repair), "no error");
   EXPECT_EQ(message("start_h,repair_h\n1,0\n", repair), "a.yaml:7:68: own.csv: has no times");
   EXPECT_TRUE(message("begin,end\n1,2\n", trace).starts_with("a.yaml:7:44: own.csv:1:"));
   EXPECT_TRUE(message("start_h,node\n1,2\nx,2\n", trace).starts_with("a.yaml:7:44: own.csv:3:"));
-  // What a provider gives.
+  // The next files state the nodes that a provider gives.
   EXPECT_EQ(message("time_s,nodes\n0,8\n60,5\n", capacity), "no error");
   EXPECT_EQ(message("time_s,nodes\n60,8\n0,5\n", capacity),
             "a.yaml:7:47: failures.0.arrivals.capacity: own.csv:3:1: time_s: must be at least 0 "
@@ -337,7 +337,7 @@ TEST(BadProtection, WhatIsLeftOutFollows) {
   EXPECT_DOUBLE_EQ(seen.failures[2].detect_s, 7);
   EXPECT_DOUBLE_EQ(seen.recovery.detect_s, 25);
   EXPECT_DOUBLE_EQ(seen.recovery.restart_s, 30 + 64);
-  // Gaps of recorded times: one less, and as long in all as the record.
+  // Recorded times have one gap fewer than times, and the gaps are together as long as the record.
   const Job gaps = job({.failures = "[{class: node, rate: 1 per node-day, arrivals: {empirical: "
                                     "infinitehbd}}]"});
   EXPECT_EQ(gaps.failures[0].gaps_s.size(), 583u);

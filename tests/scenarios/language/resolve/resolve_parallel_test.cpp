@@ -170,7 +170,7 @@ TEST(ResolveParallel, RefusalsNameTheirPlace) {
   EXPECT_EQ(refusal("model: resnet-50\ncommunication:\n  embeddings: all-to-all\n"),
             "a.yaml:6:15: communication.embeddings: model 'resnet-50' has no embeddings; leave "
             "it at dense");
-  // Each by its own key, once.
+  // Each refusal names its own key, and only once.
   EXPECT_TRUE(refusal("model: llama3-8b\ncommunication:\n  embeddings: all-to-all\n"
                       "  overlap: priority\n  compressor: topk\n")
                   .starts_with(

@@ -64,7 +64,8 @@ Case limited(const std::string& node, const std::string& power = "") {
                     "power.yaml");
 }
 
-// As a cap of as many watts does, without a study of power; a cap below the limit counts from it.
+// A node's limit has the effect of a cap of as many watts without a study of power; a cap below the
+// limit counts from it.
 TEST(ResolvePower, ALimitOfTheNodeLowersClocks) {
   const auto sustained = [](const Case& one) { return one.job.calibration.kernel_sustained.value; };
   const Case plain = limited("base: dgx-h100");
@@ -104,7 +105,7 @@ TEST(ResolvePower, RefusesLimitsThatAGpuHasNot) {
       "the library has no power figures of p102-100"));
 }
 
-// Of a measured product what goes with its operations; its bytes and its start stay.
+// A cap slows the part of a measured product that scales with operations; bytes and start stay.
 TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   const Case plain = case_of(", power: {idle_watts: 100, clock_power: 2}");
   PowerSpec capped = *plain.asked.find<PowerSpec>();
@@ -119,7 +120,7 @@ TEST(ResolvePower, ACapSlowsMeasuredProductsByTheirOperations) {
   EXPECT_EQ(law.byte_s, 3);
 }
 
-// What nobody stated may be otherwise.
+// Values that the scenario does not state count as unsure.
 TEST(ResolvePower, DefaultsAreUnsure) {
   const auto unsure = [](const std::string& keys) {
     return case_of(", power: {" + keys + "}").asked.find<PowerSpec>()->unsure.size();

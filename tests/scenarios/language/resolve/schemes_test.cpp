@@ -82,7 +82,7 @@ TEST(Schemes, NumbersOfThePapers) {
   const ErasureCode raim = tiers("reft")[0].code;
   EXPECT_EQ(raim.members(), 4);
   EXPECT_DOUBLE_EQ(static_cast<double>(raim.parity) / raim.data, 1.0 / 3);
-  // Over the eight snapshot processes of a node.
+  // The code covers the eight snapshot processes of a node.
   EXPECT_EQ(tiers("reft-v2-code")[0].code.data, 7);
   EXPECT_TRUE(tiers("reft-v2-code")[0].code.in_node);
   // Check-N-Run writes 6 to 17 times less.
@@ -137,7 +137,7 @@ TEST(Schemes, ABaseErasesNothingThatIsStatedAndANameDoes) {
   EXPECT_EQ(named.job.recovery.elastic.groups,
             with({{"recovery", "hot-spares"}}).job.recovery.elastic.groups);
   EXPECT_EQ(named.key, with({{"recovery", "hot-spares"}}).key);
-  // Of fewer spares than the scheme's own all are warm, as its are.
+  // If the scenario has fewer spares than the scheme, all are warm, as all the scheme's are.
   const Case fewer = parse_case(std::string(kScenario) + "recovery: {spares: 1}\n", "a.yaml",
                                 {{"recovery.base", "hot-spares"}});
   EXPECT_EQ(fewer.job.recovery.hot_spares, 1);

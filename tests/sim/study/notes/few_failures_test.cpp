@@ -5,7 +5,7 @@
 namespace windtunnel {
 namespace {
 
-// A failure in two node-years, on 10 nodes for 36.5 days: one in two trials.
+// 10 nodes run for 36.5 days with one failure in two node-years: one failure in two trials.
 CampaignInputs inputs_of(int trials, FailureKind kind = FailureKind::node) {
   CampaignInputs inputs;
   inputs.nodes = 10;

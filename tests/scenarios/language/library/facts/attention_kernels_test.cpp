@@ -36,8 +36,8 @@ TEST(AttentionKernels, EveryOneRunsBothWaysOnGpusOfTheLibraryBelowTheirPeak) {
   EXPECT_GT(found, 40);
 }
 
-// Shah et al. 2024 (arXiv 2407.08608): 1.5 to 2 times FlashAttention-2 forward, 1.5 to 1.75 times
-// backward.
+// Shah et al. 2024 (arXiv 2407.08608) report 1.5 to 2 times FlashAttention-2 forward, and 1.5 to
+// 1.75 times backward.
 TEST(AttentionKernels, FlashAttention3BesideItsPredecessor) {
   for (const bool backward : {false, true}) {
     const auto share = [&](const char* kernel) {
