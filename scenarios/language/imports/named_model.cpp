@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <set>
 #include <vector>
 
 #include "models/base/error.hpp"
@@ -67,6 +68,33 @@ void check_size(const TransformerSpec& model, const std::string& name, const Set
                           name, model.name, model.parameters() / 1e9, kWayOn));
 }
 
+// "GLM-4.5-Air" and "GLM-4.5V" are no GLM-4.5: these words tell members of a family apart where
+// their names state no parameters.
+bool tells_member(const std::string& word) {
+  static const std::set<std::string, std::less<>> words = {
+      "air", "flash", "large", "lite", "medium", "mini", "nano", "small", "tiny", "vl"};
+  const bool vision = word.size() > 1 && word.back() == 'v' &&
+                      std::isdigit(static_cast<unsigned char>(word[word.size() - 2])) != 0;
+  return vision || words.contains(word);
+}
+
+void check_member(const TransformerSpec& model, const std::string& name, const Setting& from) {
+  if (!stated_sizes(name).empty()) return;
+  std::string word;
+  for (const char c : in_lower_case(name) + "-") {
+    if (std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.') {
+      word += c;
+      continue;
+    }
+    if (tells_member(word) && model.name.find(word) == std::string::npos) {
+      throw Error(from.where, fmt::format("'{}': the closest model of the library, {}, is no "
+                                          "'{}'; {}",
+                                          name, model.name, word, kWayOn));
+    }
+    word.clear();
+  }
+}
+
 }  // namespace
 
 std::string quoted_path(const fs::path& path) {
@@ -83,6 +111,7 @@ std::string named_model(const std::string& said, const std::string& name, const 
   try {
     const TransformerSpec& model = model_named(name);
     check_size(model, name, from);
+    check_member(model, name, from);
     return model.name;
   } catch (const Error& error) {
     if (!error.where().file.empty()) throw;

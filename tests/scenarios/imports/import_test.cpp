@@ -173,6 +173,13 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
       refusal("run.yaml", "base_model: a/Qwen3-16B\nsequence_len: 512\nmicro_batch_size: 1\n",
               {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
       testing::StartsWith("run.yaml:1:13: "));
+  for (const char* member : {"GLM-4.5-Flash", "GLM-4.5V", "DeepSeek-V3-Small"}) {
+    EXPECT_THAT(
+        refusal("run.yaml",
+                fmt::format("base_model: a/{}\nsequence_len: 512\nmicro_batch_size: 1\n", member),
+                {{"cluster.node", "dgx-h100"}, {"cluster.nodes", "1"}}),
+        testing::HasSubstr(fmt::format("'a/{}': the closest model of the library", member)));
+  }
   EXPECT_THAT(refusal("run.yaml",
                       "base_model: Llama-3.1-8B\nsequence_len: 512\nmicro_batch_size: 1\n"
                       "deepspeed: configs/zero3.json\n",

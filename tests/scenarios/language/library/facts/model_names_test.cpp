@@ -28,6 +28,13 @@ TEST(ModelNames, TheLongestThatStandsInTheText) {
   EXPECT_EQ(model_named("meta-llama/Llama-3.3-70B-Instruct").name, "llama3.1-70b");
   EXPECT_EQ(model_named("microsoft/phi-4").name, "phi4-14b");
   EXPECT_EQ(model_named("microsoft/Phi-4-mini-instruct").name, "phi4-mini");
+  EXPECT_EQ(model_named("zai-org/GLM-4.5-Air").name, "glm-4.5-air");
+  EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1-0528-Qwen3-8B").name, "qwen3-8b");
+  EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1-Distill-Llama-8B").name, "llama3.1-8b");
+  EXPECT_EQ(model_named("deepseek-ai/DeepSeek-R1").name, "deepseek-v3");
+  EXPECT_EQ(model_named("01-ai/Yi-1.5-9B").name, "yi-9b");
+  EXPECT_EQ(model_named("openai-community/gpt2").name, "gpt2");
+  EXPECT_EQ(model_named("openai-community/gpt2-xl").name, "gpt2-xl");
 }
 
 }  // namespace
