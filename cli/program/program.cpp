@@ -187,7 +187,7 @@ int run(const CliProgram& program, int argc, char** argv) {
   app.require_subcommand(1);
   app.set_version_flag("--version", fmt::format("{} {}", program.name, program_build()),
                        "print the version");
-  // What completes a word, prints the manual or offers commands as tools asks for all options.
+  // Completion, the manual page and the MCP server need the options of all commands.
   const bool asks_all = std::any_of(argv + 1, argv + argc, [](std::string_view word) {
     return word.starts_with("__") || word == "man" || word == "mcp";
   });

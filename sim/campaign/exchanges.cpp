@@ -95,7 +95,8 @@ Exchanges::Position Exchanges::position(int island, double at_s) const {
   const std::int64_t most = limit(island);
   Position position;
   Steps none;
-  // An island has ended no step before its own start, and usually the limit lies further ahead.
+  // Before its first step ends, an island has ended no step. This also covers times before its
+  // start.
   if (at_s < offset_s + pace_.iteration_s()) {
     position.step = 0;
   } else {

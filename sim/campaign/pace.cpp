@@ -100,7 +100,7 @@ Cadence Pace::cadence_of(const IterationTable& table, int tier) const {
   cadence.every_iterations = timing.tier.every_iterations;
   cadence.every_s = timing.tier.every_s;
   if (timing.tier.every_overhead > 0) {
-    // Saves as often as copies complete, but at most so often that the cost stays below that share
+    // Saves as often as copies complete, unless stalls would then exceed the share `every_overhead`
     // (CheckFreq, Mohan et al., FAST 2021, section 4.2).
     const double stall_s = stall_s_[std::size_t{1} << tier];
     cadence.every_iterations =
@@ -234,8 +234,8 @@ void Pace::set_leaps() {
       kept * longest_period_s_ + static_cast<double>((kept + 1) * longest_period + 1) * slowest_s;
 }
 
-// The next iteration from this one on in which a tier by iterations is due or a pause follows, if
-// leaps keep between such iterations.
+// If leaps stop at such iterations (leaps_between_): the next iteration, from this one on, in which
+// a tier by iterations is due or a pause follows. Otherwise there is no limit.
 std::int64_t Pace::leaps_until(std::int64_t iteration) const {
   if (!leaps_between_) return std::numeric_limits<std::int64_t>::max();
   std::int64_t until = std::numeric_limits<std::int64_t>::max();

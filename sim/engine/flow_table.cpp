@@ -88,7 +88,7 @@ class FlowTableBuilder {
 
   // `wire_share`: the share of the bytes that crosses links other than the NICs.
   void add_transfer(RankId source, RankId destination, double bytes, double wire_share = 1) {
-    // Rounded up to a multiple of the parts of path shares.
+    // Rounds up to whole 1 / kWireParts, so that shares stay ratios of small integers.
     wire_share = std::ceil(wire_share * kWireParts - 1e-9) / kWireParts;
     bytes *= wire_share;
     const bool choice =

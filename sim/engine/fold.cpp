@@ -43,7 +43,8 @@ void fold_groups(const std::vector<Colour>& colours, Folding& folding) {
   }
 }
 
-// Representative link of every colour, and which link is one: [link] -> folded link or -1.
+// Returns by link of the table the folded link that it represents, or -1: one link represents each
+// colour.
 std::vector<std::int32_t> fold_links(const FlowTable& flows, const std::vector<Colour>& colours,
                                      std::vector<std::int32_t>& number_of_link, Folding& folding) {
   Numbering numbering;

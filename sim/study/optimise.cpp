@@ -50,7 +50,7 @@ constexpr const char* kScheduleFault = "the schedule does not support this pipel
 struct NamedSoftware {
   const Framework* framework;
   StatedKeys stated;
-  bool asks_schedule;  // a choice is made by the schedule
+  bool asks_schedule;  // some choice of the software depends on the schedule
 };
 
 bool asks_schedule(const Framework& framework) {
@@ -107,7 +107,7 @@ struct Judged {
 
 // Cost of all tokens at this step time, for the GPUs that campaign_inputs() pays for.
 double undisturbed_usd(const Job& job, double step_s) {
-  if (job.tokens == 0) return 0;  // tokens_per_step() would draw unequal sequences for nothing
+  if (job.tokens == 0) return 0;  // avoids drawing sequence lengths in tokens_per_step()
   return job.tokens / tokens_per_step(job) * step_s * price_usd_per_s(job);
 }
 

@@ -151,8 +151,9 @@ class PlanMerger {
     return told ? ranks : tiled_ranks(ranks);
   }
 
-  // If some of the ranks below `least` have no file: the smallest number of ranks from `least` on
-  // that shifted copies of every group in use tile, or `least` where none is found.
+  // The number of ranks of the whole job. If all ranks below `least` have files, it is `least`.
+  // Otherwise it is the smallest number from `least` on for which shifted copies of each used group
+  // cover every rank once; `least` if there is none.
   int tiled_ranks(int least) const {
     constexpr int kMostTried = 4096;
     if (static_cast<std::size_t>(least) == file_of_rank_.size()) return least;

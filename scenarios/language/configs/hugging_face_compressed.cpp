@@ -124,7 +124,7 @@ void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
                                    "num_hash_layers", "num_key_value_heads"}) {
     config.find(of_no_effect);
   }
-  constexpr double kMostWide = 1e8;  // else the numbers are refused behind this
+  constexpr double kMostWide = 1e8;  // larger numbers are refused later
   if (model.heads * part.head < kMostWide) name_compressed_parts(config, part, window, model);
 }
 

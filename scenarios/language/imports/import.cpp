@@ -435,7 +435,7 @@ class ScenarioImport : private ImportedKeys {
     if (const auto tokens = count(".tokens"); !global && tokens && count("batch.sequence")) {
       global = *tokens / *count("batch.sequence");
     }
-    // Half a sequence per device means that two devices share one.
+    // The batch per device may be a fraction: at 0.5, two devices share a sequence.
     if (const auto each = number(".device_batch"); each && *each > 0) {
       by = ".device_batch";
       const double shared = *each * gpus_ / dp_;

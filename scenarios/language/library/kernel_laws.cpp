@@ -70,7 +70,7 @@ bool is_line(std::string_view key) {
   return kernel_kind(kernel_of(key)).flops(work) > 0;
 }
 
-// A hand-written file may have none.
+// The list may be missing in a file written by hand.
 std::vector<MeasuredShape> read_shapes(const DocumentNode& map) {
   std::vector<MeasuredShape> shapes;
   const DocumentNode* list = map.value_of("shapes");

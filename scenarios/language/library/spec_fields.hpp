@@ -1,4 +1,4 @@
-// Keys of a fabric, and keys of a model, have these relations in the library and in scenarios.
+// Relations between the keys of a fabric, and between those of a model, for library and scenarios.
 #pragma once
 
 #include <string_view>

@@ -40,7 +40,7 @@ class ShrunkIterations {
                    Simulations& simulations)
       : job_(job), prepared_(prepared) {
     const RecoveryPolicy& recovery = job.recovery;
-    // Any other layout may turn out to be the job's own with fewer replicas.
+    // "Any layout" includes the job's own layout with fewer replicas, so that is simulated, too.
     const bool any = recovery.when_no_spare == WhenNoSpare::relayout && recovery.relayouts.empty();
     if (recovery.when_no_spare != WhenNoSpare::shrink && !any) return;
     if (recovery.elastic.groups > 0) return;

@@ -12,7 +12,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMostNumbers = 1 << 21;  // that are drawn
+constexpr double kMostNumbers = 1 << 21;  // limit of drawn numbers
 constexpr double kMostRounds = 16384;
 constexpr double kLeastRounds = 128;
 
@@ -41,7 +41,7 @@ int rounds_for(double units) {
   return static_cast<int>(std::clamp(kMostNumbers / units, kLeastRounds, kMostRounds));
 }
 
-// Exchange of a step's gradients if nothing hides it: on the rank that waits least for others.
+// The exposed time of the gradient exchange: on the rank that waits least for others.
 double exchange_s(const Plan& plan, const Timeline& timeline) {
   double least_s = std::numeric_limits<double>::infinity();
   for (const RankTimeline& rank : timeline.ranks) {

@@ -47,8 +47,8 @@ WorkShares work_shares(const Job& job, const Plan& plan);
 
 class StragglerRule {
  public:
-  // For a job with by_straggler_rule(); samples its rounds. `passes_s`: the increase of the step
-  // time for twice as many micro-batches, if has_load().
+  // Samples the rounds of a job with by_straggler_rule(). `passes_s`: the increase of the step time
+  // for twice as many micro-batches, if has_load().
   StragglerRule(const Job& job, const WorkShares& shares, double passes_s = 0);
 
   // For a step that takes `step_s` undisturbed, in the simulated Plan.

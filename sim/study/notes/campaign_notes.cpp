@@ -75,8 +75,8 @@ std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
 
 namespace {
 
-// A tier that keeps copies, and the age at which the oldest of them was begun: between these two,
-// as the last one was completed just now or long ago.
+// A tier that keeps several copies. The age of the oldest lies between least_age_s and most_age_s,
+// depending on how long ago the newest was completed.
 struct KeptCopies {
   std::size_t tier = 0;
   int kept = 1;

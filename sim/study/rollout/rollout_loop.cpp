@@ -83,7 +83,8 @@ LoopTimes run_batches(const LoopInputs& inputs) {
     all.returned += own.totals.returned;
   }
   for (int i = 0; i < spec.iterations; ++i) {
-    // The first batch follows the last one again.
+    // Treats the iterations as a cycle: while the learner trains on the last batch, the first is
+    // generated again.
     const double next_s = generating[(i + 1) % spec.iterations];
     times.period_s += beside ? std::max(next_s, training[i]) : generating[i] + training[i];
     times.period_s += inputs.transfer_s + inputs.switch_s;

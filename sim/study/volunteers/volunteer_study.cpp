@@ -59,7 +59,7 @@ void add_trials(const Swarm& swarm, const std::vector<PairedTrial>& trials, doub
       [](const auto& trial, const Swarm& of) { return trial.own.empty_s / of.length_s; }, 1, 1);
 }
 
-// Roles among the peers of a stage if the kinds whose bit is set compute.
+// Roles of the peers of a stage, when only the kinds whose bit is set compute.
 struct Averaging {
   AveragingRoles roles;
   double averaging_s = 0;

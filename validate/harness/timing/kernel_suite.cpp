@@ -141,7 +141,7 @@ class Suite {
   void add(std::string_view steps, SampleRole role, CacheState cache = CacheState::warm) {
     add(parse_kernel_steps(steps), role, cache);
   }
-  // Adds a work twice: as in a loop, and as in a training step.
+  // Adds a work twice: warm, as in a loop, and cold, as in a training step.
   void add_both(std::string_view steps) {
     add(steps, SampleRole::fit);
     add(steps, SampleRole::fit, CacheState::cold);

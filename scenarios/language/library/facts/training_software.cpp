@@ -233,7 +233,7 @@ bool breaks(const SoftwareRule& rule, const Job& job) {
   return holds(rule.when, {}, job) && !holds({}, rule.any, job);
 }
 
-// What the job uses and the entry does not list.
+// Features of the job that are missing in the entry's lists (schedules, sharding and others).
 std::vector<BrokenRule> unlisted(const Framework& framework, const Job& job) {
   std::vector<BrokenRule> faults;
   const auto listed = [](const auto& list, const auto& item) {
