@@ -73,7 +73,7 @@ void add_keys(const std::string& text, Completion& found) {
   const std::string index = index_in(text);
   for (const Field& field : field_table()) {
     if (field.path.empty()) continue;
-    // Only keys below such a field have values.
+    // A map or list is set by the keys below it, so it is no candidate itself.
     if (field.scalar == ScalarType::none && field.shorthand.empty()) continue;
     std::string key;
     for (const char c : field.path) key += c == '*' ? index : std::string(1, c);

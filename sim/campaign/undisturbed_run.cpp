@@ -103,7 +103,7 @@ void UndisturbedRun::leap(double until_s) {
     Steps after = done_;
     after += pace_->leap(leap, iteration());
     const std::int64_t next = first_ + after.total;
-    // Leaves room for the period that is taken alone, below.
+    // Leaves room before `end` for the period that is taken alone (see below).
     if (next > end - (leap == 0 ? 0 : pace_->leap(0, next).total)) return false;
     if (start_s_ + pace_->elapsed_s(after) > end_s) return false;
     if (leap == 0) note_snapshot(tier, iteration(), done_);

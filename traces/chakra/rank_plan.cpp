@@ -291,7 +291,7 @@ class PlanMerger {
     std::int32_t number = 0;
     const char* end = name.data() + name.size();
     const auto parsed = std::from_chars(name.data(), end, number);
-    // "01" would be a second name of "1", and leave another group without a name.
+    // Only canonical numbers count: "01" would be a second name of group "1".
     if (parsed.ec != std::errc() || parsed.ptr != end || number < 1 ||
         number > std::ssize(plan_.groups) || name != std::to_string(number)) {
       throw Error(

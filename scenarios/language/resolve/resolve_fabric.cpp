@@ -213,7 +213,7 @@ std::vector<BackgroundLoad> resolve_background(const Values& values) {
   return background;
 }
 
-// If nothing joins the rails, every node needs a NIC on each.
+// In a rail-only fabric nothing joins the rails, so every node needs a NIC on each.
 void check_rails(const Values& values, const Cluster& cluster) {
   if (cluster.fabric.topology != Topology::rail_only ||
       cluster.node.nics == cluster.nics_per_node()) {

@@ -30,7 +30,7 @@ double batch_tokens(const Job& job) {
 
 struct PairedTrial {
   SwarmTrial own;
-  SwarmTrial unmoved;  // the same peers come and go, and none is moved
+  SwarmTrial unmoved;  // the same trial without moving peers between stages
 };
 
 // Adds up the trials of a swarm.
@@ -109,8 +109,8 @@ class AveragingStudy {
   double bytes_ = 0;
 };
 
-// Adaptive roles exclude peers from computing if they delay the exchange more than they help; from
-// here on also in the swarm.
+// With adaptive roles, peers do not compute if they delay the exchange more than they help. From
+// here on this also holds for the swarm.
 void add_averaging(const Volunteers& volunteers, const std::vector<StageWork>& works,
                    const Job& job, Swarm& swarm, VolunteerReport& report) {
   const AveragingStudy study(volunteers, swarm, works, job);
