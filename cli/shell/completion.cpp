@@ -84,7 +84,7 @@ void add_keys(const std::string& text, Completion& found) {
 // Values that name entries of the library, by the value's name in the help.
 struct NamedValue {
   std::string_view value;
-  std::vector<std::string_view> keys;  // of scenarios, with the same names
+  std::vector<std::string_view> keys;  // keys of scenarios that take the same names
   bool counted = false;                // the name follows a number, "64 x dgx-h100"
 };
 

@@ -138,7 +138,7 @@ void Pace::give_way(WhenBusy when_busy, double own_stall_s, Cadence& cadence) co
   if (cadence.is_timed()) cadence.every_s = busy_s * (1 - kRounding);
   if (!queues) return;
   cadence.queued = 1;
-  cadence.complete_s = 2 * busy_s;  // after the one before it
+  cadence.complete_s = 2 * busy_s;  // waits for the copy before it
 }
 
 void Pace::set_common_periods() {

@@ -23,7 +23,7 @@ struct Steps {
   // Iterations in which exactly the tiers of the set took a snapshot; [0], the empty set, is
   // unused.
   std::array<std::int64_t, 1 << kMaxSnapshotTiers> by_set{};
-  std::array<std::int64_t, kPauses> pauses{};  // after the iterations, by kind
+  std::array<std::int64_t, kPauses> pauses{};  // number of pauses, by kind
 
   Steps& operator+=(const Steps& other);
   Steps& operator-=(const Steps& other);

@@ -297,7 +297,7 @@ class FlowTableBuilder {
   // Groups of equal bytes: edges by index, then demands.
   static std::vector<std::vector<std::int32_t>> pipelined_flows_of(const CollectiveFlows& flows) {
     std::vector<std::vector<std::int32_t>> pipelined;
-    std::vector<double> bytes;  // of each
+    std::vector<double> bytes;  // [group of edges]
     const auto add = [&](std::int32_t index, double of_index) {
       size_t s = flows.independent ? pipelined.size() : 0;
       while (s < pipelined.size() && !same_bytes(bytes[s], of_index)) ++s;

@@ -151,8 +151,8 @@ class Replay {
     double busy = 0;  // share of the step in which transfers of its slot are busy
   };
   struct Stream {
-    TaskIndex last = -1;  // that was started
-    bool busy = false;    // by priority
+    TaskIndex last = -1;  // the last task started
+    bool busy = false;    // a task runs, in a stream by priority
     std::vector<TaskIndex> waiting;
   };
   // One Meeting stands for the collectives of all groups with the same shape.

@@ -526,7 +526,7 @@ Case start_of(const ScenarioText& scenario, const Overrides& point,
   } catch (const Error&) {
     if (!options.layout) throw;
     const std::optional<Overrides> set = possible_layout(scenario, point);
-    if (!set) throw;  // it is not the layout that is at fault
+    if (!set) throw;  // the fault is not in the layout
     return resolve_unprepared(scenario, *set);
   }
 }

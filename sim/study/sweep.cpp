@@ -252,7 +252,7 @@ size_t product_of_counts(const std::vector<VariedKey>& keys) {
 }
 
 void check_size(const Sweep& sweep) {
-  double points = 1;  // which cannot wrap around
+  double points = 1;  // a double cannot overflow here
   for (const VariedKey& key : sweep.vary) points *= static_cast<double>(key.values.size());
   if (points <= std::numeric_limits<int>::max()) return;
   throw Error(fmt::format(

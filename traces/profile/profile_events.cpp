@@ -152,7 +152,7 @@ void ProfileMaker::add_work(const ProfileEvent& event) {
   }
   check_count(profile.work.size(), kMostWork, "kernels");
   GpuWork work;
-  work.start_s = event.start_us;  // until take()
+  work.start_s = event.start_us;  // microseconds until take()
   work.end_s = event.start_us + event.duration_us;
   work.name = name_of(event.name);
   work.stream = static_cast<std::int32_t>(event.stream);

@@ -16,7 +16,7 @@ namespace {
 // (huggingface.co/deepseek-ai/DeepSeek-V4-Pro, inference/model.py).
 struct CompressedAttention {
   double head = 0;              // width of the keys, which are also values; one set for all heads
-  double groups = 0, rank = 0;  // of the first matrix of the output projection
+  double groups = 0, rank = 0;  // groups and rank of the output projection
   double indexer_heads = 0;
   double choosing = 0;       // layers that choose compressed keys
   double dense = 0;          // layers that read all keys, which are compressed more

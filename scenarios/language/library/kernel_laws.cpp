@@ -165,7 +165,7 @@ std::string kernel_laws_text(const KernelLaws& laws) {
     text += fmt::format("      spread: {}\n      least_bytes: {}\n      most_bytes: {}\n",
                         law.spread, law.least, law.most);
     if (law.disturbed > 0) text += fmt::format("      disturbed: {}\n", law.disturbed);
-    if (law.slowdown == Slowdown{}) continue;  // nothing was learned
+    if (law.slowdown == Slowdown{}) continue;  // no slowdown was measured
     text += fmt::format("      slowdown: {}\n      slowdown_spread: {}\n", law.slowdown.log,
                         law.slowdown.spread);
   }

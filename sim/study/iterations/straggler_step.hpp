@@ -60,7 +60,7 @@ class StragglerRule {
   int results_ = 1;
   int delay_ = 0;
   StragglerRounds rounds_;
-  double slowest_ = 1;  // of all, in each step
+  double slowest_ = 1;  // mean slowdown of the slowest worker
 };
 
 // How long islands wait for each other at the exchanges of each level, which share is too late,

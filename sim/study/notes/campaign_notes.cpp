@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kFew = 30;
 constexpr double kEnough = 100;
-constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
+constexpr double kMostTrials = 1e6;  // largest campaign.replicas
 
 // Expected number of failures in all trials together.
 double failures_of(const CampaignInputs& inputs) {

@@ -14,7 +14,7 @@ namespace windtunnel {
 struct Change {
   // Smallest first; empty if the change does not apply.
   std::vector<Overrides> (*steps)(const Job& job);
-  const char* also = "";  // what it changes besides how the same training is computed
+  const char* also = "";  // effects beyond how the same training is computed
 };
 
 // A job with one step of a change applied. Times are by estimate_iteration().

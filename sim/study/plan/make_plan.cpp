@@ -570,7 +570,7 @@ class Planner {
 
   PlanReport report_;
   std::map<int, std::vector<Estimated>> layouts_;         // [nodes]
-  std::vector<const std::vector<Estimated>*> estimates_;  // of layouts_, those to choose from
+  std::vector<const std::vector<Estimated>*> estimates_;  // entries of layouts_ to choose from
   double campaign_s_ = 0;
   int trials_ = kPlanTrials;
   Tried best_, runner_up_;

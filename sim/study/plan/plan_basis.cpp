@@ -95,7 +95,7 @@ std::string first_text(const PlanRequest& request, const NodeSpec& node,
 Case first_case(const PlanRequest& request, const NodeSpec& node,
                 const std::string& software = {}) {
   const ScenarioText scenario = {.file = kPlanFile, .text = first_text(request, node, software)};
-  Overrides set;  // what does not depend on the rest of a scenario
+  Overrides set;  // settings of the node; others may need the rest of a scenario
   for (const auto& [key, value] : request.set) {
     if (key.starts_with("cluster.node.")) set.emplace_back(key, value);
   }

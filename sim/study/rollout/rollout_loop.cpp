@@ -54,7 +54,7 @@ void take_means(int iterations, const EnginePool::Totals& totals, LoopTimes& tim
 
 void set_idle(const LoopInputs& inputs, double busy_s, LoopTimes& times) {
   const double waits_s = inputs.transfer_s + inputs.switch_s;
-  const double engine_s = busy_s / engines_of(inputs.engines);  // of an iteration
+  const double engine_s = busy_s / engines_of(inputs.engines);  // engine-seconds of an iteration
   if (inputs.spec.colocated) {
     times.actors_idle = times.learner_idle = (times.generation_s - engine_s) / times.period_s;
     return;

@@ -181,7 +181,7 @@ void add_calls(const Volunteers& volunteers, const std::vector<StageWork>& works
   const ExpertCalls& calls = *volunteers.calls;
   const CalledPeers idle = called_peers(volunteers, works, job, stage_boundary(job).bytes);
   const double tokens = batch_tokens(job);
-  const auto at = [&](double latency_s) {  // there and back
+  const auto at = [&](double latency_s) {  // two latencies more: a call and its answer
     CalledPeers called = idle;
     called.wait_s += answered_s(calls, 2 * latency_s);
     return called;

@@ -38,7 +38,7 @@ constexpr double kFirstBend = 16 << 10;
 constexpr double kLastBend = 1 << 20;
 
 constexpr std::array<std::array<int, 2>, 4> kCodes = {{{4, 2}, {8, 2}, {8, 4}, {10, 4}}};
-constexpr double kParts = 2;      // to be summed
+constexpr double kParts = 2;      // number of parts that are summed
 constexpr double kSparse = 100;   // elements per element that is kept
 constexpr double kSketched = 20;  // elements per column: three rows have 0.15 counters per element
 constexpr std::array<int, 3> kStreams = {2, 4, 8};
