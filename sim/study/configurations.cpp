@@ -122,7 +122,7 @@ std::vector<int> slices_of(const ScheduleKind& kind) {
   return {1};
 }
 
-// Determines automatic state shares again, for this micro-batch or recomputation.
+// Determines automatic shares of the training state again, for this micro-batch or recomputation.
 void find_shares_again(Job& job) {
   if (job.layout.state != StateShares::automatic) return;
   job.layout.state_of_pool.clear();
@@ -305,7 +305,7 @@ std::vector<ChosenSchedule> schedules_of(const Configuration& base, bool all, bo
   std::vector<ChosenSchedule> schedules;
   for (const ScheduleKind& kind : schedule_kinds()) {
     const bool own = job.schedule.file.empty() && kind.name == job.schedule.name;
-    // The job's own schedule alone, if no other is requested.
+    // If no other schedule is requested, only the job's own remains.
     if (all ? kind.asynchronous || !allows(allowed, kind.name) : !own) continue;
     for (const int v : chunks_of(job, kind, own, all || chunks)) {
       for (const int k : own ? std::vector{job.schedule.slices} : slices_of(kind)) {

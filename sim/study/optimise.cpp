@@ -123,7 +123,8 @@ std::vector<ChosenKey> choose_for(const NamedSoftware* software, const Overrides
   return choose_again(*software->framework, stated, job);
 }
 
-// The last geometries of layouts: candidates that differ in micro-batch or recomputation share one.
+// Caches recent geometries of layouts: candidates that differ only in micro-batch or recomputation
+// share one.
 class KnownGeometries {
  public:
   SharedGeometry of(const Overrides& set) {
@@ -403,8 +404,8 @@ class Optimiser {
     keep_frontier(result_.frontier);
   }
 
-  // Finds what the scenario leaves to the search for this configuration, under the plain schedule
-  // if others are tried.
+  // Searches what `recompute: auto` and `offload: auto` leave open in this configuration. If
+  // schedules are varied, uses the plain schedule.
   void find_memory(Job& job) const {
     if (!offload_of(job).searched.any()) return;
     Job open = with_memory_open(job);

@@ -98,7 +98,7 @@ class CompanySteps {
       const std::vector<bool> used = pools_in_use(each.job.cluster);
       if (std::ranges::count(used, true) > 1) options.calibration = each.job.calibration;
     }
-    options.fold = FoldMode::exact;  // a sample may be off by more than what jobs do to each other
+    options.fold = FoldMode::exact;  // a sample's error may exceed the jobs' effect on each other
     for (const Case& each : company_.jobs) {
       if (each.job.fold == FoldMode::none) options.fold = FoldMode::none;
     }

@@ -45,7 +45,7 @@ double beyond_at_once(const TierProtection& protection, const FailureClass& fail
 // Probability that a lost node's group loses more than the tier tolerates before it is whole again,
 // if each other member is lost meanwhile with probability `loss`: the mean over nodes.
 double beyond_in_turn(const TierProtection& protection, double loss) {
-  if (protection.tolerated == 0) return 0;  // the first loss is noticed at once
+  if (protection.tolerated == 0) return 0;  // beyond_at_once() counts these losses
   const NodeGroups& groups = protection.groups;
   double beyond = 0;
   for (int group = 0; group < groups.groups(); ++group) {

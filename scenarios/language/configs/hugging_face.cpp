@@ -259,7 +259,7 @@ void read_llama4(const Config& config, TransformerSpec& model) {
 
 void read_nemotron(const Config& config, TransformerSpec& model) {
   read_dimensions(config, model);
-  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.activation = Activation::gelu;  // stands for squared ReLU: neither is gated
   model.normalisation = Normalisation::layer_norm;
 }
 
@@ -303,7 +303,7 @@ void read_nemotron_h(const Config& config, TransformerSpec& model) {
   model.head_width = config.whole("head_dim", "attention_head_dim");
   model.ffn_hidden = config.whole_or("intermediate_size", 21504);
   model.vocabulary = config.whole("vocab_size");
-  model.activation = Activation::gelu;  // the square of ReLU, not gated
+  model.activation = Activation::gelu;  // stands for squared ReLU: neither is gated
   model.normalisation = Normalisation::rms_norm;
   model.position = PositionEncoding::none;
   model.biases = config.flag_or("use_bias", false);

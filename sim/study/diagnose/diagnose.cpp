@@ -128,7 +128,8 @@ PredictedLog between(const PredictedLog& a, const PredictedLog& b, double share)
   return log;
 }
 
-// By how many deviations a timer is off, as a share of the step.
+// The difference between a measured and a predicted timer, both as shares of the step, in
+// deviations.
 double share_off(double measured, double predicted) {
   return (measured - predicted) / (kShareFloor + kShareError * std::max(measured, predicted));
 }
@@ -136,7 +137,7 @@ double share_off(double measured, double predicted) {
 struct TimerOff {
   LogQuantity quantity;
   bool largest;
-  double off;  // deviations
+  double off;  // in deviations
 };
 
 std::vector<TimerOff> timers_off(const LogShape& shape, const PredictedLog& predicted) {

@@ -433,7 +433,7 @@ class Planner {
   // Tries a layout that leaves more of the memory free, with the nodes and snapshots of the plan.
   void try_more_room() {
     const PlanOption& best = best_.option;
-    if (request().headroom || best.too_big <= 1 - kSureToFit) return;  // the user chose
+    if (request().headroom || best.too_big <= 1 - kSureToFit) return;
     tell("simulating a layout that surely fits");
     const Calibration& calibration = resolve_case(text_of(best.point)).job.calibration;
     const double both_ways = 2 * kSureToFit - 1;  // error_factor() is two-sided

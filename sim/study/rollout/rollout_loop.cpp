@@ -176,7 +176,7 @@ class AsynchronousLoop {
 
 std::vector<RolloutSample> draw_batch(const RolloutSpec& spec, int iteration) {
   std::vector<RolloutSample> samples;
-  // Seeds of iterations are disjoint from those of other scenarios' first iterations.
+  // The factor keeps seeds of iterations apart from seeds that users choose.
   const std::uint64_t seed = spec.seed + 1000003ULL * static_cast<std::uint64_t>(iteration);
   for (const int output : draw_lengths(spec.output, spec.batch(), seed)) {
     samples.push_back({static_cast<double>(spec.prompt_length), static_cast<double>(output)});
