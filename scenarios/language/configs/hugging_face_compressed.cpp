@@ -83,8 +83,8 @@ void name_compressed_parts(const HuggingFaceConfig& config, const CompressedAtte
 
 }  // namespace
 
-// Keys and values of a token are one vector for all heads, as in latent attention; what differs is
-// named.
+// Keys and values of a token are one vector for all heads, as in latent attention. The differences
+// are listed in TransformerSpec::left_out.
 void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
   model.layers = config.whole("num_hidden_layers");
   model.hidden = config.whole("hidden_size");
@@ -115,7 +115,7 @@ void read_deepseek_v4(const HuggingFaceConfig& config, TransformerSpec& model) {
       .kv_rank = model.head_width,
       .rotary_width = rotary,
       .value_width = static_cast<int>(std::max(1.0, part.groups * part.rank / model.heads))};
-  // An indexer scores keys that are compressed by four, in the layers that choose.
+  // Only layers that choose keys have an indexer, and it scores keys that are compressed by four.
   const double scored = part.indexer_heads * part.choosing / model.layers / 4;
   model.sparse = {.heads = std::max(1, static_cast<int>(std::lround(scored))),
                   .width = config.whole_or("index_head_dim", 128),

@@ -204,7 +204,7 @@ void cap_interval(FaultJob& job) {
 }
 
 void add_inputs(FaultJob& job, const FaultPoint& point) {
-  // The formula of an expected ETTR has no such input, so values from it do not either.
+  // An expected ETTR comes from a formula, so inputs that the formula lacks do not affect it.
   const bool by_formula = contains_text(point.metric, "expected ETTR");
   const bool average = contains_text(point.metric, "average ETTR");
   if (add_elastic(job, point.restart_s, point.other_inputs)) {
