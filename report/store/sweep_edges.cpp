@@ -59,7 +59,7 @@ bool takes_beyond(std::string_view key, double number, bool least) {
   return least ? number > (field->or_zero ? 0 : field->low) : number < field->high;
 }
 
-// The circumstances of the point in words: "failures.0.rate=3 per 1000 node-days".
+// Returns the circumstances of the point in words: "failures.0.rate=3 per 1000 node-days".
 std::string circumstances_of(const Json& set) {
   Json met = Json::object();
   for (const auto& [key, value] : set.items()) {

@@ -100,7 +100,7 @@ class Pace {
   const Steps& leap(int leap, std::int64_t iteration) const {
     return leaps_[leap][iteration % static_cast<std::int64_t>(leaps_[leap].size())];
   }
-  // An upper bound of the periods of the leaping tier.
+  // No period of the leaping tier takes longer.
   double longest_period_s() const { return longest_period_s_; }
   // In this much time the leaping tier and the tiers by iteration start every snapshot that a
   // restart may still need.

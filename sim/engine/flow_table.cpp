@@ -32,7 +32,7 @@ class FlowTableBuilder {
         shapes_(cluster_),
         chooser_(chooser) {}
 
-  // Requests the paths of every transfer of the Plan.
+  // Asks the path chooser for the paths of every transfer of the Plan.
   void lay_ways() {
     table_.classes.resize(plan_.classes.size());
     table_.collective_of.resize(plan_.classes.size());

@@ -238,7 +238,8 @@ class Replay {
 
   void add_meetings() {
     const std::vector<std::vector<std::int32_t>> rendezvous = rendezvous_of(plan_);
-    // The Meeting of each (rendezvous, sequence), and the groups of lanes at each rendezvous.
+    // known has the Meeting of each (rendezvous, sequence), groups those of the lanes by
+    // rendezvous.
     std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> known;
     std::map<std::int32_t, std::set<std::int32_t>> groups;
     for (std::size_t c = 0; c < plan_.classes.size(); ++c) {

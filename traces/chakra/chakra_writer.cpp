@@ -122,7 +122,7 @@ class TaskWriter {
     return all;
   }
 
-  // Appends the node as written for another member of the class, with this member's attributes.
+  // Appends a node that was written for another member of the class, with this member's attributes.
   void append(TaskIndex t, std::int32_t member, const NodeBytes& node, std::string& bytes) {
     own_.Clear();
     add_standard(t, member, *own_.mutable_attr());

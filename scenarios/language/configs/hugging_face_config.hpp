@@ -69,7 +69,7 @@ class HuggingFaceConfig {
     const DocumentNode* node = find(key);
     return node == nullptr ? map_.where : node->where;
   }
-  // The nested configuration at `key`, such as "text_config".
+  // Returns the nested configuration at `key`, such as "text_config".
   HuggingFaceConfig part(const std::string& key) const { return HuggingFaceConfig(at(key)); }
   // Keys of the file that no reader has asked for, in the order of the file.
   std::vector<std::string> unread() const {

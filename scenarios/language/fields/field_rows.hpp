@@ -332,13 +332,13 @@ Field whole_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::integer, path, properties...);
 }
 
-// The row of a number that the user chooses.
+// Makes the row of a number that the user chooses.
 template <class... Properties>
 Field choice_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::quantity, path, properties...);
 }
 
-// The row of a number about the world, which needs evidence.
+// Makes the row of a number about the world, which needs evidence.
 template <class... Properties>
 Field fact_row(std::string_view path, const Properties&... properties) {
   const auto is_fact = [](Field& row) { row.fact = true; };
@@ -350,13 +350,13 @@ Field duration_row(std::string_view path, const Properties&... properties) {
   return fact_row(path, Dimension::seconds, at_least(0), properties...);
 }
 
-// The row of a bandwidth, which is never 0.
+// Makes the row of a bandwidth, which is never 0.
 template <class... Properties>
 Field bandwidth_row(std::string_view path, const Properties&... properties) {
   return fact_row(path, Dimension::bytes_per_s, above(0), properties...);
 }
 
-// The row of an interval: a number of iterations, or a time.
+// Makes the row of an interval, which is a number of iterations or a time.
 template <class... Properties>
 Field interval_row(std::string_view path, const Properties&... properties) {
   return row_of(ScalarType::interval, path, properties...);

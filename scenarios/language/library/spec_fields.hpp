@@ -1,4 +1,4 @@
-// Relations between the keys of a fabric, and between those of a model, for library and scenarios.
+// Keys of a fabric, and keys of a model, must satisfy these relations in library and scenarios.
 #pragma once
 
 #include <string_view>

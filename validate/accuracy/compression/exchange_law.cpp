@@ -61,7 +61,7 @@ double residual(StepRow& row, double predicted_s, bool growth) {
   return std::log(predicted_s / measured_s);
 }
 
-// The numbers of a stage with their first guesses: common ones, then those of each network.
+// Returns the numbers of a stage with their first guesses: common ones, then those of each network.
 std::vector<FittedLawNumber> numbers_of(const LawStage& stage, std::size_t at,
                                         const std::vector<std::string>& networks) {
   std::vector<FittedLawNumber> numbers;

@@ -14,7 +14,7 @@ namespace {
 constexpr double kMostNodes = 1e7;
 // CheckFreq (Mohan et al., FAST 2021) saves as often as possible at this share of the time.
 constexpr double kMostStallShare = 0.035;
-// Relative uncertainty of "about 2 min" in a secondary source.
+// A secondary source that says "about 2 min" has this relative uncertainty.
 constexpr double kAbout = 0.5;
 
 struct KnownRange {

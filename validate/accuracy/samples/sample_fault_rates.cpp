@@ -299,7 +299,7 @@ void against_neighbours(const SampleEvidence& evidence, Slips& slips) {
   std::size_t less_slow = 0;
   std::size_t less_fast = 0;
   for (const KernelSeries& series : evidence.series) {
-    // If rows of the series usually deviate that much, a deviation proves nothing.
+    // If rows of the series usually deviate that much, a deviation tells nothing.
     const double noise = kRateDeviations * std::max(evidence.noise, series.noise);
     for (const SizedSample& point : series.points) {
       const double r = point.residual;

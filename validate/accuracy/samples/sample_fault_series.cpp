@@ -40,7 +40,7 @@ constexpr double kFallScatters = 2.5;
 // machine meanwhile. A larger factor means that an overhead was subtracted twice.
 constexpr std::size_t kSmallest = 5;
 constexpr double kNearerCache = 8;
-// Largest ratio of these five sizes; a larger range spans more caches.
+// The five sizes lie within this ratio; a larger range covers more caches.
 constexpr double kSmallRange = 64;
 constexpr double kSurely = 4;  // in standard errors of the start
 
