@@ -3,13 +3,12 @@
 // Tasks start by the rules of models/plan/plan.hpp; kernels are slowed by the draw; collectives of
 // replicas take as long as in the Timeline, from the last arrival.
 //
-// Messages and collectives inside a replica share links with the transfers of other replicas. In
-// the Timeline, where replicas run in step, they all overlap; here only those overlap that run at
-// the same time. The two Timelines (with all replicas, and alone) give the number that can run at
-// full speed; the other traffic takes its average share of the link. Draws and waiting are
-// therefore exact, while contention is exact only among transfers of the same kind. Error compared
-// with the engine: docs/physics/cost.md. O(n log n) in the tasks of all different ranks, a
-// hundredth of the engine's time.
+// Messages and collectives inside a replica share links with those of other replicas. In the
+// Timeline replicas run in step, so all overlap; here only transfers overlap that run at the same
+// time. The two Timelines (with all replicas, and alone) tell how many run at full speed; other
+// traffic takes its average share of a link. Draws and waiting are exact, contention only among
+// transfers of one kind. Error: docs/physics/cost.md. O(n log n) in the tasks, a hundredth of the
+// engine's time.
 #pragma once
 
 #include "models/machine/cluster.hpp"
