@@ -1,4 +1,4 @@
-// What a caller brings as functions of Python: schedules, compressors, rules of when to save.
+// Python functions that a caller supplies: schedules, compressors, rules of when to save.
 #pragma once
 
 #include <pybind11/pybind11.h>

@@ -122,7 +122,7 @@ JobFiles slurm_scripts(const ClusterJob& job) {
 }
 
 std::string kubernetes_name(const ClusterJob& job) {
-  constexpr size_t kMost = 32;  // of 63; pods add an index and five letters
+  constexpr size_t kMost = 32;  // a name has 63 at most, and pods add an index and five letters
   std::string name = "windtunnel-";
   for (const char c : std::filesystem::path(job.folder).filename().string().substr(0, kMost)) {
     const auto letter = static_cast<unsigned char>(c);

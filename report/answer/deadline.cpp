@@ -19,7 +19,7 @@ double usd_per_day(const PlanReport& plan) {
   return usd_of(plan.basis, day);
 }
 
-// A single training has the luck of one trial, not the mean of all.
+// Weights each trial equally: a single training has one trial's failures, not their mean.
 double chance_in_days(const PlanReport& plan, double days) {
   const Figure& whole = figure("campaign.job.days");
   const std::optional<FigureRange> held = model_range(whole, plan.record);

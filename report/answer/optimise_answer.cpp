@@ -83,7 +83,7 @@ TextTable ranking_table(const Optimisation& result) {
   return table;
 }
 
-// The mean cost of a GiB less between neighbours on the frontier.
+// The seconds that each GiB less costs between two neighbours on the frontier.
 double seconds_per_gib(const RankedConfiguration& less, const RankedConfiguration& more) {
   return (less.estimated_s - more.estimated_s) /
          ((more.memory_bytes - less.memory_bytes) / kGibibyte);
@@ -167,7 +167,7 @@ ScatterPoint place_of(const RankedConfiguration& at, const std::string& label = 
   return {at.memory_bytes, at.estimated_s, set_text(at.set), label};
 }
 
-// This is the goal, by its word on the command line.
+// The goal in words; `aim` is the option's word.
 std::string_view aim_text(std::string_view aim) {
   if (aim == "memory") return "the least memory";
   if (aim == "goodput") return "the most goodput";

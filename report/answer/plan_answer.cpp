@@ -60,7 +60,7 @@ std::string nodes_text(const PlanOption& option) {
                      one ? "a spare" : "spares");
 }
 
-// The kind of a number's source; the scenario and --json have the whole source.
+// The first word of the source, if it is an origin; the scenario and --json have the whole source.
 std::string evidence_of(const TakenDefault& taken) {
   const std::string word = taken.source.substr(0, taken.source.find(':'));
   const bool is_origin = has_choice<Origin>(word);
@@ -101,7 +101,7 @@ SummarySection decisive_section(const PlanReport& plan) {
       continue;
     }
     if (each.what == kGradients) continue;  // what_to_start() shows these
-    // A row of "If you choose otherwise" shows it.
+    // "If you choose otherwise" has a row about the precision.
     if (each.what == "precision" && !plan.precisions.empty()) continue;
     section.rows.push_back({each.what, default_text(each)});
   }

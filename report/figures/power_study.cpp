@@ -119,7 +119,7 @@ double owned_usd_per_s(const Report& report) {
   return report.owned_usd_per_s > 0 ? report.owned_usd_per_s + report.usd_of(energy_W) : 0;
 }
 
-// This is the duration of a step, from step_J.
+// The duration of a step, derived from its energy and mean power.
 double step_s(const Report& report) {
   return report.step_J / (report.cluster.mean_W * report.spec.pue);
 }
@@ -215,7 +215,7 @@ std::vector<Figure> price_figures() {
        })}};
 }
 
-// This is the possible range of the figure.
+// The values that the figure can have by definition.
 FigureRange domain_of(const Figure& figure) {
   constexpr double kUnlimited = std::numeric_limits<double>::infinity();
   if (figure.key == "power.row_slowdown") return {1, kUnlimited};

@@ -160,7 +160,7 @@ class Collector {
 void add_layout(Collector& add, const Job& job) {
   const int ranks = job.layout.ranks();
   add.group("Layout", true);
-  // For a pipeline; beyond this, only divisors of the machine are offered.
+  // Most pipeline stages that the control offers.
   constexpr int kMostStages = 64;
   const int stages = std::min({ranks, most_stages(job), kMostStages});
   add.numbers("layout.tp", "tensor parallel",

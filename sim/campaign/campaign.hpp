@@ -57,9 +57,8 @@ struct IterationTable {
   std::vector<RelaidLayout> relaid = {};
   // [j] is the number of the layout in `relaid`, from 1; 0 or no entry: the job keeps its layout.
   std::vector<int> shrunk_layout = {};
-  // If not all sizes were simulated, this roughly bounds the relative error of the others, from the
-  // differences between simulated neighbours or the error of the closed form there. 0: all were
-  // simulated.
+  // 0 if all sizes were simulated. Otherwise a rough bound on the relative error of the other
+  // sizes, from the differences between simulated neighbours or the error of the closed form there.
   double shrunk_gap = 0;
   // [class] is an iteration with one slow node of that failure class; 0 for other kinds.
   std::vector<double> slow_iteration_s;
@@ -101,14 +100,14 @@ struct TrialResult {
   double lost_s[kLosses] = {};
   std::int64_t iterations = 0;         // iterations whose result survived
   std::vector<std::int64_t> failures;  // by class index
-  // Unexpected failures by the tier restored from, as decided when they occur; then those restored
-  // from nothing, and from other islands.
+  // Number of unexpected failures by the tier that the restart loads from; two further entries
+  // count restarts from nothing and from the state of other islands.
   std::vector<std::int64_t> restored_from;
   std::vector<std::int64_t> snapshots;          // by tier, in whole iterations
   std::vector<std::int64_t> skipped_snapshots;  // by tier: due while the last was unfinished
   double node_down_s = 0;                       // time in repair, summed over all nodes
   std::int64_t counts[kCampaignCounts] = {};
-  double at_size_s[kSizeClasses] = {};  // in whole iterations, kept or lost, by size_class()
+  double at_size_s[kSizeClasses] = {};  // [size_class()] time of whole iterations, kept or lost
   std::vector<RuledIntervals> ruled;    // by tier
   std::int64_t& count(CampaignCount what) { return counts[static_cast<int>(what)]; }
   std::int64_t count(CampaignCount what) const { return counts[static_cast<int>(what)]; }

@@ -45,7 +45,7 @@ TrialResult IslandTrial::run() {
   for (;;) {
     const FailureStreams::Next failure = streams_.next();
     const double end_s = next_end_s();
-    // An island that waits looks at once for nodes that are back, any other one between its phases,
+    // A waiting island reacts at once when a node comes back; other islands check between phases,
     // as a job without islands does.
     const bool waits = std::ranges::any_of(
         down_, [&](int island) { return islands_[island].phase == Phase::waiting; });
@@ -103,7 +103,7 @@ void IslandTrial::meet_failure(const FailureStreams::Next& failure) {
       }
       return;
     case FailureKind::loss_spike:
-      // Islands that are down already also begin again from before it.
+      // Islands that are down are hit, too: they also restart from a state before the spike.
       for (int island = 0; island < table_.count; ++island) fail(island, failure.failure_class, 0);
       return;
     default:
@@ -150,8 +150,8 @@ void IslandTrial::fail(int index, int class_index, double link_s) {
   enter(island, Phase::detecting, island.detect_s);
 }
 
-// The island saves in the middle of a step if that leaves a copy in time, and else trains on; one
-// that is down gives the nodes in hit_ up at once.
+// A training island takes a snapshot at once if that leaves a copy in time, and otherwise trains
+// on. An island that is down gives up the nodes in hit_ immediately.
 void IslandTrial::heed_notice(int index, int class_index) {
   const Island& island = islands_[index];
   const bool trains = exchanges_.trains(index);
@@ -325,7 +325,8 @@ double IslandTrial::pace_of(const Island& island) const {
   return island.layout_out == 0 ? 1 : table_.smaller_pace[island.layout_out - 1];
 }
 
-// A node is back: the island restarts with it, and saves before if a tier outlives that.
+// A node is back, so the island restarts with it. It takes a snapshot first if a tier keeps one
+// through a restart.
 void IslandTrial::grow(int index) {
   if (plan_.saver != kNoTier) return stop_as_planned(index, plan_.saver, 0);
   halt(index);

@@ -15,10 +15,10 @@ namespace windtunnel {
 namespace {
 
 struct Pipeline {
-  std::vector<RankId> ranks;         // by colour, then number, as in all of its kind
-  std::vector<std::int32_t> groups;  // the same; those of replicas not
+  std::vector<RankId> ranks;         // sorted by colour, then number: kinds correspond by index
+  std::vector<std::int32_t> groups;  // in the same order, without groups of replicas
   Colour kind = 0;
-  double seconds = 0;           // of its transfers, over the slowest way of each
+  double seconds = 0;           // transfer time, each transfer over its slowest path
   std::int32_t played_by = -1;  // the simulated pipeline that it is taken to behave like
 };
 

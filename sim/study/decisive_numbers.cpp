@@ -23,7 +23,7 @@ namespace {
 constexpr double kNudge = 0.9;  // times a constant of the calibration; a share stays one
 constexpr double kLeastMoved = 1e-3;
 constexpr std::size_t kMostConstants = 3;
-constexpr int kTrialsBothWays = 16;  // as goodput_range(): trials in pairs differ by little noise
+constexpr int kTrialsBothWays = 16;  // few suffice, because paired trials have the same failures
 
 // The goodput that the campaign has with `other`'s settings of failures and recovery.
 double goodput_of(const Job& other, const CampaignInputs& inputs, const CampaignReport& report,
@@ -156,7 +156,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
                                         int threads) {
   std::vector<const ResolvedValue*> open;
   for (const ResolvedValue& value : the_case.values) {
-    // Plain numbers are counts, or factors that change nothing.
+    // Numbers without a unit are counts, or factors that change nothing.
     const bool counted = value.dimension == Dimension::number ||
                          value.dimension == Dimension::count ||
                          value.dimension == Dimension::iterations;

@@ -87,7 +87,7 @@ std::vector<Part> parts_by_threads(const RankProfile& profile, const CapturedSte
   return parts;
 }
 
-// Whether most kernels share a launch with others.
+// Whether most kernels share a launch with others, as in a CUDA graph.
 bool is_graph(const RankProfile& profile, const std::vector<std::size_t>& kernels) {
   std::map<double, std::size_t> of_launch;
   for (const std::size_t i : kernels) {

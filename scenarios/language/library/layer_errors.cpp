@@ -18,7 +18,7 @@ enum Column { kLayer, kRows, kColumns, kNumber, kError };
 constexpr std::array<std::string_view, 5> kColumnNames = {"layer", "rows", "columns", "number",
                                                           "error"};
 
-// The number of the base that L-GreCo chooses: rank, density or bits.
+// The parameter of the base compressor that L-GreCo chooses for each layer: rank, density or bits.
 const CompressorNumber& number_of(const CompressorChoice& base) {
   const auto numbers = compressor_numbers();
   const auto own = std::ranges::find_if(

@@ -68,7 +68,7 @@ RankAxis plain(RankAxis axis) {
   return axis == RankAxis::pp_pairs ? RankAxis::pp : axis;
 }
 
-// For one axis, which pools its ranks need; empty: any.
+// An axis whose ranks must be in certain pools; without pools, any will do.
 struct PlacedAxis {
   std::optional<RankAxis> axis;  // pp or dp
   std::string key;

@@ -353,7 +353,7 @@ std::vector<int> balanced_layers(const Values& values, const Job& job) {
   }
   if (job.layout.pp == 1)
     values.fail(key, "there is only one pipeline rank, so auto has nothing to divide");
-  // Before layers are shared out, everything else must be consistent.
+  // Checks the rest of the layout first, with all layers on the first stage.
   Layout tried = job.layout;
   tried.stage_layers.assign(tried.stages(), 0);
   tried.stage_layers.front() = job.model.layers;

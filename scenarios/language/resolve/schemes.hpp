@@ -42,7 +42,7 @@ std::vector<SnapshotTier> tiers_of(const Scheme& scheme, int gpus);
 
 // A part of a scenario that the calling program defines under a name.
 struct OwnPart {
-  std::string key;  // that takes the name: "snapshots", "cluster.fabric" or "failures.*"
+  std::string key;  // the key that takes the name: "snapshots", "cluster.fabric" or "failures.*"
   std::string name;
   DocumentNode body;  // the text that replaces the name
 };

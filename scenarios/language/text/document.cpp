@@ -105,7 +105,7 @@ class TreeBuilder : public YAML::EventHandler {
 
   void add_alias(YAML::anchor_t anchor) {
     const auto known = anchored_.find(anchor);
-    if (known == anchored_.end()) {  // inside of what it names
+    if (known == anchored_.end()) {  // an alias inside of the node that it names
       const auto of = std::ranges::find(open_, anchor, &Open::anchor);
       refuse_depth(of == open_.end() ? start_ : of->node.where);
     }
@@ -274,7 +274,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     std::istringstream stream(text);
     YAML::Parser parser(stream);
     NothingDone rest;
-    // Not all documents: yaml-cpp finds endless ones in ", a".
+    // Reads no further documents, because yaml-cpp finds endless ones in ", a".
     another = parser.HandleNextDocument(tree) && parser.HandleNextDocument(rest);
   } catch (const YAML::DeepRecursion&) {
     throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));

@@ -29,8 +29,8 @@ double snapshot_node_bytes(const Job& job, const SnapshotTier& tier, MemoryTier 
 double offload_node_bytes(const Job& job, const PreparedIteration& prepared, MemoryTier tier,
                           int pool);
 
-// As in TierTiming. Each pool reads its own data; if nodes of several pools must replace lost data,
-// they count as the worst of all in every respect.
+// TierTiming has the meaning of these times. Each pool reads its own data. If nodes of several
+// pools must replace lost data, the worst pool counts in every respect.
 struct RestoreTimes {
   double restore_s = 0;
   double rebuild_s = 0;

@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kFew = 30;
 constexpr double kEnough = 100;
-constexpr double kMostTrials = 1e6;  // that campaign.replicas takes
+constexpr double kMostTrials = 1e6;  // largest campaign.replicas
 
 // Expected number of failures in all trials together.
 double failures_of(const CampaignInputs& inputs) {
@@ -75,8 +75,8 @@ std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {
 
 namespace {
 
-// A tier that keeps copies, and the age at which the oldest of them was begun: between these two,
-// as the last one was completed just now or long ago.
+// A tier that keeps several copies. The age of the oldest lies between least_age_s and most_age_s,
+// depending on how long ago the newest was completed.
 struct KeptCopies {
   std::size_t tier = 0;
   int kept = 1;

@@ -74,7 +74,7 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
 
 namespace {
 
-constexpr double kMessagesMatter = 1.03;  // times as long
+constexpr double kMessagesMatter = 1.03;  // a smaller slowdown by message order is not reported
 
 // Empty if ranks would wait for each other forever.
 std::optional<double> one_at_a_time_s(Job job) {

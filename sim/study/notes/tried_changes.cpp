@@ -24,7 +24,7 @@ using Steps = std::vector<Overrides>;
 constexpr int kMostDoublings = 4;
 constexpr std::size_t kMostNamed = 6;     // changes in a sentence
 constexpr int kMostTogether = 4;          // changes at once
-constexpr double kNoteworthyGain = 0.99;  // times as long
+constexpr double kNoteworthyGain = 0.99;  // a change must bring the time below this share
 
 Steps one_of(const char* key, const std::vector<std::string>& values) {
   Steps steps;

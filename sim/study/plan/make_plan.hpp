@@ -86,7 +86,7 @@ struct PlanReport {
   std::optional<GoodputElsewhere> elsewhere;         // empty: the user states rates of failures
   std::vector<std::string> impossible;               // impossible stacks of tiers, with reasons
   std::int64_t estimated = 0;                        // configurations
-  std::optional<NodesForGoal> for_days, for_budget;  // where they are asked
+  std::optional<NodesForGoal> for_days, for_budget;  // empty: no such goal
 };
 
 // Throws Error if the request is invalid, and (exit code 1) if no layout fits.

@@ -41,7 +41,7 @@ struct ComparedKind {
 struct ExecutionComparison {
   int executions = 0;
   ComparedTime step;
-  double low_s = 0;  // of the shortest and the longest execution
+  double low_s = 0;  // steps of the shortest and the longest execution
   double high_s = 0;
   std::vector<ComparedTime> iterations;  // their ends
   std::vector<ComparedRank> ranks;

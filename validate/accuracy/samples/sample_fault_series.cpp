@@ -22,8 +22,8 @@ namespace {
 constexpr double kStrays = 4;
 constexpr double kShapesStray = 8;
 constexpr double kDeviations = 8;
-// A work that takes longer than larger ones is conspicuous sooner, because no step between caches
-// causes that. Rows of runs without faults reach five deviations.
+// A work that takes longer than larger works needs fewer deviations, because no step between caches
+// explains it. In runs without faults such rows reach five deviations.
 constexpr double kDeviationsOutOfOrder = 6;
 
 // Number of sizes in a window, which two bad rows do not distort. Neighbours alone change a window
@@ -40,7 +40,7 @@ constexpr double kFallScatters = 2.5;
 // machine meanwhile. A larger factor means that an overhead was subtracted twice.
 constexpr std::size_t kSmallest = 5;
 constexpr double kNearerCache = 8;
-// Ratio of these five sizes; over a larger ratio there are more caches.
+// The five sizes lie within this ratio; a larger range covers more caches.
 constexpr double kSmallRange = 64;
 constexpr double kSurely = 4;  // in standard errors of the start
 

@@ -136,7 +136,7 @@ Run prepare_broadcast(const KernelWork& work, const Device& device, Collectives&
 }
 
 struct Operation {
-  // Kind for a library that chooses the algorithm; empty: only over TCP.
+  // the kind if a library chooses the algorithm; empty: only over TCP
   std::string_view chosen;
   std::string_view algorithm;  // in TcpCollectives; empty: not timed over TCP
   Run (*prepare)(const KernelWork& work, const Device& device, Collectives& collectives);

@@ -33,7 +33,7 @@ struct MeasureOptions {
 
 struct MeasureProgress {
   int done = 0;
-  int works = 0;        // that fit into the budget
+  int works = 0;        // works that fit into the budget
   int left_out = 0;     // the other works
   double enough_s = 0;  // budget expected to suffice for all works
   int tainted = 0;      // blocks
