@@ -148,7 +148,10 @@ void read_attention(const Arguments& arguments, TransformerSpec& model) {
   }
   model.head_width = arguments.whole_or("--kv-channels", 0);
   if (const Setting* window = arguments.find("--window-size")) {
-    const std::string before = window->value.substr(0, window->value.find(','));
+    const std::size_t first = window->value.find_first_not_of("([ ");  // a list in YAML
+    const std::string before = first == std::string::npos
+                                   ? ""
+                                   : window->value.substr(first, window->value.find(',') - first);
     if (before.empty() || before.find_first_not_of("0123456789") != before.npos ||
         before.size() > 8) {
       throw Error(window->where, fmt::format("--window-size: '{}' is not two numbers such as 128,0",

@@ -109,6 +109,7 @@ TEST(MegatronArguments, ExpertsLatentAttentionAndWindows) {
   EXPECT_EQ(sparse("2").moe.dense_layers, 2);
   EXPECT_EQ(sparse("[1,0,1,1,0]").moe.dense_layers, 2);
   EXPECT_EQ(sparse("1").window, 128);
+  EXPECT_EQ(sparse("1 --window-size [63,0]").window, 64);
   EXPECT_THROW(sparse("[1,0]"), Error);
 }
 
