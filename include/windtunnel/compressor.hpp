@@ -31,8 +31,8 @@ struct CompressorRequest {
   int ranks = 1;
   int nodes = 1;             // of the members, equally many on each
   double element_bytes = 4;  // of a gradient
-  // "rank", "density", "bits", "block", "warmup", "every": those of Compressor::numbers and the
-  // warm-up, from the scenario or else the defaults given there.
+  // Values of "rank", "density", "bits", "block", "warmup" and "every": from the scenario,
+  // otherwise the defaults in Compressor::numbers or of the warm-up.
   std::map<std::string, double> numbers = {};
   std::string feedback = "none";  // the same: "none", "ef", "ef21" or "econtrol"
 };

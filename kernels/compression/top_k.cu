@@ -171,8 +171,8 @@ struct Places {
   std::uint32_t first, second;
 };
 
-// Where each thread writes its elements of two kinds: after those of the threads before it in the
-// block, and the block's after the counts *first and *second.
+// Where each thread writes its elements of two kinds: after those of earlier threads in the block.
+// The block's elements begin at the counts *first and *second.
 __device__ Places places_of(std::uint32_t firsts, std::uint32_t seconds, std::uint32_t* first,
                             std::uint32_t* second) {
   __shared__ std::uint32_t of_warps[kWarps];

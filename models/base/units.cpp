@@ -188,7 +188,7 @@ const Unit* find_unit(std::string_view name, Dimension dimension) {
   throw Error(fmt::format("'{}' is beyond the range of a number; {}", text, due(dimension)));
 }
 
-// Spellings of others, and ours.
+// Other programs' spellings of units, each with the spelling that this program accepts.
 constexpr std::pair<std::string_view, std::string_view> kOtherSpellings[] = {
     {"Gbit/s", "Gb/s"}, {"Gbps", "Gb/s"}, {"Mbit/s", "Mb/s"}, {"Mbps", "Mb/s"}};
 

@@ -14,7 +14,7 @@
 namespace windtunnel {
 namespace {
 
-// A message by the stage that sends it, whichever end names it.
+// Identifies a message by its two stages, whether its send or its receive names it.
 struct Message {
   bool forward = true;
   int from_stage = 0;

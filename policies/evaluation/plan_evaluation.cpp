@@ -54,7 +54,7 @@ double seconds_per_byte(const RankClass& from, int slot, const Cluster& cluster)
   return on_nic / node.nic_Bps.value;
 }
 
-// [class][place of KernelPace] Of the slowest member.
+// [class][place of KernelPace] Slowdown of the slowest member.
 std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Cluster& cluster) {
   std::vector<std::vector<double>> slowdowns(plan.classes.size());
   if (cluster.slow_nodes.empty() && !cluster.jitter.active()) return slowdowns;
@@ -119,7 +119,7 @@ class PlanEvaluator {
 
  private:
   struct StreamState {
-    std::size_t next = 0;  // of a stream in order
+    std::size_t next = 0;  // next task, if the stream runs in order
     bool busy = false;
     bool listed = false;       // in choosing_
     TaskIndex held_send = -1;  // synchronous: it waits for its receiver

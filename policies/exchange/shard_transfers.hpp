@@ -82,12 +82,12 @@ class ReplicaNetwork {
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
-  // What determines the axes that a job uses, apart from the layout.
+  // Properties of a job other than its layout that determine which axes it uses.
   struct Traffic {
     bool experts = false;
     bool in_nodes = false;     // gradients are first reduced inside nodes
     bool unscattered = false;  // all traffic goes among all replicas, even if state is sharded
-    bool whole = false;        // part of the traffic does
+    bool whole = false;        // part of the traffic goes among all replicas
     int gpus_per_place = 1;
     double weight_bytes = 0;
     double gradient_bytes = 0;

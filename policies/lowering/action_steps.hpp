@@ -22,8 +22,8 @@ struct InnerTasks {
   bool tp = false;
   bool cp = false;
   bool ep = false;
-  // Ranks of a group stay together once they have begun together, so rounds of an action that are
-  // of one kind become one, unless it is cut into segments or overlaps another action.
+  // Ranks of a group that begin together stay together, so an action's rounds of one kind are
+  // merged, unless the action is cut into segments or overlaps another action.
   bool together = false;
 
   bool any() const { return tp || cp || ep; }

@@ -30,7 +30,7 @@ struct NodeGroups {
   int members_of(int group) const;  // size, or more with nodes left over
 };
 
-// What destroys the copies of a tier in a campaign.
+// Which losses the copies of a tier survive in a campaign.
 struct TierProtection {
   bool everything = false;  // survives everything: storage
   bool trainer = false;     // survives the crash of a trainer

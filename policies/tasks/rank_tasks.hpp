@@ -127,7 +127,7 @@ class RankTasks {
   // transfer, including its kernels. Returns the last task.
   TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
                        TaskIndex after);
-  // To be called after the second channel, if there is one, has been added.
+  // Must be called after the second channel, if there is one, has been added.
   void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});

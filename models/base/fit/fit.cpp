@@ -88,7 +88,7 @@ struct LinearModel {
   }
 };
 
-// The search is no library's: with the same model, the loops of Ceres 2.1 and of Eigen's
+// No library's search is used: with the same model, the loops of Ceres 2.1 and of Eigen's
 // LevenbergMarquardt evaluate three to five times as many points, each of which predicts all rows,
 // and need more code for weights, priors and points that cannot be evaluated.
 class Search {

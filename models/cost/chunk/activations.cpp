@@ -104,9 +104,9 @@ struct Mlp {
   double kept_product = 0;  // of that, for the second one's weights
 };
 
-// Whether tensors wait for the host to free them because the host runs ahead of the GPU. In a
-// pipeline of two stages it waits for the peer after each forward, and runs ahead only if kernels
-// (here the MLP's activation with `kernel_bytes`) take longer than their launch.
+// Whether tensors stay allocated until the host frees them, because the host runs ahead of the GPU.
+// In a pipeline of two stages the host waits for the peer after each forward, and runs ahead only
+// if kernels (here the MLP's activation with `kernel_bytes`) take longer than their launch.
 bool holds_tensors(const Job& job, double kernel_bytes) {
   if (!job.software.held_tensors || job.layout.tp == 1) return false;
   const double kernel_s = kernel_bytes / job.cluster.node.gpu.memory_Bps.value;
@@ -123,7 +123,7 @@ Mlp mlp_bytes(const Job& job, double rows, double width, bool fused = false) {
   mlp.kept_product = kept_input_bytes(job) * rows * width;
   const double kept_element = gated && job.software.fp8_activation_inputs ? 1 : e;
   mlp.kept = mlp.up / e * kept_element + mlp.kept_product;
-  // Kernels of bounds keep their input, and write another tensor, which the activation keeps.
+  // Kernels that clamp keep their input and write another tensor, which the activation keeps.
   const bool joined = job.software.fusion == Fusion::compiled || fused;
   if (gated && job.model.clamped_activation && !joined) mlp.kept += mlp.up;
   // The gate's activation is a separate tensor unless it is fused with the product.
@@ -176,12 +176,12 @@ struct LayerTensors {
   double masks = 0;
   double copies = 0;  // that eager norms and rotary embeddings keep
   double qkv = 0;
-  double latent_up = 0;  // of that, what the products up from latents read and write
+  double latent_up = 0;  // part of it that up projections from latents use
   double context = 0;
   double exchanged = 0;
   double scores = 0;
   bool fused = false;
-  double halves = 2;     // norms
+  double halves = 2;     // number of halves, each with a norm
   double workspace = 0;  // of the backward pass of a Mamba layer
   Mlp mlp;
   bool tiled = false;  // the MLP's tensors are those of one tile, and none is kept
@@ -226,7 +226,7 @@ void set_attention(const Job& job, const SequenceSlice& slice, LayerTensors& at)
              at.rows.full * (2.0 * model.q_width() + model.context_width()) / job.layout.tp);
   }
   at.context = e * at.rows.full * model.context_width() / job.layout.tp;
-  if (model.attention_gate) {  // the gate, and what it was multiplied with
+  if (model.attention_gate) {  // keeps the gate and what it multiplies
     at.copies += 2 * at.context;
   }
   if (const SparseAttention& sparse = model.sparse; model.chooses_keys(job.batch.sequence)) {
@@ -289,10 +289,10 @@ LayerTensors layer_tensors(const Job& job, Block block, const SequenceSlice& sli
 // Inputs of products with frozen weights, which need not be kept. Norms, attention, activations and
 // the router's weights need their inputs to pass gradients on.
 struct Spared {
-  double norms = 0;    // outputs of
+  double norms = 0;    // outputs of norms
   double context = 0;  // fused attention's own backward pass reads it
   double product = 0;
-  double experts = 0;  // inputs of
+  double experts = 0;  // inputs of experts
   double sum() const { return norms + context + product + experts; }
 };
 
@@ -326,7 +326,7 @@ double adapter_bytes(const Job& job, Block block, const LayerTensors& at) {
   const bool dora = adapter.kind == AdapterKind::dora;
   double bytes = 0;
   for (const AdaptedMatrix& matrix : adapted_matrices(job.model, job.layout, adapter, block)) {
-    const bool mesh = job.layout.mesh_side() > 1;  // which has a block of each factor's result
+    const bool mesh = job.layout.mesh_side() > 1;  // each rank has a block of it
     const double own_rows = mesh ? at.rows.divided : at.rows.full;
     const double rows = matrix.expert ? at.experts.rows : own_rows;
     const double e = bytes_of(job.precision);
@@ -389,7 +389,7 @@ double kept_of_every_other(const Job& job, Block block, const LayerTensors& at) 
          (at.tiled ? 0 : at.mlp.product) + at.input;
 }
 
-// Without a backward pass a tensor is gone when the last kernel that reads it has run.
+// Without a backward pass a tensor is freed after the last kernel that reads it.
 LayerActivations forward_alone(const LayerTensors& at, double buffers) {
   const double attention = at.norm_output + at.qkv + at.context + at.exchanged + at.scores;
   const double tile = at.tiled ? at.mlp.up + at.mlp.product : 0;

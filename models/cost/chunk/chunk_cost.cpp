@@ -51,8 +51,8 @@ Job at_part(const Job& job, int part) {
   return at_part(job, part_training(job.training.get(), part, job.model.layers));
 }
 
-// A dense layer, or one with experts, with the way it is trained. If loads differ between layers, a
-// form is one single layer.
+// A kind of layer: dense or with experts, and how it is trained. If expert loads differ between
+// layers, each form is a single layer.
 struct LayerForm {
   Block block = Block::layer;
   int layer = kAny;  // of those with experts
@@ -462,7 +462,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    // Gathering of forward input precedes all layers, of backward input follows them.
+    // Forward, the input is gathered before all layers; backward, it is gathered after them.
     const Crossings at = crossings(job, layers, stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, at.receives, false).rounds);
     add_stack(chunks[stage], job, kinds, layers[stage], stage);

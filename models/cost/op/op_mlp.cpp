@@ -87,7 +87,7 @@ void mark_routed(const Job& job, const Shard& s, std::size_t first, std::vector<
 void append_expert_bias(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   if (!job.model.biases || job.software.fused_experts || pass == Pass::backward_weight) return;
   const bool forward = pass == Pass::forward;
-  const double passes_fp32 = forward ? 6 : 8;  // over the output, and one of 16 bit
+  const double passes_fp32 = forward ? 6 : 8;  // over the output, plus one in 16 bit
   Op op =
       memory_op("expert bias", (4 * passes_fp32 + s.e) * s.expert_rows * job.model.expert_width());
   op.launches = s.local_experts * (forward ? 2 : 5);
@@ -158,7 +158,7 @@ void append_dense(const Job& job, const Shard& s, Pass pass, std::vector<Op>& op
   append_matrices(up, dense_activation_op(job.model, pass, s), down, pass, s, ops);
 }
 
-// Each tile reads the weights again, and the backward pass computes it again first.
+// Each tile reads the weights again, and the backward pass first recomputes the tile.
 void append_tiled(const Job& job, const Shard& s, Pass pass, std::vector<Op>& ops) {
   const double tiles = job.software.mlp_tiles;
   Shard tile = s;
