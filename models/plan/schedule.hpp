@@ -63,7 +63,7 @@ std::string to_string(const Action& action);
 
 struct Schedule;
 struct ScheduleKind;  // policies/schedules/schedules.hpp
-// given by the calling program
+// The generators that the calling program supplies.
 using OwnSchedules = std::vector<std::shared_ptr<const ScheduleKind>>;
 
 // The parameters of a generator, chosen by name (policies/schedules/schedules.hpp). Parameters that

@@ -16,7 +16,7 @@
 
 namespace windtunnel {
 
-// It is for training on all tokens, for the whole building.
+// Energy of the whole building for training on all tokens, and its cost.
 struct RunEnergy {
   Estimate energy_J;
   Estimate usd;  // 0: no price is known

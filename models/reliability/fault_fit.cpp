@@ -116,7 +116,7 @@ FittedValue weibull_shape(const std::vector<double>& gaps_s) {
   return profile_interval(log_likelihood, crossing(score, kLeast, kMost), kLeast, kMost);
 }
 
-// All nodes of a group have the same number of faults and time up.
+// Nodes that have the same number of faults and the same time up.
 struct NodeGroup {
   double faults = 0;
   double up_s = 0;
@@ -288,7 +288,7 @@ struct DownTime {
   std::map<int, double> of_node_s;  // by number
 };
 
-// Repairs as the union of each node's, cut at the end of the watch.
+// Time in repair: the union of each node's repairs, cut at the end of the observed time.
 DownTime down_time(const FaultLog& log, double until_s) {
   DownTime result;
   std::map<int, double> back_s;  // when each node is back from its repairs so far
@@ -346,7 +346,7 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
   fit.rate_per_node_up_s = likelihood.rate(fit.frailty_variance.value) * fit.faults / known;
 }
 
-// Takes nodes and span from the log or, where it does not state them, from its faults.
+// Takes nodes and span from the log or, if it does not state them, from its faults.
 void set_watch(const FaultLog& log, FaultFit& fit) {
   const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
   if (log.faults.size() < fewest) {

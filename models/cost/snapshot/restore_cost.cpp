@@ -182,8 +182,7 @@ StartupReads startup_reads(const SnapshotTier* tier, const SavedState& state, co
   const Ways ways(restored_share(read), read, state, layout, cluster, calibration);
   const double copy_s = copy ? ways.startup_s(true, 0, {}) : 0;
   const double both_s = ways.startup_s(copy, storage.startup_bytes, {});
-  const double latency_s =
-      copy ? 0 : storage.latency_s.value;  // restore_s() includes the copy's latency
+  const double latency_s = copy ? 0 : storage.latency_s.value;  // a copy's is in restore_s()
   return {latency_s + both_s - copy_s,
           ways.startup_s(copy, storage.startup_bytes, storage.storm) - both_s};
 }

@@ -23,7 +23,7 @@ struct Level {
   double node_Bps = 0;   // of a bundle, for every node below it
 };
 
-// A bundle, and a link in it.
+// Identifies a bundle and a link in it.
 struct Place {
   int unit = 0;
   int rail = 0;
