@@ -154,7 +154,7 @@ std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job
 }
 
 double repriced_step_s(const Job& job, PreparedIteration& prepared) {
-  if (job.lengths) {  // which pack goes where is decided by the costs
+  if (job.lengths) {  // costs decide which pack goes where
     prepared = prepare_iteration(job);
     return iteration_step_s(job, prepared);
   }

@@ -46,7 +46,7 @@ struct Kernel {
   double launches = 0;    // by the host; 0: one per kernel
   std::string like = {};  // the library's kernel whose share of the bandwidth it reaches
   std::string law = {};   // the measured kernel it corresponds to: a name in the calibration's laws
-  std::string next_law = {};  // and a second one, if it consists of two
+  std::string next_law = {};  // a second law, if it corresponds to two measured kernels
   // `count` products of m x k by k x n; m 0: none. product() also fills bytes and flops.
   double m = 0, n = 0, k = 0, count = 1;
 };

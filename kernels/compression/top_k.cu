@@ -26,7 +26,7 @@ struct Selection {
   int listed_at;           // the level whose boundary filled the list; kLevels: not filled yet
   std::uint32_t selected;  // written so far
   std::uint32_t listed;
-  std::uint32_t blocks_done;  // that have added to the level's histogram
+  std::uint32_t blocks_done;  // blocks that have added to the level's histogram
   std::uint32_t counts[kDigitBins];
 };
 

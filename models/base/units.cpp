@@ -129,7 +129,7 @@ const DimensionText& text_of(Dimension dimension) {
   fail_check("dimension is listed", __FILE__, __LINE__, "a dimension without text");
 }
 
-// Without spaces at the ends, and with single spaces inside.
+// Removes spaces at the ends, and makes others single.
 std::string normalise_spaces(std::string_view text) {
   std::string result;
   for (const char c : text) {

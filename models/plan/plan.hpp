@@ -89,7 +89,7 @@ struct Task {
   // Memory timeline of the rank.
   double allocate_bytes = 0;  // when it starts
   double free_bytes = 0;      // when it ends
-  // The same for a memory tier outside the GPU (Job::offload).
+  // Bytes in a memory tier outside the GPU (Job::offload).
   double tier_allocate_bytes = 0;
   double tier_free_bytes = 0;
   bool operator==(const Task&) const = default;

@@ -19,12 +19,12 @@ enum class ActionKind : std::uint8_t {
   backward_input,   // I
   backward_weight,  // W
   recompute,        // R: the forward again, for the backward that follows
-  // For a stage whose weights are sharded (ZeRO-3).
+  // These three exist for a stage whose weights are sharded (ZeRO-3).
   unshard,
   reshard,
   reduce_grad,
-  // Only in schedules that say when messages are posted; otherwise they are implied where an action
-  // needs another rank's result.
+  // Messages exist only in schedules that say when they are posted; otherwise they are implied
+  // where an action needs another rank's result.
   send_forward,
   receive_forward,
   send_backward,

@@ -39,7 +39,7 @@ struct RowReport {
   bool holds = true;    // false: no clock is low enough
 };
 
-// With additional servers, `more` being their share of the `planned` ones.
+// The report with additional servers; `more`: their number relative to the `planned` ones.
 RowReport oversubscribed(const RowLoad& load, int planned, double more);
 
 // Mean power of one of `nodes` equal nodes, phase by phase, from the curve of all of them.

@@ -24,7 +24,8 @@ constexpr double kProfileDrop = 1.920729;
 
 using Function = std::function<double(double)>;
 
-// Where the function, negative at `low` and positive at `high`, crosses zero; by ratios.
+// Where the function, negative at `low` and positive at `high`, crosses zero; found by bisection of
+// the logarithm.
 double crossing(const Function& function, double low, double high) {
   for (int i = 0; i < 100 && high > low * (1 + 1e-10); ++i) {
     const double middle = std::sqrt(low * high);
@@ -348,7 +349,7 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
 
 // Takes nodes and span from the log or, if it does not state them, from its faults.
 void set_watch(const FaultLog& log, FaultFit& fit) {
-  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
+  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // without a span only the gaps tell the rate
   if (log.faults.size() < fewest) {
     throw Error(fmt::format("a fit needs {} fault{} or more; the log '{}' has {}", fewest,
                             fewest == 1 ? "" : "s", log.name, log.faults.size()));

@@ -8,8 +8,7 @@ namespace windtunnel {
 double answered_s(const ExpertCalls& calls, double response_s) {
   const int asked = calls.experts;
   double mean_s = 0;
-  double probability =
-      std::pow(calls.loss, asked);  // probability that exactly `come` calls are not lost
+  double probability = std::pow(calls.loss, asked);  // that exactly `come` are not lost
   for (int come = 0; come <= asked; ++come) {
     double wait_s = calls.timeout_s;
     if (come >= calls.answers) {

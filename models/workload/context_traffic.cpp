@@ -58,8 +58,7 @@ ContextTraffic context_traffic(const Layout& layout, const ContextTensors& tenso
     traffic.step_bytes = t.state;
     return traffic;
   }
-  if (t.projected >
-      0) {  // a ring sums the ranks' parts of these keys and values, or of their gradients
+  if (t.projected > 0) {  // a ring sums parts of these, or of their gradients
     traffic.step_bytes = 2 * t.projected / layout.ring_ranks();
     return traffic;
   }

@@ -85,8 +85,7 @@ double missed_by_all(const MixtureOfExperts& moe, const GroupsOnPlace& on) {
   const int parts = static_cast<int>(on.parts.size());
   const int others = moe.groups - on.whole - parts;
   double missed = 0;
-  for (int open = 0; open < 1 << parts;
-       ++open) {  // bits: which of the parts belong to chosen groups
+  for (int open = 0; open < 1 << parts; ++open) {  // bits: parts in chosen groups
     int taken = 0;
     double share = 0;
     for (int part = 0; part < parts; ++part) {

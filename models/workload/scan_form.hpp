@@ -52,7 +52,7 @@ struct ScanForm {
   ScanKind kind = ScanKind::mamba2;
   std::string_view title;
   // The first matrix has columns for input, keys and queries, and these additional ones.
-  bool gate = true;      // as many as the input
+  bool gate = true;      // columns for a gate as wide as the input
   int head_columns = 0;  // per head: step sizes, decays, write strengths
   // outputs as wide as the input, made by two matrices through the width of a head
   int low_rank = 0;

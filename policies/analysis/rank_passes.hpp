@@ -24,8 +24,8 @@ struct RankPass {
   double busy_s = 0;
 };
 
-// In order of start times, the optimizer last. Pieces of a pass are merged, and a separate
-// recomputation is merged into the following backward. From the last reported iteration; `plan` and
+// The passes of the last reported iteration in order of start times, the optimizer last. Pieces of
+// a pass are merged, and a separate recomputation is merged into the following backward. `plan` and
 // `timeline` belong to the job.
 std::vector<RankPass> rank_passes(const Job& job, const Plan& plan, const Timeline& timeline,
                                   RankId rank);

@@ -109,7 +109,7 @@ class MessageChecker {
     std::map<int, bool> gathered;  // by stage
   };
 
-  // One rank's list on its own.
+  // Checks one rank's list on its own.
   void check_rank(int rank) {
     Done done;
     const auto& actions = schedule_.actions[rank];

@@ -29,7 +29,7 @@ struct ScheduleEvaluation {
   // Bubbles by the three definitions of models/results/iteration_report.hpp; 0 without work.
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
-  double bubble_longest_stage_rate() const;  // the same / longest stage
+  double bubble_longest_stage_rate() const;  // bubble_longest_stage_s() / longest stage
 };
 
 // When one action ran.

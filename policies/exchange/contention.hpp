@@ -8,15 +8,15 @@
 
 namespace windtunnel {
 
-// In steady state: a segment overlaps the next one's gather and the previous one's reduction,
-// including the kernels on their stream.
+// Slows segments in steady state: a segment overlaps the next one's gather and the previous one's
+// reduction, including the kernels on their stream.
 void slow_down_units(Segments& segments, double action_s, double slowdown);
 
-// A segment overlaps unfinished reductions of earlier segments.
+// Slows segments that overlap unfinished reductions of earlier segments.
 void slow_down_buckets(Segments& segments, double action_s, double slowdown);
 
-// Gathers run until `end_s`, those of the segments from `channel_s` on; the action can start at
-// `now_s`.
+// Slows segments by gathers: these run until `end_s`, those of the segments from `channel_s` on;
+// the action can start at `now_s`.
 void slow_down_gathered(Segments& segments, double action_s, double now_s, double channel_s,
                         double end_s, double slowdown);
 

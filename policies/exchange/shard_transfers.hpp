@@ -26,7 +26,7 @@ struct Transfer {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0;
   double seconds = 0;  // of the collective on an idle network, without longer_s
-  // They run on the compute stream, after the previous transfer of the sequence and before the
+  // Kernels run on the compute stream, after the previous transfer of the sequence and before the
   // collective.
   std::vector<CostPart> kernels = {};
   // the kernels run on the stream of collectives instead, as for sharding

@@ -321,7 +321,7 @@ std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, 
   double begin_s = 0;
   for (const ActionStep& step : steps) {
     const double step_s = seconds_of(step);
-    // By share of the step's time. A step without time goes with the step before it.
+    // A step is cut by share of its time. A step without time goes with the step before it.
     const double first = step_s > 0 ? std::max(0.0, (from * all_s - begin_s) / step_s) : 0;
     const double last = step_s > 0 ? std::min(1.0, (to * all_s - begin_s) / step_s) : 1;
     const bool within = step_s > 0 || (begin_s >= from * all_s && begin_s < to * all_s);

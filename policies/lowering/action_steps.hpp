@@ -32,10 +32,11 @@ struct InnerTasks {
   void add(const InnerTasks& other);
 };
 
-// By communication.inner. Automatic: collectives that leave a node or share links inside it. Inside
-// an NVSwitch domain each GPU has its own port, so the closed form is exact, except on slow nodes,
-// whose longer kernels hide more, and where ranks of a group get their input at different times:
-// there they are tasks of ranks that stay together. `units`: unit_rounds().
+// The collectives that become tasks, by communication.inner. Automatic: those that leave a node or
+// share links inside it. Inside an NVSwitch domain each GPU has its own port, so the closed form is
+// exact, except on slow nodes, whose longer kernels hide more, and where ranks of a group get their
+// input at different times: there they are tasks of ranks that stay together. `units`:
+// unit_rounds().
 InnerTasks inner_tasks(const Job& job, const std::vector<ChunkRounds>& units);
 
 struct ActionStep {
@@ -45,12 +46,12 @@ struct ActionStep {
   // Issued at the same time, but awaited only when the rank's next action ends: other passes hide
   // them.
   std::vector<InnerCollective> later = {};
-  // In parallel: compute of the action, or steps of the action it is paired with.
+  // What runs in parallel: compute of the action, or steps of the action it is paired with.
   double beside_s = 0;
   std::vector<ActionStep> beside = {};
 };
 
-// On an idle network.
+// Time of steps on an idle network.
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 

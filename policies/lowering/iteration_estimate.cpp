@@ -93,7 +93,7 @@ class Estimator {
            offload_of(job_).any() || (job_.filling && is_needed(*job_.filling));
   }
 
-  // The step if data parallelism and the optimizer run beside the pipeline.
+  // The step if data parallelism and the optimizer run in parallel to the pipeline.
   double whole_s(SideStreams beside, std::vector<double>* ends_s) {
     CollectivesBeside collectives;
     if (data_.active() && !data_.has_second_channel()) {
@@ -106,7 +106,7 @@ class Estimator {
     return evaluate_schedule(schedule_, costs_, beside, ends_s).makespan_s;
   }
 
-  // For features that the maps cannot express: evaluates the Plan itself.
+  // Evaluates the Plan itself, for features that the maps cannot express.
   IterationEstimate of_plan() const {
     Job closed = job_;
     closed.communication.fidelity = Fidelity::closed;

@@ -32,9 +32,10 @@ IterationEstimate estimate_with_rest(
 // Estimates a job whose micro-batches all have the same length; policies/iteration.hpp handles any
 // job.
 IterationEstimate estimate_microbatches(const Job& job, const PreparedIteration& prepared);
-// This is only its step_s, without attribution.
+// Returns only step_s of estimate_microbatches(), without attribution.
 double microbatches_step_s(const Job& job, const PreparedIteration& prepared);
-// The same; nothing if a lower bound of it, known before its Plan is made, is `too_long`.
+// Returns the same, or nothing if a lower bound of it, known before its Plan is made, is
+// `too_long`.
 using TooLong = std::function<bool(double least_s)>;
 std::optional<double> microbatches_step_s_unless(const TooLong& too_long, const Job& job,
                                                  const PreparedIteration& prepared);

@@ -150,8 +150,8 @@ class MemorySearch {
     return all;
   }
 
-  // With the given offload of state: the fewest layers whose activations are offloaded; if none
-  // needs to be, the smallest share of the optimizer.
+  // Tries shares with the given offload of state: the fewest layers whose activations are
+  // offloaded; if none needs to be, the smallest share of the optimizer.
   void try_shares(const Job& job, const Offload& state) {
     if (searched_.hidden) return try_hidden(job, state);
     const std::vector<int> of_stages = layers_per_stage(job.model, job.layout);
@@ -204,8 +204,8 @@ class MemorySearch {
     }
   }
 
-  // For a table of layers: swaps those that are most expensive to recompute, as long as that pays;
-  // recomputes the cheapest of the others until the rest fits.
+  // Tries choices for a table of layers: swaps those that are most expensive to recompute, as long
+  // as that pays, and recomputes the cheapest of the others until the rest fits.
   void try_tables(const Job& job) {
     const Offload& offload = offload_of(job);
     const std::vector<std::size_t> order = dearest_first(job);

@@ -49,7 +49,7 @@ double way_through_s(const Ways& ways, const std::vector<StageCost>& costs, int 
   const int last = static_cast<int>(costs.size()) - 1;
   const double down_s = ways.turn_s - ways.forward_s[from];
   if (to == last) return down_s;
-  // From the end of the last stage's input gradient to the start of that of `to`.
+  // The way back: from the end of the last stage's input gradient to the start of that of `to`.
   return down_s + input_s(costs[last]) + ways.back_s[last] - ways.back_s[to] - input_s(costs[to]);
 }
 

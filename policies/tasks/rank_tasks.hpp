@@ -88,8 +88,8 @@ PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& m
 
 class RankTasks {
  public:
-  // For these members of pipeline rank `rank`, with their `groups`. Keeps references to the costs,
-  // their job and `alone`.
+  // Builds tasks for these members of pipeline rank `rank`, with their `groups`. Keeps references
+  // to the costs, their job and `alone`.
   RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
             PipelineRankGroups groups, GroupsAlone& alone);
 
@@ -198,7 +198,7 @@ class RankTasks {
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
                      std::vector<TaskIndex> after);
-  // On the stream of reductions.
+  // Appends a collective on the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 

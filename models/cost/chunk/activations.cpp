@@ -100,8 +100,8 @@ double exchanged_bytes(const Job& job, const Rows& rows) {
 struct Mlp {
   double up = 0;            // output of the first matrix
   double product = 0;       // input of the second one
-  double kept = 0;          // both, and further tensors that the software keeps
-  double kept_product = 0;  // of that, for the second one's weights
+  double kept = 0;          // up, product, and further tensors that the software keeps
+  double kept_product = 0;  // part of it for the second matrix's gradient
 };
 
 // Whether tensors stay allocated until the host frees them, because the host runs ahead of the GPU.
@@ -142,7 +142,7 @@ struct Experts {
   double kept_outputs = 0;
   double outputs = 0;
   double router = 0;
-  double rows = 0;  // that a rank's experts get
+  double rows = 0;  // rows that the experts of a rank get
 };
 
 Experts expert_bytes(const Job& job, const Rows& rows) {
@@ -174,7 +174,7 @@ struct LayerTensors {
   double input = 0;        // of the layer; of either norm
   double norm_output = 0;  // of one norm, as it is kept
   double masks = 0;
-  double copies = 0;  // that eager norms and rotary embeddings keep
+  double copies = 0;  // copies for eager norms and rotary embeddings
   double qkv = 0;
   double latent_up = 0;  // part of it that up projections from latents use
   double context = 0;
@@ -364,7 +364,7 @@ double dropped_bytes(const Job& job, Block block, const LayerTensors& at, const 
   if (again.has(layernorm)) dropped += at.halves * at.norm_output - spared.norms;
   if (again.has(mla_up_proj)) dropped += at.latent_up;
   if (again.has(core_attn) || (again.has(scores) && !at.fused)) dropped += at.scores;
-  if (has_attention(block) && again.has(attention)) {  // also the sums that later norms read
+  if (has_attention(block) && again.has(attention)) {  // with the sums that later norms read
     dropped += at.context - spared.context + (at.halves - 1) * at.input;
   }
   const bool routed = has_experts(block);

@@ -263,7 +263,7 @@ class TensorParallel {
     const Signature read = operand_of(half.last_split);
     const Sent operand = change_operands(kOwnUnits, read, setting_.operand_bytes(half.last_in));
     add(operand, {}, cost.of_forward());
-    add(operand, {op_s(ops.backward_input, half.last)}, cost.of_backward_input());  // again
+    add(operand, {op_s(ops.backward_input, half.last)}, cost.of_backward_input());  // regathered
     add(change(gradient_of(read), kOwnUnits, setting_.activation_bytes(half.last_in)),
         {op_s(ops.backward_weight, half.last), BesideCompute::weights}, cost.of_backward_input());
     add(change_operands(kOwnUnits, gradient_of(made), setting_.operand_bytes(half.first_out)), {},

@@ -163,7 +163,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
   int third_router(int from, int to, int index) const {
-    const int ahead = (to - from + routers_) % routers_;  // both are of one group
+    const int ahead = (to - from + routers_) % routers_;  // both are in one group
     const int step = index + 1 < ahead ? index + 1 : index + 2;
     return from - from % routers_ + (from % routers_ + step) % routers_;
   }

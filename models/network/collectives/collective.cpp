@@ -178,8 +178,8 @@ double latency_of(const CollectiveSteps& steps, const GroupShape& shape, const L
          hops_s(steps, shape, cluster);
 }
 
-// For a measured group: the fraction of port bandwidth that explains the measured time after the
-// latency of the steps is subtracted.
+// The terms of a measured group: the fraction of port bandwidth that explains the measured time
+// after the latency of the steps is subtracted.
 LawTerms terms_of(const CollectiveLaw& group_law, CollectiveChoice running,
                   const CollectiveSteps& steps, double bytes) {
   LawTerms law = group_law.terms(running, bytes);

@@ -150,9 +150,9 @@ CollectiveSteps all_at_once(const Call& c) {
   return pairs(c, c.g > 1 ? 1 : 0, c.nodes > 1 ? 1 : 0);
 }
 
-// The same in two sequential phases: all data for a rail is on it before it leaves the node (2D
-// all-to-all of Tutel: Hwang et al., arXiv 2206.03382; forwarding of Rail-only: Wang et al., arXiv
-// 2307.12169).
+// Like pairs(), but in two sequential phases: all data for a rail is on it before it leaves the
+// node (2D all-to-all of Tutel: Hwang et al., arXiv 2206.03382; forwarding of Rail-only: Wang et
+// al., arXiv 2307.12169).
 CollectiveSteps in_two_phases(const Call& c) {
   CollectiveSteps steps = pairwise(c);
   steps.pipelined = false;

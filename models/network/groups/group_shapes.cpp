@@ -86,7 +86,8 @@ bool GroupShapes::moved_in_tree(std::span<const std::int32_t> known,
   return true;
 }
 
-// One member on each node, in order, if the NICs of a node are attached to one switch.
+// Whether both have one member on each of the same nodes, in the same order, and the NICs of a node
+// are attached to one switch.
 bool GroupShapes::on_same_nodes(std::span<const std::int32_t> known,
                                 std::span<const std::int32_t> gpus) const {
   const Cluster& cluster = links_.cluster();

@@ -279,7 +279,7 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
 // NCCL considers these in this order; if times are equal, it takes the first.
 struct Considered {
   CollectiveAlgorithm algorithm;
-  bool every_protocol;  // else Simple alone
+  bool every_protocol;  // false: only Simple
   bool (*applies)(const Tuner& tuner);
 };
 constexpr std::array<Considered, 7> kConsidered = {{

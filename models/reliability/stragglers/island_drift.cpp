@@ -13,7 +13,7 @@
 namespace windtunnel {
 namespace {
 
-constexpr double kMostNumbers = 1 << 21;  // that are drawn step by step
+constexpr double kMostNumbers = 1 << 21;  // numbers drawn step by step
 constexpr int kLeastExchanges = 64;       // of the outermost level
 constexpr int kExchanges = 4096;          // of the innermost, at most
 
