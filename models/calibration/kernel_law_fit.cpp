@@ -170,8 +170,8 @@ std::map<std::string, Samples> by_key_of(const std::vector<Sample>& samples) {
   return by_key;
 }
 
-// Logarithms of the factors by which other processes on the cores slow a kernel down, one for each
-// measurement.
+// Logarithms of the factors by which other processes on the cores slow a kernel down; there is one
+// for each measurement.
 struct Slowdowns {
   std::vector<double> logs;
   double variance = 0;  // sum of their squared errors

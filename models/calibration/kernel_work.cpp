@@ -330,7 +330,7 @@ std::vector<KernelKind> make_kinds() {
        no_flops},
       {"all-gather-ring", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-to-all-pairwise", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
-      // For these the library picks the algorithm.
+      // For these the library chooses the algorithm.
       {"all-reduce", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"reduce-scatter", "sum of fp32", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},
       {"all-gather", "", F::collective, {"bytes", "ranks"}, moved_bytes, no_flops},

@@ -171,7 +171,7 @@ double likeness_of(const RunTraits& one, const RunTraits& other, double unlike_c
   return std::pow(unlike_counts, unlike);
 }
 
-// A mixture of normal laws of errors around 0.
+// A mixture of normal laws of errors; each has its mean at 0.
 class Mixture {
  public:
   void add(double weight, double deviation) { laws_.emplace_back(weight, deviation); }

@@ -110,7 +110,7 @@ class DataParallel {
   void stretch_first_forwards();
   void look_for_kernels();
 
-  // Times of the actions of an average unit.
+  // How long the actions of an average unit take.
   struct Seconds {
     double forward_s = 0;
     double backward_input_s = 0;  // includes recomputation, unless that is a separate action

@@ -13,7 +13,7 @@ struct RankIdle {
   int iteration = 0;
 };
 
-// The idle periods of a rank, by the task that precedes them.
+// The idle periods of a rank, by the task that ends before them.
 std::map<TaskIndex, RankIdle> idle_of_rank(const RankClass& owner, const RankTimeline& rank,
                                            int stream, double until_s) {
   std::vector<TaskIndex> order;

@@ -51,7 +51,7 @@ struct ActionStep {
   std::vector<ActionStep> beside = {};
 };
 
-// Time of steps on an idle network.
+// How long steps take on an idle network.
 double seconds_of(const ActionStep& step);
 double seconds_of(std::span<const ActionStep> steps);
 

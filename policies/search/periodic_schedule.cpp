@@ -237,8 +237,8 @@ class Pattern {
     }
   }
 
-  // The shortest time from the forward of b on this rank to its input gradient, through all earlier
-  // ranks and back.
+  // The shortest time that passes from the forward of b on this rank to its input gradient, through
+  // all earlier ranks and back.
   double turn_above_s(int rank) const {
     double turn_s = ranks_[0].duration_s[kForwardB];
     for (int r = 0; r < rank; ++r) {

@@ -198,7 +198,7 @@ class RankTasks {
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
                      std::vector<TaskIndex> after);
-  // Appends a collective on the stream of reductions.
+  // Adds a collective to the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 

@@ -39,7 +39,7 @@ struct Transfer {
   double net_s = 0;
 };
 
-// The time of the bytes inside a node on the busiest port, and that port's bandwidth.
+// How long the bytes inside a node take on the busiest port, and that port's bandwidth.
 struct PortTime {
   double seconds = 0;
   const Parameter* bandwidth = nullptr;

@@ -177,7 +177,7 @@ CollectiveSteps shift(const Call& c) {
   return steps;
 }
 
-// Requirements of an algorithm on the group and its nodes.
+// What an algorithm requires of the group and its nodes.
 enum Need : unsigned {
   regular = 1,  // equally many members on every node
   several_nodes = 2,
