@@ -1,6 +1,6 @@
 // More servers in a row of racks than its power supply was planned for, with a cap that keeps them
-// within it (POLCA: Patel et al., arXiv 2308.12908): how many fit without capping, and with more,
-// how often and how far all clocks are lowered, and how much time that costs.
+// within it (POLCA: Patel et al., arXiv 2308.12908). The report tells how many fit without capping,
+// and for more servers how often and how far all clocks are lowered, and how much time that costs.
 //
 // A supply is planned for each server at its power limit. Servers that train together are in the
 // same phase at the same time, so their peaks add up. Servers that answer requests are in

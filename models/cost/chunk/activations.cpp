@@ -447,13 +447,12 @@ double pending_gradient_bytes(const Job& job, const SequenceSlice& slice) {
 
 namespace {
 
-// The loss over all of a rank's sequences, apart from what a micro-batch keeps: its own embeddings
-// of both sides and their gradients, in fp32, and
-//   whole: all other embeddings, and for each direction the similarities and their softmax;
-//   tiled: all other embeddings with gradients, and tiles;
-//   ring: for each direction the current and the arriving embeddings, with gradients, and tiles.
-// One micro-batch is embedded at a time, and once more for its backward pass (GradCache: Gao et al.
-// 2021, arXiv 2101.06983).
+// The loss over all of a rank's sequences, apart from what a micro-batch keeps. It keeps the rank's
+// own embeddings of both sides and their gradients, in fp32. Whole: also all other embeddings, and
+// for each direction the similarities and their softmax. Tiled: also all other embeddings with
+// gradients, and tiles. Ring: also, for each direction, the current and the arriving embeddings
+// with gradients, and tiles. One micro-batch is embedded at a time, and once more for its backward
+// pass (GradCache: Gao et al. 2021, arXiv 2101.06983).
 LayerActivations contrastive_activations(const Job& job, const Rows& rows) {
   const TrainingLoss& loss = job.training->loss;
   const double width = 4.0 * (loss.width > 0 ? loss.width : job.model.hidden);

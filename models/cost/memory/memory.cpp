@@ -154,10 +154,10 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"framework", &GpuMemory::framework},
 }};
 
-// What a rank with these parameters holds whole in addition to its shards: under zero3 weights and
-// gradients of two layers and the vocabulary, or what the schedule says; under zero2 the gradients
-// before they are reduce-scattered, since PyTorch's FSDP2 has one post_backward for both
-// (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+// Bytes that a rank with these parameters holds whole in addition to its shards. Under zero3 these
+// are weights and gradients of two layers and the vocabulary, or what the schedule says. Under
+// zero2 they are the gradients before they are reduce-scattered, because PyTorch's FSDP2 has one
+// post_backward for both (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
 double whole_buffers(const Job& job, const WholeParameters& held, const WholeParameters* whole) {
   const StateShards shards = state_shards(job, false);
   const bool gathers = job.layout.sharding == Sharding::zero3 && shards.optimizer > 1;

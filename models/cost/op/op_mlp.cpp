@@ -2,11 +2,12 @@
 //
 // Experts run as in Megatron-Core with its all-to-all dispatcher (megatron/core/transformer/moe:
 // router.py, token_dispatcher.py, experts.py; fused permutation, grouped GEMM of Transformer
-// Engine): the router's GEMM in 16 bit with fp32 results, top-k; each token is copied once per
-// expert that it visits (permute), sent (dispatch: expert_parallel.hpp), sorted by the local expert
-// that gets it; the local experts' MLPs are grouped GEMMs with the router's weight in the
-// activation; sorted back, sent back (combine), added up (unpermute). A shared expert is a dense
-// MLP beside it that tp divides. Auxiliary losses and padding of the groups are not counted.
+// Engine). The router's GEMM runs in 16 bit with fp32 results, followed by top-k. Each token is
+// copied once per expert that it visits (permute), sent (dispatch: expert_parallel.hpp) and sorted
+// by the local expert that gets it. The local experts' MLPs are grouped GEMMs with the router's
+// weight in the activation. Results are sorted back, sent back (combine) and added up (unpermute).
+// A shared expert is an additional dense MLP that tp divides. Auxiliary losses and padding of the
+// groups are not counted.
 #include <algorithm>
 #include <functional>
 

@@ -162,10 +162,10 @@ void add_net_terms(CollectiveChoice choice, const GroupShape& shape, double byte
   }
 }
 
-// Wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's lines (LL,
-// LL128) into chunks of 32 KiB per channel, a sixteenth of Simple's; those of LL128 grow to four
-// times that if there are many (NCCL 2.28 src/enqueue.cc): it halves them until there are enough,
-// so they are between 1 and 1/2 of the exact size.
+// Adds the wait of a tree's step: a chunk must arrive before it is forwarded. NCCL cuts a tree's
+// lines into chunks of 32 KiB per channel, a sixteenth of Simple's, in LL128 of up to four times
+// that. It halves LL128's chunks until there are enough of them (NCCL 2.28 src/enqueue.cc), so a
+// chunk has between 1/2 and all of the size that gives exactly enough.
 void add_line_chunks(CollectiveChoice choice, const GroupShape& shape, double bytes, double chunk,
                      double nics_Bps, const NodeSpec& node, LawTerms& terms) {
   const double doublings = std::ceil(std::log2(shape.nodes));

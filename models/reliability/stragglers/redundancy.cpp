@@ -57,8 +57,8 @@ int coded_stragglers(const Redundancy& own) {
 }
 
 // M-SGC: a job consists of W - 1 + B small tasks, one in each round. W - 1 of them each process a
-// part of the data that no other worker has, and B process lambda + 1 coded parts (the paper's
-// section 3.3; the formula is that of the authors' program,
+// part of the data that no other worker has, and B are coded, each over lambda + 1 parts (the
+// paper's section 3.3; the formula is that of the authors' program,
 // github.com/mamaj/Sequential-Gradient-Coding).
 double load_of(const Redundancy& own, int workers) {
   const double n = workers;
