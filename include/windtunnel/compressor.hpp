@@ -34,7 +34,7 @@ struct CompressorRequest {
   // Values of "rank", "density", "bits", "block", "warmup" and "every": from the scenario,
   // otherwise the defaults in Compressor::numbers or of the warm-up.
   std::map<std::string, double> numbers = {};
-  std::string feedback = "none";  // the same: "none", "ef", "ef21" or "econtrol"
+  std::string feedback = "none";  // "none", "ef", "ef21" or "econtrol"
 };
 
 // One kernel on the GPU, or several equal ones in a row. Its time is that of a measured kernel of

@@ -72,7 +72,7 @@ struct ScheduleChoice {
   std::string name = "1f1b";
   int group = 0;               // micro-batches that pass through a chunk together; 0: p
   int slices = 1;              // pieces of each micro-batch's sequence
-  bool defer_weights = false;  // 2BP: weight gradients apart, at the end
+  bool defer_weights = false;  // 2BP: weight gradients run separately, at the end
   double memory_limit = 0;     // bytes of a rank's activations; 0: what GPUs have room for
   // Stage-aware recomputation: the share of stage 0's layers that recompute; later stages recompute
   // less (policies/lowering/unit_cost.hpp).

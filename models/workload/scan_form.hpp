@@ -35,7 +35,7 @@ struct ScanKernel {
   double times = 1;
   double rows = 0;       // heads x P per token: input, output, gate
   double shared = 0;     // groups x N: keys, or queries
-  double keys = 0;       // the same, repeated for every head: heads x N
+  double keys = 0;       // keys or queries repeated for every head: heads x N
   double convolved = 0;  // rows, keys and queries together
   double heads = 0;      // one number per head and token
   double states = 0;     // per chunk: heads x P x N

@@ -16,7 +16,7 @@ struct RankPass {
   std::optional<ActionKind> action;  // F, B, I, W; none: the optimizer
   int stage = -1;
   int microbatch = -1;  // or its unit, if micro-batches are sliced (Schedule::slices)
-  bool paired = false;  // runs together with another: a forward and a full backward as one
+  bool paired = false;  // a forward and a full backward that run as one
   double start_s = 0;   // since the start of the first pass
   double end_s = 0;
   // the part in which kernels run: excludes waits for the host and for other ranks, and

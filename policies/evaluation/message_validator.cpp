@@ -286,7 +286,7 @@ class MessageChecker {
   std::map<std::pair<int, int>, int> weights_left_;  // (stage, iteration)
   std::map<int, int> reductions_;                    // stage -> iterations reduced
   std::vector<bool> activation_there_;               // [stage that sends * units + unit]
-  std::vector<bool> gradient_there_;                 // the same
+  std::vector<bool> gradient_there_;                 // [stage that sends * units + unit]
   std::optional<ScheduleFault> fault_;
 };
 

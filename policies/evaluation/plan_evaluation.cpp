@@ -16,7 +16,7 @@ namespace {
 // An event has 16 bytes, because the queue moves events more often than anything else.
 class Event {
  public:
-  // The task ends, or its not_before_s has come.
+  // `ends`: the task ends; otherwise its not_before_s has come.
   Event(double time_s, TaskRef task, bool ends)
       : time_s_(time_s),
         order_(std::uint64_t(task.rank) << 33U | std::uint64_t(task.task) << 1U |

@@ -94,7 +94,7 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
-  std::vector<ActionMap> first_forwards;          // the same index
+  std::vector<ActionMap> first_forwards;          // [stage * slices + slice]
   std::map<std::pair<int, int>, PairMaps> pairs;  // by indices of forward and backward
   // [rank] Duration of the gathers that it issues at the start of an iteration.
   std::vector<double> gathers_s;

@@ -59,7 +59,7 @@ double seconds_of(std::span<const ActionStep> steps);
 std::vector<ActionStep> part_of(std::span<const ActionStep> steps, double from, double to);
 
 struct SteppedAction {
-  // total compute of the steps, and collectives that do not become tasks
+  // Total compute of the steps, including collectives that do not become tasks.
   std::vector<CostPart> compute;
   std::vector<ActionStep> steps;
 };
@@ -80,7 +80,8 @@ class ActionSteps {
  private:
   // The rounds that become tasks.
   struct Rounds {
-    std::vector<InnerRound> repeated;  // by recomputation, which overlapped pairs do not hide
+    std::vector<InnerRound>
+        repeated;  // repeated by recomputation; overlapped pairs do not hide them
     std::vector<InnerRound> own;
   };
   Rounds rounds_of(const Action& action) const;

@@ -457,7 +457,7 @@ class Estimator {
   const std::vector<StageCost> costs_;             // [stage of the model * slices + slice]
   const std::vector<double> slowdown_;             // [pipeline rank]
   const std::vector<StageTimes> times_;            // [stage * slices + slice]
-  std::vector<StageMaps> maps_;                    // that differ
+  std::vector<StageMaps> maps_;                    // distinct ones
   std::vector<std::vector<CostPart>> optimizers_;  // [pipeline rank] the step of its optimizer
   // [stage][segment of its first forward] Time from the issue of its gathers until they are done.
   std::vector<std::vector<double>> gathered_s_;

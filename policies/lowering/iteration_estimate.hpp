@@ -21,7 +21,7 @@ struct IterationEstimate {
   // messages add to it, without data parallelism. dp: what data parallelism adds: gathers,
   // reductions, norm and slowed kernels.
   std::array<double, kCategories> seconds{};
-  OriginShares origin_s{};  // the same by origin
+  OriginShares origin_s{};  // these seconds by origin
 };
 // `undisturbed` estimates the job without offload, input and filling. These are then added one by
 // one; each accounts for the increase of `step_s` over the job with only those before it.

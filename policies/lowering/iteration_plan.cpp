@@ -127,7 +127,7 @@ struct ReplicaContexts {
                                   geometry);
   }
 
-  std::deque<Job> jobs;                   // of `exchanges`
+  std::deque<Job> jobs;                   // the jobs of `exchanges`
   std::deque<DataParallel> exchanges;     // one for each kind of rank with copies of its own
   std::deque<IterationContext> contexts;  // a deque, because they cannot be moved
   std::deque<std::vector<ChunkRounds>> rounds;

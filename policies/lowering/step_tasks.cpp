@@ -105,7 +105,7 @@ class StepTasks {
   const double longer_;  // per second of a step
   RankTasks& tasks_;
   std::vector<TaskIndex>& later_;
-  std::vector<TaskIndex> awaited_;  // by the next piece
+  std::vector<TaskIndex> awaited_;  // collectives that the next piece awaits
   Task piece_;                      // what all pieces have in common
   TaskIndex last_ = -1;
   int pieces_ = 0;

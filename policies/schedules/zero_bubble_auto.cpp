@@ -44,7 +44,7 @@ struct PlanInputs {
 struct Choices {
   bool wait_for_first_backward = false;  // no warm-up forward that would delay it
   bool backward_first = false;           // skip a forward that would delay the next rank's backward
-  bool fill_small_gaps = false;          // also those that do not lengthen the worst bubble
+  bool fill_small_gaps = false;          // also gaps that do not lengthen the worst bubble
 };
 
 // What one rank has done.

@@ -286,7 +286,7 @@ class MemorySearch {
   const Offload::Parts searched_;
   const Offload stated_;
   const Job& open_;
-  SharedGeometry geometry_;  // the same for all
+  SharedGeometry geometry_;  // equal for all candidates
   std::optional<Judged> best_;
   std::exception_ptr fault_;  // the first
 };

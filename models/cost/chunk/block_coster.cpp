@@ -125,7 +125,7 @@ BlockCost BlockCoster::end(Block block) const {
     add_contrastive_exchange(setting_, cost);
   }
   if (!goes_back()) forget_backward(cost);
-  // FSDP's root unit, which stays gathered until the backward pass.
+  // The vocabulary is in FSDP's root unit, which stays gathered until the backward pass.
   const bool tied = block == Block::head && job_.model.tied_embeddings && job_.layout.pp == 1;
   const double vocabulary = vocabulary_parameters(job_.model, job_.layout.tp);
   add_shard_copies({tied ? 0 : vocabulary, 0}, false, cost);

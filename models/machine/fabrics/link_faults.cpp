@@ -69,7 +69,7 @@ double background_left(const FabricSpec& fabric, std::string_view link) {
 }
 
 bool names_whole_kind(std::string_view links) {
-  return links.find(' ') == std::string_view::npos;  // a kind has no number in its name
+  return links.find(' ') == std::string_view::npos;  // the name of a kind is one word
 }
 
 bool has_bursts(const FabricSpec& fabric) {
