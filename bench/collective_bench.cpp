@@ -83,8 +83,7 @@ void closed_form_of(benchmark::State& state) {
 }
 BENCHMARK(closed_form_of)->DenseRange(0, 9);
 
-// With a law of the network as the library states it: the algorithm and protocol are those that
-// NCCL's tuner picks.
+// With a stated law of the network, NCCL's tuner picks algorithm and protocol.
 Setting make_setting_by_nccl(int nodes) {
   Setting setting = make_setting(nodes);
   setting.cluster.node.gpu.generation = GpuGeneration::hopper;

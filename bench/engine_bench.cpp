@@ -1,9 +1,8 @@
 // Time and peak memory (of a child process per run) on Plans of the sizes that the budgets name
-// (two shared cores):
-//   folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1 s;
-//   a sample of 16,384 GPUs that ECMP or planned routes make unlike 3 s, 1 GB;
-//   1 GB all-reduce as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs:
-//   0.1 s / 0.5 s / 3 s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
+// (two shared cores): folded 16,384 GPUs 0.2 s, 200 MB; unfolded 180 s, 4 GB; folded 131,072 GPUs 1
+// s; a sample of 16,384 GPUs whose routes (ECMP or planned) all differ 3 s, 1 GB; 1 GB all-reduce
+// as flows over nodes, rails and pods, unfolded, on 1,024 / 4,096 / 16,384 GPUs: 0.1 s / 0.5 s / 3
+// s, 500 MB; the links and routes of 131,072 GPUs 2 s, 2 GB.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

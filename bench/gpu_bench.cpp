@@ -1,8 +1,8 @@
-// Measures whether kernels on a GPU reach their targets: the bytes per second that they must move
-// (models/calibration/kernel_work.hpp) as a share of a copy's rate; an exact top-k of 2^28 floats,
-// k = 1 %, against two reads at the speed of a copy and against a sort by CUB; products by the
-// fastest of the usual number of cuBLASLt's proposals against the fastest of all proposals. Times
-// are those of graph replays. Without a GPU nothing is measured.
+// Measures whether kernels on a GPU reach their targets. The bytes per second that a kernel must
+// move (models/calibration/kernel_work.hpp) are compared with a copy's rate; an exact top-k of 2^28
+// floats, k = 1 %, with two reads at the speed of a copy and with a sort by CUB; products by the
+// fastest of the usual number of cuBLASLt's proposals with the fastest of all proposals. Times are
+// those of graph replays. Without a GPU nothing is measured.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

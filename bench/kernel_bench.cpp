@@ -142,7 +142,7 @@ std::vector<Case> cases() {
        }},
       {"threshold", kKept,
        [](const A& a) {
-         constexpr float kOnePercent = 2.5758F;  // of a Gaussian beyond it, on both sides
+         constexpr float kOnePercent = 2.5758F;  // 1 % of a Gaussian's |x| exceed it
          top_k(kDevice).above(A::at<float>(a.x), kElements, kOnePercent, kElements,
                               A::at<Word>(a.indices), A::at<float>(a.y), A::at<Word>(a.sums));
        }},

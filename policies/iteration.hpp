@@ -36,12 +36,13 @@ Plan iteration_plan(const Job& job, const PreparedIteration& prepared,
 IterationEstimate estimate_iteration(const Job& job, const PreparedIteration& prepared);
 // Searches need only IterationEstimate::step_s.
 double iteration_step_s(const Job& job, const PreparedIteration& prepared);
-// The same, or nothing if one of its lower bounds, which take less time to find, is `too_long`.
+// Returns iteration_step_s(), or nothing if one of its lower bounds, which take less time to find,
+// is `too_long`.
 std::optional<double> iteration_step_s_unless(const TooLong& too_long, const Job& job,
                                               const PreparedIteration& prepared);
-// The same for a job that differs from the prepared one only in its calibration: the order of
-// actions is kept, and `prepared` gets the new costs. For derivatives: changes of the optimal order
-// have no effect to first order.
+// Returns iteration_step_s() of a job that differs from the prepared one only in its calibration:
+// the order of actions is kept, and `prepared` gets the new costs. It is meant for derivatives:
+// changes of the optimal order have no effect to first order.
 double repriced_step_s(const Job& job, PreparedIteration& prepared);
 
 // How much shorter and longer a step is at both ends of the uncertainty of the host's launch times

@@ -157,7 +157,8 @@ WINDTUNNEL_BOTH void reduce_columns(const Team& team, int r, ReflectionMemory& m
   team.sync();
 }
 
-// For each column of `x`, its product with column j of `a` over the rows below j; both are m x r.
+// Computes, for each column of `x`, its product with column j of `a` over the rows below j; both
+// are m x r.
 template <typename Team>
 WINDTUNNEL_BOTH void dot_with_column(const Team& team, int m, int r, int j, const float* a,
                                      const float* x, ReflectionMemory& memory) {

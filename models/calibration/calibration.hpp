@@ -38,11 +38,11 @@ struct Calibration {
 
   // Matrix multiplication: see docs/physics/cost.md for the law.
   Parameter gemm_efficiency;  // share of peak FLOP/s reached by a large, aligned GEMM
-  // The same for fp8, mxfp8 and nvfp4, whose tensor cores reach the power limit earlier; 0: as
-  // gemm_efficiency.
+  // Replaces gemm_efficiency in fp8, mxfp8 and nvfp4, whose tensor cores reach the power limit
+  // earlier; 0: as gemm_efficiency.
   Parameter gemm_scaled_efficiency = {0, 0, 0, Origin::assumed, "as gemm.efficiency"};
-  // The same for nvfp4, whose tensor cores are two or three times as fast as fp8 with the same
-  // shared memory; 0: as gemm_scaled_efficiency.
+  // Replaces gemm_scaled_efficiency in nvfp4, whose tensor cores are two or three times as fast as
+  // fp8 with the same shared memory; 0: as gemm_scaled_efficiency.
   Parameter gemm_fp4_efficiency = {0, 0, 0, Origin::assumed, "as gemm.scaled_efficiency"};
   Parameter gemm_k_half;  // inner dimension at which a tile reaches half of that efficiency
   Parameter gemm_tile_m;  // output tile of one thread block
@@ -54,7 +54,7 @@ struct Calibration {
   // Fused (flash) attention over a very long sequence: share of peak FLOP/s (causal half counted).
   Parameter attention_forward_efficiency;
   Parameter attention_backward_efficiency;
-  // The same for kernels written for an earlier GPU: see Software::portable_attention.
+  // The same efficiencies for kernels written for an earlier GPU: see Software::portable_attention.
   Parameter portable_forward_efficiency;
   Parameter portable_backward_efficiency;
   // sequence length at which attention reaches half of its efficiency
@@ -104,13 +104,13 @@ struct Calibration {
   // Speed of compute-bound kernels in a training step, as a share of their speed in isolation:
   // clocks under the power limit, and variation between GPUs.
   Parameter kernel_sustained;
-  // The same for a GPU that works alone: no slower GPU sets its pace, and no network kernel takes
-  // SMs from it. 0: as kernel_sustained. See sustained_of().
+  // Replaces kernel_sustained for a GPU that works alone: no slower GPU sets its pace, and no
+  // network kernel takes SMs from it. 0: as kernel_sustained. See sustained_of().
   Parameter kernel_alone = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
-  // The same for fused attention whose efficiencies were benchmarked on the kernel alone. Its
-  // matrix units wait for exponentials, so it draws less power than products and the benchmark
-  // already ran at the sustainable clock; in a step only variation between GPUs slows it. 0: as
-  // kernel.sustained.
+  // Replaces kernel_sustained for fused attention whose efficiencies were benchmarked on the kernel
+  // alone. Its matrix units wait for exponentials, so it draws less power than products and the
+  // benchmark already ran at the sustainable clock; in a step only variation between GPUs slows it.
+  // 0: as kernel.sustained.
   Parameter attention_sustained = {0, 0, 0, Origin::assumed, "as kernel.sustained"};
   // Share by which kernels take longer while a collective on their GPU takes SMs, memory bandwidth
   // and power from them.

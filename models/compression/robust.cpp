@@ -61,7 +61,7 @@ std::vector<Op> kernels_of(const RobustAggregation& own, double n, double elemen
     kernels.push_back(pass("distances", read));
     kernels.push_back(pass("combine", (n - own.faulty + 1) * elements * element_bytes));
   } else {
-    // Sorted in registers or shared memory: read once.
+    // Sorting happens in registers or shared memory, so data is read once.
     kernels.push_back(pass("sort coordinates", read + elements * element_bytes));
   }
   return kernels;

@@ -62,10 +62,10 @@ Recipe one_bit_sgd_recipe(const CompressorChoice& choice, std::span<const Tensor
 }
 
 // 1-bit Adam (Tang et al. 2021, arXiv 2102.02888), 1-bit LAMB (Li et al. 2021, arXiv 2104.06069):
-// signs of the fp32 momentum with an error on each side, the reducing rank's of its part; the
-// variance is frozen after the warm-up. 20 bytes an element: error added (12), scale (4), error
-// left (4). 0/1 Adam (Lu et al. 2022, arXiv 2202.06009) does so every `every` steps on average; its
-// refreshes of the variance, at gaps that double, are too rare to count.
+// signs of the fp32 momentum, with error feedback on all ranks and again on the rank that reduces a
+// part; the variance is frozen after the warm-up. Bytes per element: 12 to add the error, 4 for the
+// scale, 4 to keep the new error. 0/1 Adam (Lu et al. 2022, arXiv 2202.06009) does so every `every`
+// steps on average; its refreshes of the variance, at intervals that double, are too rare to count.
 Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const TensorShape> tensors,
                            const ReducingGroup& group, double /*b*/) {
   const double all = elements_of(tensors);
@@ -79,7 +79,7 @@ Recipe one_bit_adam_recipe(const CompressorChoice& choice, std::span<const Tenso
   recipe.steps.push_back(last_step({pass("sign unpack", bits + kStateBytes * n, 1 / every)}));
   for (RecipeStep& step : recipe.steps) {
     step.every = every;
-    step.gathers_parts = false;  // the next step's momentum needs the whole of this one's
+    step.gathers_parts = false;  // the next step needs the whole momentum
   }
   recipe.state_bytes = kStateBytes * (all + all / group.ranks);
   recipe.buffer_bytes = 2 * all / 8;

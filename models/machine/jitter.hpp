@@ -70,7 +70,7 @@ class FactorStream {
 
   Jitter jitter_;
   RandomStream random_;
-  double chance_ = 0;  // that the next draw is in the bad state
+  double chance_ = 0;  // probability that the next draw is in the bad state
   double stays_ = 0;   // probability of bad after bad
   double turns_ = 0;   // probability of bad after good
   double slowdown_ = 1;

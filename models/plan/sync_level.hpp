@@ -42,8 +42,8 @@ enum class SyncStart { step, layers };
 
 struct SyncLevel {
   std::string over = {};  // what exchanges at this level, in the scenario's word: "site"
-  // Between two exchanges of the same parameter. For a period that follows the learning rate: the
-  // mean over the run (models/plan/sync_rule.hpp).
+  // Steps between two exchanges of the same parameter. For a period that follows the learning rate
+  // this is the mean over the run (models/plan/sync_rule.hpp).
   double every_steps = 1;
   // Parts of the model that are exchanged in turn: one part every every_steps / fragments steps
   // (Streaming DiLoCo: Douillard et al. 2025, arXiv 2501.18512).

@@ -43,7 +43,7 @@ struct Groups {
   int last_members;
 };
 
-// Weight of all ways to lose `lost` members in all, at most `most` of them in each group.
+// Weight of all ways to lose `lost` members in total, with at most `most` in each group.
 long double weight_of(const Groups& groups, int most, int lost, long double loss) {
   Weights power = group_weights(groups.members, most, loss);
   Weights all = group_weights(groups.last_members, most, loss);

@@ -24,7 +24,8 @@ constexpr double kProfileDrop = 1.920729;
 
 using Function = std::function<double(double)>;
 
-// Where the function, negative at `low` and positive at `high`, crosses zero; by ratios.
+// Where the function, negative at `low` and positive at `high`, crosses zero; found by bisection of
+// the logarithm.
 double crossing(const Function& function, double low, double high) {
   for (int i = 0; i < 100 && high > low * (1 + 1e-10); ++i) {
     const double middle = std::sqrt(low * high);
@@ -116,7 +117,7 @@ FittedValue weibull_shape(const std::vector<double>& gaps_s) {
   return profile_interval(log_likelihood, crossing(score, kLeast, kMost), kLeast, kMost);
 }
 
-// All nodes of a group have the same number of faults and time up.
+// Nodes that have the same number of faults and the same time up.
 struct NodeGroup {
   double faults = 0;
   double up_s = 0;
@@ -288,7 +289,7 @@ struct DownTime {
   std::map<int, double> of_node_s;  // by number
 };
 
-// Repairs as the union of each node's, cut at the end of the watch.
+// Time in repair: the union of each node's repairs, cut at the end of the observed time.
 DownTime down_time(const FaultLog& log, double until_s) {
   DownTime result;
   std::map<int, double> back_s;  // when each node is back from its repairs so far
@@ -346,9 +347,9 @@ void fit_nodes(const FaultLog& log, FaultFit& fit) {
   fit.rate_per_node_up_s = likelihood.rate(fit.frailty_variance.value) * fit.faults / known;
 }
 
-// Takes nodes and span from the log or, where it does not state them, from its faults.
+// Takes nodes and span from the log or, if it does not state them, from its faults.
 void set_watch(const FaultLog& log, FaultFit& fit) {
-  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // else their own gaps are all that is known
+  const std::size_t fewest = log.span_s > 0 ? 1 : 3;  // without a span only the gaps tell the rate
   if (log.faults.size() < fewest) {
     throw Error(fmt::format("a fit needs {} fault{} or more; the log '{}' has {}", fewest,
                             fewest == 1 ? "" : "s", log.name, log.faults.size()));

@@ -87,7 +87,7 @@ struct IntervalReport {
   double daly_s = 0;
   double exact_s = 0;          // exponential failures
   double formula_goodput = 0;  // exact exponential, at the configured interval
-  double rsc_ettr = 0;         // the same by the ETTR formula of RSC
+  double rsc_ettr = 0;         // goodput by RSC's ETTR formula, at the configured interval
   struct Point {
     double every_s = 0;
     double expected = 0;  // goodput by the exact exponential formula; 0: not known
@@ -102,7 +102,7 @@ struct IntervalReport {
   // Goodput at the best interval minus that at Young's, both simulated with the failures that were
   // used to choose the best.
   double young_regret = 0;
-  double exact_regret = 0;  // the same at the interval of the exact exponential formula
+  double exact_regret = 0;  // the best goodput minus that at exact_s
 };
 
 // Goodput if everything that the cost models predict (iterations, snapshots, loading them) were

@@ -77,7 +77,7 @@ struct IterationReport {
   StepSpread host_spread;
   Familiarity familiarity;                            // similarity of the job to measured runs
   std::array<double, kCategories> critical_path_s{};  // by Category; sums to time_s
-  OriginShares origin_s{};                            // the same seconds by origin; sums to time_s
+  OriginShares origin_s{};                            // time_s by origin
   std::vector<GpuMemory> memory;                      // per pipeline rank
   Warmup warmup;
   std::vector<SyncReport> sync;  // [level]

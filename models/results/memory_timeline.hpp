@@ -12,7 +12,7 @@ namespace windtunnel {
 
 struct MemoryStep {
   double at_s = 0;
-  double alive_bytes = 0;  // from then on
+  double alive_bytes = 0;  // allocated from at_s on
 };
 
 struct MemoryTimeline {

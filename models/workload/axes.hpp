@@ -10,7 +10,7 @@ namespace windtunnel {
 
 struct Axis {
   std::string_view name;  // "tp"
-  std::string_view key;   // in a scenario
+  std::string_view key;   // key in a scenario
   int Layout::*size;
   double most;  // upper bound in a scenario
   std::string_view example;

@@ -35,7 +35,7 @@ struct ScanKernel {
   double times = 1;
   double rows = 0;       // heads x P per token: input, output, gate
   double shared = 0;     // groups x N: keys, or queries
-  double keys = 0;       // the same, repeated for every head: heads x N
+  double keys = 0;       // keys or queries repeated for every head: heads x N
   double convolved = 0;  // rows, keys and queries together
   double heads = 0;      // one number per head and token
   double states = 0;     // per chunk: heads x P x N
@@ -52,7 +52,7 @@ struct ScanForm {
   ScanKind kind = ScanKind::mamba2;
   std::string_view title;
   // The first matrix has columns for input, keys and queries, and these additional ones.
-  bool gate = true;      // as many as the input
+  bool gate = true;      // columns for a gate as wide as the input
   int head_columns = 0;  // per head: step sizes, decays, write strengths
   // outputs as wide as the input, made by two matrices through the width of a head
   int low_rank = 0;

@@ -43,7 +43,7 @@ class StepClock {
   double norm_s() const;
 
  private:
-  // From the start of the first compute to the last end.
+  // Time from the start of the rank's first compute to its last end.
   double span_s(const GraphTimes& times, int rank) const;
   // The last node of the iteration to end, on one rank or (-1) on any.
   std::int32_t last_of_iteration(const GraphTimes& times, int iteration, int rank = -1) const;

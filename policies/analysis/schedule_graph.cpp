@@ -124,7 +124,7 @@ class GraphBuilder {
     maker_[result] = node;
     if (sends_ == Sends::synchronous) {
       outgoing_[message.rank].push_back(node);
-    } else if (seconds > 0) {  // others take no place in the queue
+    } else if (seconds > 0) {  // messages without time do not queue
       std::int32_t& sent = sent_[message.rank];
       if (sent >= 0) add_wait(node, sent);
       sent = node;

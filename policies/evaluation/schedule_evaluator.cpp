@@ -16,7 +16,7 @@ namespace {
 // follow after all activations. -1: none.
 using ResultId = std::int64_t;
 constexpr ResultId kNothing = -1;
-constexpr ResultId kPartner = -2;  // that the partner has come as far
+constexpr ResultId kPartner = -2;  // the partner's arrival at the same point
 constexpr double kPending = -1;
 
 struct RankState {
@@ -30,7 +30,7 @@ struct RankState {
   double activation = 0;
   double peak_activation = 0;
   double sent_s = 0;     // end of its last message
-  double through_s = 0;  // when the messages that its next action waits for are
+  double through_s = 0;  // when the messages that its next action waits for have passed
   // Synchronous messages that the next action waits for.
   std::array<ResultId, 2> outgoing = {kNothing, kNothing};
 };
@@ -147,7 +147,7 @@ class Evaluator {
   }
 
   // Runs the rank's actions until the list ends or one must wait. Most time is spent in this loop.
-  // As a separate function it is inlined well, which a function for every kind of Side is not.
+  // In a function of its own its calls are inlined well, in one function for all kinds of Side not.
   [[gnu::noinline]] void run_rank(int rank) {
     RankState& state = ranks_[rank];
     state.waits_for = kNothing;
@@ -175,8 +175,9 @@ class Evaluator {
     state.waits_for = missing;
   }
 
-  // The rank's next action, or the pair that it begins; what it lacks, if anything. Apart for the
-  // two, and with all that it calls, so that the compiler makes one loop of the usual one.
+  // Runs the rank's next action, or the pair that it begins. Returns the result that it still
+  // lacks, or kNothing. Compiled separately for the two cases, so that the usual one becomes one
+  // loop.
   template <bool kPair>
   ResultId run_action(int rank, const Action*& next, double& now_s, RankState& state) {
     const Action& action = *next;
@@ -442,8 +443,8 @@ class Evaluator {
   const SideStreams& beside_;
   const Sends sends_;
   CollectiveStreams streams_;
-  std::vector<double> offered_s_;  // [result] made; of synchronous messages
-  std::vector<double> posted_s_;   // [result] when it is requested; the same
+  std::vector<double> offered_s_;  // [result] when a synchronous message is made
+  std::vector<double> posted_s_;   // [result] when its receiver requests it
 };
 
 void check_costs(const Schedule& schedule, const std::vector<StageCost>& stages,

@@ -29,7 +29,7 @@ struct ScheduleEvaluation {
   // Bubbles by the three definitions of models/results/iteration_report.hpp; 0 without work.
   double bubble_makespan_s() const;          // makespan - max busy
   double bubble_longest_stage_s() const;     // longest stage - max busy
-  double bubble_longest_stage_rate() const;  // the same / longest stage
+  double bubble_longest_stage_rate() const;  // bubble_longest_stage_s() / longest stage
 };
 
 // When one action ran.
@@ -94,7 +94,7 @@ struct PairMaps {
 
 struct CollectivesBeside {
   std::vector<const StageMaps*> stages;           // [stage * slices + slice]
-  std::vector<ActionMap> first_forwards;          // the same index
+  std::vector<ActionMap> first_forwards;          // [stage * slices + slice]
   std::map<std::pair<int, int>, PairMaps> pairs;  // by indices of forward and backward
   // [rank] Duration of the gathers that it issues at the start of an iteration.
   std::vector<double> gathers_s;

@@ -112,7 +112,7 @@ class GradientExchange {
   const bool copies_;  // gradients are copied into buckets and back
   const double element_bytes_;
   const int slices_;        // of a torus, between which gradients are summed
-  const int shard_slices_;  // those in which one copy of the shards lies
+  const int shard_slices_;  // slices in which one copy of the shards lies
 };
 
 }  // namespace windtunnel

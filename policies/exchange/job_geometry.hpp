@@ -42,7 +42,7 @@ class JobGeometry {
   const GroupShape world_;
   const std::optional<GroupShape> ends_;
   std::vector<MessageWay> up_;    // [pipeline rank] to the next one, from the last to the first
-  std::vector<MessageWay> down_;  // the same to the previous stage
+  std::vector<MessageWay> down_;  // [pipeline rank] to the previous one
 };
 
 using SharedGeometry = std::shared_ptr<const JobGeometry>;

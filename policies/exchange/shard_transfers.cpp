@@ -229,7 +229,7 @@ ReplicaNetwork::ReplicaNetwork(const Job& job, const LinkTable& links) : traffic
   }
 }
 
-// Compressors may reduce inside nodes first, and traffic to servers always is.
+// Compressors may reduce inside nodes first, and traffic to servers is always reduced there first.
 ReplicaNetwork::Traffic ReplicaNetwork::traffic_of(const Job& job) {
   const Communication& communication = job.communication;
   const bool served = communication.aggregation == Aggregation::parameter_server;
@@ -259,7 +259,7 @@ void ReplicaNetwork::mark_used(const Job& job) {
                                  ReplicaAxis::path_near, ReplicaAxis::path_far}) {
     uses_[int(axis)] = groups(axis).count > 1;
   }
-  if (!job.sync.empty()) {  // an island's copies gather what each of them has exchanged
+  if (!job.sync.empty()) {  // after an outer exchange an island's copies gather its parts
     for (const ReplicaAxis axis : {ReplicaAxis::dense_across, ReplicaAxis::expert_across}) {
       uses_[int(axis)] |= groups(axis).count > 1;
     }

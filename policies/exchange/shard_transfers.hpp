@@ -26,7 +26,7 @@ struct Transfer {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0;
   double seconds = 0;  // of the collective on an idle network, without longer_s
-  // They run on the compute stream, after the previous transfer of the sequence and before the
+  // Kernels run on the compute stream, after the previous transfer of the sequence and before the
   // collective.
   std::vector<CostPart> kernels = {};
   // the kernels run on the stream of collectives instead, as for sharding
@@ -82,12 +82,12 @@ class ReplicaNetwork {
   Origin origin(const Job& job, int pp, const GroupShape& world) const;
 
  private:
-  // What determines the axes that a job uses, apart from the layout.
+  // Properties of a job other than its layout that determine which axes it uses.
   struct Traffic {
     bool experts = false;
     bool in_nodes = false;     // gradients are first reduced inside nodes
     bool unscattered = false;  // all traffic goes among all replicas, even if state is sharded
-    bool whole = false;        // part of the traffic does
+    bool whole = false;        // part of the traffic goes among all replicas
     int gpus_per_place = 1;
     double weight_bytes = 0;
     double gradient_bytes = 0;

@@ -88,7 +88,7 @@ std::vector<ChunkUse> chunk_uses(const Job& job, const std::vector<ChunkRange>& 
   const double taken = stay * (chunks.bytes + optimizer_chunk_bytes(job));
   const auto use_of = [&](int piece) {
     const ChunkRange& range = pieces[piece];
-    // Earlier pieces and the piece itself keep their activations.
+    // The activations of this piece and all earlier ones are alive.
     const double alive = double(count - piece) / count;
     const double room = chunks.room_bytes + (1 - alive) * chunks.activation_bytes - taken;
     return ChunkUse{std::max(range.first, stay), std::max(range.end, stay),

@@ -48,8 +48,8 @@ AttentionSeconds attention_of(const Job& job) {
 
 // Draws a line through the values at x / 2 and at x.
 Line line_through(double x, double at_half, double at_whole) {
-  // The fixed part could be negative because of tiles of a GEMM, and more than the whole because of
-  // a host that falls behind in small packs.
+  // Tiles of a GEMM can make the fixed part negative, and a host that falls behind in small packs
+  // can make it more than the whole.
   const double fixed = std::max(0.0, std::min(2 * at_half - at_whole, at_whole));
   return {fixed, (at_whole - fixed) / x};
 }

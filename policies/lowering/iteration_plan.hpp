@@ -28,7 +28,7 @@ struct IterationPlanOptions {
   std::vector<int> due_snapshots = {};
   int draw = 0;  // of the machine's jitter
   std::optional<OuterWindow> outer = {};
-  // Samples are loaded in the time that this takes when nothing else runs: for closed forms.
+  // Loading of samples takes as long as when nothing else runs: for closed forms.
   bool input_alone = false;
 };
 

@@ -115,7 +115,8 @@ void add_compressor(const Job& job, const PreparedIteration& prepared,
   }
 }
 
-// State of the compressors of outer exchanges, in addition to the weights of the last one.
+// Adds the compressor state of outer exchanges; the weights of the last exchange are counted
+// elsewhere.
 void add_outer_compressors(const Job& job, const PreparedIteration& prepared,
                            std::vector<GpuMemory>& memory) {
   const auto compressed = [](const SyncLevel& level) { return compresses(level.compressor); };
@@ -274,7 +275,7 @@ void keep_tightest(const Job& job, const std::vector<GpuMemory>& own,
 }
 
 LeastIteration least_microbatches(const Job& job) {
-  if (!job.cluster.pools.empty()) return {};  // how they share the work is not known
+  if (!job.cluster.pools.empty()) return {};  // how nodes share the work is not known yet
   const std::vector<ChunkCost> chunks = chunk_costs(job);
   double unit_s = 0;
   std::vector<double> activations(job.layout.pp, 0.0);

@@ -64,8 +64,8 @@ std::vector<Action> backwards_of(int stage, const Schedule& schedule) {
   return backwards;
 }
 
-// Interleaved 1F1B (classic.cpp) with slices for micro-batches: groups of p slices pass through a
-// chunk together.
+// Interleaved 1F1B (classic.cpp) with slices instead of micro-batches: groups of p slices pass
+// through a chunk together.
 void append_interleaved(Schedule& schedule, int chunks) {
   const int ranks = schedule.ranks;
   const int units = schedule.units();

@@ -23,7 +23,7 @@ struct ReplicaKind {
 // Returns for each pipeline rank the slowest pool among its `ranks` ranks from `first_member` on.
 std::vector<int> pools_of_block(const Job& job, int first_member, int ranks);
 
-// In the order of replicas, with even shares of the batch; without pools a single kind.
+// The kinds in the order of replicas, with even shares of the batch; without pools a single kind.
 std::vector<ReplicaKind> replica_kinds(const Job& job);
 
 // Divides the batch by Batch::shares. `microbatch_s`: [kind] time of one micro-batch of

@@ -88,8 +88,8 @@ PipelineRankGroups of_members(const PipelineRankGroups& groups, const Members& m
 
 class RankTasks {
  public:
-  // For these members of pipeline rank `rank`, with their `groups`. Keeps references to the costs,
-  // their job and `alone`.
+  // Builds tasks for these members of pipeline rank `rank`, with their `groups`. Keeps references
+  // to the costs, their job and `alone`.
   RankTasks(const CollectiveCosts& costs, int rank, const Members& members,
             PipelineRankGroups groups, GroupsAlone& alone);
 
@@ -127,7 +127,7 @@ class RankTasks {
   // transfer, including its kernels. Returns the last task.
   TaskIndex background(const std::vector<Transfer>& row, const std::string& name, double share,
                        TaskIndex after);
-  // To be called after the second channel, if there is one, has been added.
+  // Must be called after the second channel, if there is one, has been added.
   void add_rendezvous() {
     meeting_stream_ = static_cast<std::int16_t>(class_.streams.size());
     class_.streams.push_back({"meet", StreamOrder::in_order});
@@ -198,7 +198,7 @@ class RankTasks {
                     std::vector<TaskIndex> after);
   TaskIndex exchange(const Transfer& transfer, std::string name, int stage,
                      std::vector<TaskIndex> after);
-  // On the stream of reductions.
+  // Adds a collective to the stream of reductions.
   TaskIndex collective(std::string name, int slot, CollectiveKind kind, double bytes,
                        std::vector<TaskIndex> after);
 

@@ -19,7 +19,7 @@ struct LayerActivations {
   double recomputed = 0;      // the recomputed tensors in `transient`
   double read_by_slices = 0;  // part of `kept`: keys and values that later slices read
 };
-// With a slice: keys and values of a recomputed layer are kept for later slices.
+// If there is a slice, keys and values of a recomputed layer are kept for later slices.
 LayerActivations layer_activations(const Job& job, Block block = Block::layer,
                                    const SequenceSlice& slice = {});
 

@@ -51,11 +51,11 @@ Job at_part(const Job& job, int part) {
   return at_part(job, part_training(job.training.get(), part, job.model.layers));
 }
 
-// A dense layer, or one with experts, with the way it is trained. If loads differ between layers, a
-// form is one single layer.
+// A kind of layer: dense or with experts, and how it is trained. If expert loads differ between
+// layers, each form is a single layer.
 struct LayerForm {
   Block block = Block::layer;
-  int layer = kAny;  // of those with experts
+  int layer = kAny;  // index among layers with experts
   static constexpr int kAny = -1;
   PartTraining training = {};
   BlockCost cost = {};
@@ -112,7 +112,7 @@ void add_layers(ChunkCost& chunk, const LayerForm& kind, int count, bool recompu
 // Costs of a layer of one kind, with and without recomputation.
 struct SharedKind {
   LayerForm recomputing;
-  LayerForm keeping;  // the same where nothing is recomputed
+  LayerForm keeping;  // equal to `recomputing` if nothing is recomputed
 };
 
 std::vector<SharedKind> shared_kinds(const Job& job, const ChunkUnit& unit) {
@@ -210,7 +210,7 @@ LayerCounts layer_counts(const Job& job, const SharedKind& kind, const StageLaye
   const int covered = layers_like(job, kind.keeping, of, true);
   const int recomputing = static_cast<int>(std::lround(share * covered));
   if (kind.keeping.layer == LayerForm::kAny) return {recomputing, count - recomputing};
-  const int place = kind.keeping.layer - of.moe_before;  // those that recompute come first
+  const int place = kind.keeping.layer - of.moe_before;  // recomputing layers come first
   if (place < 0 || place >= of.moe) return {};
   return place < recomputing ? LayerCounts{1, 0} : LayerCounts{0, 1};
 }
@@ -462,7 +462,7 @@ std::vector<ChunkRounds> chunk_rounds(const Job& job, const ChunkUnit& unit) {
   const BoundaryRecipe cut = stage_boundary(job, unit.slice);
   const int cut_in_parts = boundary_parts(job) > 1 ? 1 : 0;
   for (std::size_t stage = 0; stage < chunks.size(); ++stage) {
-    // Gathering of forward input precedes all layers, of backward input follows them.
+    // Forward, the input is gathered before all layers; backward, it is gathered after them.
     const Crossings at = crossings(job, layers, stage);
     add(chunks[stage], cut_in_parts, coster.gathered(cut, at.receives, false).rounds);
     add_stack(chunks[stage], job, kinds, layers[stage], stage);

@@ -27,7 +27,7 @@ struct ChunkCost {
   // Gradients are passed to the previous stage, because something there is trained.
   bool passes_gradient = true;
   double activation_bytes = 0;  // kept on the GPU from F to B, per micro-batch (M_B)
-  double offloaded_bytes = 0;   // the same in a tier outside the GPU (Job::offload)
+  double offloaded_bytes = 0;   // kept in a tier outside the GPU instead (Job::offload)
   // [layer of the stage] divides offloaded_bytes; empty: none
   std::vector<double> offloaded_of_layers = {};
   // Kept from I to W when the backward is split (M_W): inputs and output gradients of the GEMMs.

@@ -35,7 +35,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   const Sharding sharding = job.layout.sharding;
   const double weights = weight_bytes_per_parameter(job) * parameters;
   const double held = weights + weight_bytes_per_parameter(job) * frozen;
-  // Whole weights are always of the precision that computes; shards may be the fp32 copy.
+  // Whole weights have the precision of computation; shards may be the fp32 copy.
   const double of_shards = kept_copy_bytes_per_parameter(job) * parameters + (held - weights);
   state.weights += (sharding == Sharding::zero3 ? of_shards : held) / shards.weights;
   if (shards.secondary > 0) state.second_copy += held / shards.secondary;
@@ -48,7 +48,7 @@ void add_state(const Job& job, double parameters, double frozen, const StateShar
   }
 }
 
-// Shards of a rank that holds `factor` times the mean of the divided state.
+// The numbers of shards for a rank that holds `factor` times the mean of the divided state.
 StateShards of_share(StateShards shards, double factor) {
   for (double* ranks : {&shards.weights, &shards.gradients, &shards.optimizer}) {
     if (*ranks > 1) *ranks /= factor;
@@ -56,8 +56,8 @@ StateShards of_share(StateShards shards, double factor) {
   return shards;
 }
 
-// ZeRO-3: weights and gradients that are whole at one time. If their network form has fewer bits,
-// it counts too: arriving weights, leaving and arriving gradients.
+// ZeRO-3: bytes of weights and gradients that are whole at one time. If they are sent with fewer
+// bits, the sent form counts, too: weights on arrival, gradients when they leave and arrive.
 double whole_bytes(const Job& job, const WholeParameters& whole) {
   const Layout& layout = job.layout;
   const ShardRanks shards = shard_ranks(layout);
@@ -154,10 +154,10 @@ constexpr std::array<TensorClass, 7> kClasses = {{
     {"framework", &GpuMemory::framework},
 }};
 
-// What a rank with these parameters holds whole in addition to its shards: under zero3 weights and
-// gradients of two layers and the vocabulary, or what the schedule says; under zero2 the gradients
-// before they are reduce-scattered, since PyTorch's FSDP2 has one post_backward for both
-// (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
+// Bytes that a rank with these parameters holds whole in addition to its shards. Under zero3 these
+// are weights and gradients of two layers and the vocabulary, or what the schedule says. Under
+// zero2 they are the gradients before they are reduce-scattered, because PyTorch's FSDP2 has one
+// post_backward for both (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
 double whole_buffers(const Job& job, const WholeParameters& held, const WholeParameters* whole) {
   const StateShards shards = state_shards(job, false);
   const bool gathers = job.layout.sharding == Sharding::zero3 && shards.optimizer > 1;

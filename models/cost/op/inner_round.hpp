@@ -16,8 +16,8 @@ namespace windtunnel {
 // Tells for which axis ranks of a replica form a group (models/network/groups/parallel_groups.hpp).
 enum class InnerGroup : std::uint8_t {
   tensor,
-  mesh_row,     // of tp's 2D mesh
-  mesh_column,  // the same
+  mesh_row,     // row of tp's 2D mesh
+  mesh_column,  // column of it
   context_ring,
   context_exchange,
   expert,

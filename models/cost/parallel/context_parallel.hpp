@@ -14,7 +14,7 @@
 
 namespace windtunnel {
 
-// From context_ring_shape() and context_exchange_shape().
+// The results of context_ring_shape() and context_exchange_shape().
 struct ContextShapes {
   GroupShape ring;
   GroupShape exchange;

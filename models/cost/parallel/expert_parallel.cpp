@@ -26,7 +26,7 @@ double seconds_of(const BlockSetting& setting, const std::vector<Op>& pass, cons
   return seconds;
 }
 
-// What ranks send to experts, or receive back, and how.
+// What ranks send to experts, or receive back from them.
 struct Sending {
   double bytes = 0;     // over all copies of a rank's tokens, including hot ones
   double distinct = 1;  // share of them that are distinct: packed once
@@ -68,7 +68,7 @@ InnerCollective exchange(const BlockSetting& setting, const GroupShape& shape,
   };
   const bool local = job.model.moe.locality && shape.nodes > 1;
   const bool uneven = local || !load.by_rank.empty();
-  // If no rank is known to get more than others, any rank may be the busiest.
+  // If it is not known which ranks receive more than others, any rank may be the busiest.
   const double own = load.by_rank.empty() ? load.received : 1 - load.hot;
   const double mean = own * sending.bytes * on_wire;
   InnerCollective sent;
@@ -200,7 +200,8 @@ double hot_weight_bytes(const Job& job) {
          job.model.expert_parameters();
 }
 
-// Hides behind the compute of the layer except its experts, less the part that all-to-alls use.
+// Adds the exchange of hot experts. It hides behind the compute of the layer except its experts,
+// less the part that all-to-alls use.
 void add_hot_experts(const BlockSetting& setting, const GroupShape& shape, const PassOps& ops,
                      const Beside& taken, BlockCost& cost) {
   const double bytes = hot_weight_bytes(setting.job);

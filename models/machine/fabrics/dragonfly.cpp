@@ -114,7 +114,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
  private:
-  // A link may represent cables of several routers: each of them may use all of it.
+  // A link may stand for cables of several routers; each of these routers can use all of it.
   void add_bundle(int source, int target, FabricCut& groups, FabricCut& routers) const {
     for (int cable = 0; cable < gateways_; ++cable) {
       const double bandwidth_Bps = capacity(global_link(source, target, cable));
@@ -139,8 +139,8 @@ class DragonflyLinks final : public FabricLinks {
     return (from / routers_ == to / routers_ ? routers_ : groups_) - 2;
   }
 
-  // Ways are numbered: the direct ones, then the detours, counted from the sender's router on so
-  // that senders of a group spread.
+  // Ways are numbered: first the direct ones, then the detours. Detours are counted from the
+  // sender's router on, so that the senders of a group use different ones.
   void append_way(int from, int to, int way, std::vector<int>& route) const {
     const int source = from / routers_;
     const int target = to / routers_;
@@ -163,7 +163,7 @@ class DragonflyLinks final : public FabricLinks {
   }
 
   int third_router(int from, int to, int index) const {
-    const int ahead = (to - from + routers_) % routers_;  // both are of one group
+    const int ahead = (to - from + routers_) % routers_;  // both are in one group
     const int step = index + 1 < ahead ? index + 1 : index + 2;
     return from - from % routers_ + (from % routers_ + step) % routers_;
   }

@@ -111,7 +111,7 @@ class GraphLinks final : public FabricLinks {
     if (anchor_[to] != to) route.push_back(leaf_in_[to]);
   }
 
-  // Every vertex between the ends; a cable from node to node counts as a switch.
+  // Counts the vertices between the ends; a cable from node to node counts as a switch.
   int switch_hops(int src_nic, int dst_nic) const override {
     const int from = vertex_of_nic_[src_nic];
     const int to = vertex_of_nic_[dst_nic];
@@ -120,7 +120,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   // Each cable gives two cuts: the vertices that are nearer to one end than to the other, and vice
-  // versa. In a tree that is the subtree below the cable, in a ring a half, among islands an
+  // versa. In a tree this separates the subtree below the cable, in a ring a half, among islands an
   // island.
   std::vector<FabricCut> cuts() const override {
     std::vector<FabricCut> cuts;
@@ -141,9 +141,9 @@ class GraphLinks final : public FabricLinks {
   }
 
  private:
-  static constexpr size_t kMostCutCables = 256;  // of each, all vertices are looked at
+  static constexpr size_t kMostCutCables = 256;  // each looks at all vertices
 
-  // [vertex] -> 0: it has fewer cables to `one` than to `other`; 1: it has not.
+  // [vertex] 0: it is nearer to `one` than to `other`; 1: it is not.
   std::vector<int> nearer_to(int one, int other) const {
     const std::vector<int> to_one = distances_to(one);
     const std::vector<int> to_other = distances_to(other);
@@ -236,7 +236,7 @@ class GraphLinks final : public FabricLinks {
     }
   }
 
-  // A vertex with one cable is not searched: its paths are those of its neighbour.
+  // A vertex with one cable is left out of the search: its paths are those of its neighbour.
   void fold_leaves() {
     std::vector<int> degree(vertices(), 0);
     for (const Cable& cable : cables_) {
@@ -317,7 +317,8 @@ class GraphLinks final : public FabricLinks {
 
   const ToVertex& towards(int nic) const { return rows_[row_of_[anchor_[vertex_of_nic_[nic]]]]; }
 
-  // The link of path `path` from an inner vertex; `path` becomes the number of the remaining path.
+  // Appends the link that path `path` takes from an inner vertex, and returns the next vertex;
+  // `path` becomes its number among the paths from there.
   int append_step(int at, const ToVertex& ahead, int& path, std::vector<int>& route) const {
     const auto [first, end] = out_edges(at, graph_);
     for (auto edge = first; edge != end; ++edge) {
@@ -333,7 +334,7 @@ class GraphLinks final : public FabricLinks {
   }
 
   int nics_ = 1;
-  bool merge_ = true;               // parallel cables
+  bool merge_ = true;               // parallel cables are one link
   std::vector<std::string> names_;  // of vertices
   std::map<std::string, int> vertex_of_name_;
   std::vector<Cable> cables_;  // link 2i runs from a to b of cable i, link 2i + 1 back

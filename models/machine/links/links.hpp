@@ -98,7 +98,7 @@ class LinkTable {
     sm, hbm, pcie_out, pcie_in, nvlink_out, nvlink_in, package_out, package_in, root_port,  // GPU
     nic_out, nic_in,                                    // by NIC
     host_memory, cpu, storage_out, storage_in, local_disk, host_bridge,  // by node of the job
-    common_out, common_in,                              // the same, where networks differ
+    common_out, common_in,                              // by node of the job, where networks differ
     fabric,                                             // as FabricLinks numbers them
     storage_write, storage_read,                        // one each
   };

@@ -93,7 +93,7 @@ CollectiveCost all_to_all_v_cost(std::span<const double> bytes, std::span<const 
 CollectiveFlows all_to_all_v_flows(std::span<const double> bytes,
                                    std::span<const std::int32_t> gpus, const Cluster& cluster,
                                    const Calibration& calibration);
-// Only the edges, for the algorithm that runs; `shape`: group_shape(gpus, cluster).
+// Returns only the edges, for the algorithm that runs; `shape`: group_shape(gpus, cluster).
 std::vector<CollectiveEdge> all_to_all_v_edges(std::span<const double> bytes,
                                                CollectiveChoice choice, const GroupShape& shape,
                                                std::span<const std::int32_t> gpus,

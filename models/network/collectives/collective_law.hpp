@@ -24,7 +24,7 @@ struct LawTerms {
   double node_step_s = 0;      // inside a node
   double net_step_s = 0;       // across nodes, without switches
   double node_efficiency = 1;  // payload / (bandwidth of the NVLink port * time)
-  double net_efficiency = 1;   // the same for the NIC
+  double net_efficiency = 1;   // payload / (bandwidth of the NIC * time)
   // Efficiency of links other than NICs. FabricSpec::measured limits only NICs, because the links
   // that cause the limit carry no more than the payload.
   double wire_efficiency = 1;

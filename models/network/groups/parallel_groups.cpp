@@ -64,7 +64,7 @@ GroupShape worst_strided_shape(int size, int stride, const Layout& layout, const
 
 GroupShape tensor_group_shape(const Layout& layout, const Cluster& cluster) {
   const bool in_nodes = cluster.ranks.in_order() && cluster.node.gpus % layout.tp == 0;
-  if (layout.tp > 1 && in_nodes) {  // there all are alike
+  if (layout.tp > 1 && in_nodes) {  // then all groups are alike
     std::vector<std::int32_t> group(layout.tp);
     std::iota(group.begin(), group.end(), cluster.part.empty() ? 0 : cluster.part.front().first);
     return group_shape(group, cluster);

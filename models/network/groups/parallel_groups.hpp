@@ -30,8 +30,8 @@ GroupShape expert_group_shape(const Layout& layout, const Cluster& cluster);
 // (DSP): neighbouring cp ranks.
 GroupShape context_exchange_shape(const Layout& layout, const Cluster& cluster);
 
-// For CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's members sends
-// everything to the next node.
+// The shape for CollectiveAlgorithm::ring: neighbours send to each other, so one of a node's
+// members sends everything to the next node.
 GroupShape context_ring_shape(const Layout& layout, const Cluster& cluster);
 
 }  // namespace windtunnel

@@ -101,7 +101,7 @@ struct Tuner {
   bool collnet() const { return between() && settings.collnet; }
   bool heads_for_all() const { return links.nics >= shape.members_per_node; }
   NcclLatencies latencies(CollectiveAlgorithm algorithm) const;
-  // GB/s.
+  // Bandwidths are in GB/s.
   double bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) const;
   double ring_bandwidth(Protocol protocol) const;
   double tree_bandwidth(Protocol protocol) const;
@@ -196,8 +196,8 @@ double Tuner::bus_bandwidth(CollectiveAlgorithm algorithm, Protocol protocol) co
 double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double net_us) const {
   const ByProtocol& inside = links.pci_only ? row.pci_us : row.nvlink_us;
   if (kind == CollectiveKind::broadcast || kind == CollectiveKind::reduce) {
-    // A pipeline; if inside and between nodes the channels differ, NCCL counts every member's step,
-    // in Simple those of a tree.
+    // These are pipelines. If channels inside nodes and between nodes differ, NCCL counts a step
+    // for every member, and in Simple the latency of trees.
     const bool same_channels = !between() || links.nics == 1;
     if (same_channels) return row.base_us.at(p) + (between() ? row.net_us : inside).at(p);
     return row.base_us.at(p) + shape.members * (p == 2 ? trees : row).net_us.at(p);
@@ -215,10 +215,10 @@ double Tuner::ring_latency_us(const NcclLatencies& row, std::size_t p, double ne
 
 double Tuner::latency_us(const NcclLatencies& row, Protocol protocol) const {
   const std::size_t p = protocol_index(protocol);
-  // A GPU alone in its node sends and receives at once, as a tree does.
+  // The only GPU of a node sends and receives at once, so its latency is that of a tree.
   const bool alone = shape.members == shape.nodes && release.since >= 23;
   const double wire_us = (alone ? trees : row).net_us.at(p);
-  // Simple waits for a flush as well.
+  // Simple also waits for a flush.
   const double net_us = wire_us + (p == 2 ? 2 : 1) * 1e6 * settings.net_latency_s;
   const double node_us = (links.pci_only ? row.pci_us : row.nvlink_us).at(p);
   const double base_us = row.base_us.at(p);
@@ -279,7 +279,7 @@ void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol
 // NCCL considers these in this order; if times are equal, it takes the first.
 struct Considered {
   CollectiveAlgorithm algorithm;
-  bool every_protocol;  // else Simple alone
+  bool every_protocol;  // false: only Simple
   bool (*applies)(const Tuner& tuner);
 };
 constexpr std::array<Considered, 7> kConsidered = {{

@@ -56,9 +56,10 @@ int coded_stragglers(const Redundancy& own) {
   return (own.burst * own.distinct + rounds - 1) / rounds;
 }
 
-// M-SGC: a job is W - 1 + B small tasks, one in each round. W - 1 of them are each a part of the
-// data that no other worker has, and B are coded over lambda + 1 parts (the paper's section 3.3;
-// the formula as in the authors' program, github.com/mamaj/Sequential-Gradient-Coding).
+// M-SGC: a job consists of W - 1 + B small tasks, one in each round. W - 1 of them each process a
+// part of the data that no other worker has, and B are coded, each over lambda + 1 parts (the
+// paper's section 3.3; the formula is that of the authors' program,
+// github.com/mamaj/Sequential-Gradient-Coding).
 double load_of(const Redundancy& own, int workers) {
   const double n = workers;
   switch (own.scheme) {

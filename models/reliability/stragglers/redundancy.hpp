@@ -41,7 +41,7 @@ enum class WaitForm {
   all,
   all_but,     // `stragglers`
   one_copy,    // of each part of the batch
-  window,      // those that have not straggled in it: `burst`, `window`, `distinct`
+  window,      // workers that have not straggled in it: `burst`, `window`, `distinct`
   best_count,  // as many as `noise` makes best
 };
 
