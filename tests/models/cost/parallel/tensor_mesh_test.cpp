@@ -238,8 +238,8 @@ TEST(TensorMesh, ContextRanksShareTheTokens) {
               check_layout(two.model, two.layout, two.batch, 128, 8);
             }).find("the mesh's side x Ulysses ranks = 64"),
             std::string::npos);
-  // A row has 4 key heads, which two ranks could share but these 8 cannot; with Ulysses on one rank
-  // they fit.
+  // 8 Ulysses ranks need copies of a row's 4 key heads, which the model has for one-dimensional
+  // tensor parallelism but not for a mesh.
   two.layout.cp = 8;
   two.model.kv_heads = 8;
   const auto grouped = [&] {
