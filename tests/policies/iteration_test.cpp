@@ -95,7 +95,7 @@ TEST(Iteration, NoScheduleGoesBelowTheLeast) {
   }
   EXPECT_GT(checked, 30);
   Job unequal = unequal_job();
-  unequal.lengths->distribution.buckets = {{256, 256, 1}};  // kernels are much shorter than with full windows
+  unequal.lengths->distribution.buckets = {{256, 256, 1}};  // kernels far shorter than a window's
   check(least_iteration(unequal), unequal, prepare_iteration(unequal));
 }
 

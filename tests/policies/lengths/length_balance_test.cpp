@@ -50,7 +50,7 @@ TEST(SequenceLengths, AreDrawnFromTheirLaw) {
   auto sorted = lengths;
   std::ranges::sort(sorted);
   EXPECT_NEAR(sorted[10000] / 1500.0, 1, 0.05);
-  EXPECT_NEAR(sorted[16827] / (1500.0 * std::exp(1.4)), 1, 0.05);  // one sigma: the 84.13 % quantile
+  EXPECT_NEAR(sorted[16827] / (1500.0 * std::exp(1.4)), 1, 0.05);  // one sigma: 84.13 %
   EXPECT_LE(sorted.back(), 131072);
   const auto both = draw_lengths({.buckets = {{100, 200, 0.9}, {1000000, 2000000, 0.1}}}, 10000, 1);
   const auto longs = std::ranges::count_if(both, [](int length) { return length > 200; });
@@ -221,7 +221,7 @@ TEST(LengthBalance, FlexibleGroupsGainOnLongTails) {
   const double fixed_s = balance_lengths(LengthPolicy::fixed, lengths, 131072, costs).seconds;
   const double flexible_s = balance_lengths(LengthPolicy::flexsp, lengths, 131072, costs).seconds;
   RecordProperty("gain", std::to_string(fixed_s / flexible_s));
-  EXPECT_GT(fixed_s / flexible_s, 1.086);  // the gain of trying all divisions, rounds of equal tokens
+  EXPECT_GT(fixed_s / flexible_s, 1.086);  // gain if all divisions are tried
   EXPECT_LT(fixed_s / flexible_s, 1.98);
 }
 
