@@ -136,7 +136,7 @@ TEST(ScheduleBounds, NotAboveTheBestOfAllOrders) {
     const ScheduleRequest request = random_request(random, ranks, units, chunks);
     const auto rank_of_stage = empty_schedule("", request, placement).rank_of_stage;
     const Best best = best_of_all(request, rank_of_stage, fifo);
-    if (best.makespan_s == std::numeric_limits<double>::infinity()) return;  // no order fits in memory
+    if (best.makespan_s == std::numeric_limits<double>::infinity()) return;  // no order fits
     ++cases;
     expect_bounded(request, rank_of_stage, best, tight);
   };

@@ -80,7 +80,7 @@ TEST(AveragingRoles, NoFixedStrategyIsFaster) {
   }
 }
 
-// The rate of averaging if peer i averages parts[i] / kSteps of the gradients.
+// The rate of averaging if each peer i averages the share parts[i] of the gradients.
 double rate_of(const Kinds& peers, const std::vector<double>& parts) {
   const double computing = computing_peers(peers);
   double rate = 1e300;
