@@ -10,7 +10,7 @@
 namespace windtunnel {
 namespace {
 
-// The library has no place that is on no node and yet can be lost with one; a new row might be.
+// The library has no place that is on no node and yet can be lost; a new row might be such a place.
 TEST(Listing, WhatIsOnNoNodeSurvivesTheLossOfAny) {
   const SnapshotTier tier{.place = SnapshotPlace::storage};
   const TierProtection protection{.trainer = true, .groups = {64, 4, 16}};

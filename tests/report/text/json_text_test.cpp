@@ -8,7 +8,7 @@ namespace windtunnel {
 namespace {
 
 TEST(JsonText, OnlyAnObjectIsADocument) {
-  EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // in the order of the text
+  EXPECT_EQ(parse_json("{\"b\": 1, \"a\": 2}", "r.json").begin().key(), "b");  // keeps the order
   for (const std::string text : {"", "{\"a\": ", "[1]", "3"}) {
     EXPECT_EQ(error_of([&] { parse_json(text, "r.json"); }),
               "r.json: the file is not a JSON object; it is damaged or cut off");
