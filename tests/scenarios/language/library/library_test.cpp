@@ -30,7 +30,7 @@ void expect_evidence(const Parameter& parameter, const std::string& what) {
 TEST(Library, AnOverlappedCollectiveTakesAboutTheSmsOfAnExchange) {
   const double slowdown = find_calibration("h100-published").overlap_slowdown.value;
   EXPECT_NEAR(132 * slowdown / (1 + slowdown), 20, 1.2);
-  EXPECT_NEAR(slowdown / (1 + slowdown), 0.160, 5e-4);  // also stated in tests/published/systems.yaml
+  EXPECT_NEAR(slowdown / (1 + slowdown), 0.160, 5e-4);  // see also systems.yaml
 }
 
 TEST(Library, EveryNumberHasEvidence) {
@@ -43,7 +43,7 @@ TEST(Library, EveryNumberHasEvidence) {
     for (const BoundRow& row : bound_rows<NodeSpec>("cluster.node")) {
       const Parameter* number = parameter_of(*row.field, node);
       if (number == nullptr) continue;
-      if (row.field->in_entry == InEntry::may && number->source.empty()) continue;  // the entry does not state it
+      if (row.field->in_entry == InEntry::may && number->source.empty()) continue;  // not stated
       expect_evidence(*number, node.name);
       EXPECT_GT(number->value, 0) << node.name << " " << row.key;
     }

@@ -65,7 +65,7 @@ TEST(ResolveNode, AGpuOfTheLibraryIsChangedInPlace) {
   EXPECT_DOUBLE_EQ(larger.memory_bytes.value, 94e9);
   EXPECT_DOUBLE_EQ(larger.memory_Bps.value, 3.9e12);
   EXPECT_EQ(larger.bf16_flops.value, h100.bf16_flops.value);
-  EXPECT_DOUBLE_EQ(gpu_of("{bf16: 800 TFLOP/s}").bf16_flops.value, 8e14);  // replaces the node's own
+  EXPECT_DOUBLE_EQ(gpu_of("{bf16: 800 TFLOP/s}").bf16_flops.value, 8e14);  // overridden
   EXPECT_EQ(gpu_of("h200").name, "h200");
 }
 

@@ -430,7 +430,7 @@ TEST(TrainingSoftware, TheSourceOfAKeyIsThatOfTheLastChoice) {
   EXPECT_EQ(source_of(software, "software.sends"), "entry");
 }
 
-// An empty list of columns leaves nothing to follow.
+// Without columns the message ends without a list of them.
 TEST(TrainingSoftware, AChoiceWithoutAJobHasNoQuantities) {
   const auto read = [] {
     read_choices(
