@@ -18,7 +18,8 @@ int main() {
     std::printf("%s = %.6g %s\n", figure.key.c_str(), figure.value, figure.unit.c_str());
   }
 
-  // Half of the values are defaults; from the rest, the published ones are printed.
+  // Half of the values are defaults. The loop prints those GPU values that are not defaults, with
+  // their origins.
   std::printf("\n");
   const auto values = the_case.values();
   const auto defaults = std::ranges::count_if(values, &windtunnel::ResolvedValue::is_default);

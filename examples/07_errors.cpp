@@ -32,7 +32,7 @@ int main() {
   show("A value that does not fit the others", Case(good).set("layout.tp", "3"));
   show("Too large for the GPUs", Case(good).set("model", "llama3-405b"));
 
-  // An order that never ends: the backward of the first stage before its forward's turn comes.
+  // This order never ends: it puts the backward pass of the first stage before its forward pass.
   Case own = good;
   own.add_schedule("backwards", [](const windtunnel::ScheduleRequest& request) {
     windtunnel::Schedule schedule;

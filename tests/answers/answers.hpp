@@ -11,8 +11,8 @@
 
 namespace windtunnel {
 
-// Key and value in the order in which the program gives them, each on one line. A key may stand
-// more than once, as that of a test's messages: then the values are compared as a set.
+// Keys and values in the order in which the program gives them, each on one line. A key may stand
+// more than once, such as the one of a test's messages; its values are then compared as a set.
 using AnswerLines = std::vector<std::pair<std::string, std::string>>;
 using Answers = std::map<std::string, AnswerLines>;  // by the name of the case
 

@@ -157,7 +157,7 @@ TEST(JsonDocuments, AreOfEveryCommandThatHasThem) {
   EXPECT_EQ(walked, with_json);
 }
 
-// A result's folder holds the same documents as --json prints.
+// The files in a result's folder are the same documents that --json prints.
 TEST(JsonDocuments, InFilesAreTheSame) {
   const std::string folder = scratch_folder("document-files");
   const ProgramResult sweep = run_program("sweep --json " + kSmallSweep + folder + "/s");

@@ -88,7 +88,7 @@ void expect_sweep_survives_kills(const std::string& grid, size_t points, int kil
   const ProgramResult last = run_program("sweep resume " + folder);
   EXPECT_EQ(last.exit_code, 0) << last.err;
   EXPECT_EQ(merged_bytes(whole), merged_bytes(folder));
-  // No point ran twice but those that a kill cut off.
+  // Only points that a kill cut off ran twice.
   EXPECT_LE(lines_of(folder + "/part-0.jsonl"), points);
   fs::remove_all(whole);
   fs::remove_all(folder);

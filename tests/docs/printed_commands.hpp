@@ -23,8 +23,8 @@ std::vector<PrintedCommand> named_commands(const std::string& page);
 // Whether the lines equal the printed ones, where "..." stands for any text.
 bool as_printed(const std::vector<std::string>& printed, const std::vector<std::string>& lines);
 
-// The page with other lines behind its commands, [command] in their order; where "..." stood, as
-// many lines before and behind it as there were.
+// Returns the page with new outputs of its commands, in their order. An output that was shortened
+// by "..." stays so, with as many lines before and after the dots.
 std::string with_outputs(const std::string& page,
                          const std::vector<std::vector<std::string>>& outputs);
 

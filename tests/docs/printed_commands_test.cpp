@@ -19,7 +19,7 @@ using Lines = std::vector<std::string>;
 
 const fs::path kRoot = WINDTUNNEL_SOURCE_DIR;
 
-// README and the pages of docs/ that have such commands.
+// README and those pages of docs/ that have such commands.
 std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std::string&)) {
   std::vector<std::string> names = pages_of(kRoot);
   std::erase_if(names,
@@ -27,7 +27,7 @@ std::vector<std::string> pages(std::vector<PrintedCommand> (*commands)(const std
   return names;
 }
 
-// `purpose`: a page, or more.
+// `purpose` names the reader's folder: it is a page, or a page and more.
 PageReader reader_of(std::string purpose) {
   std::ranges::replace(purpose, '/', '-');
   return PageReader(fs::path(testing::TempDir()) / ("windtunnel-docs-" + purpose),
@@ -135,7 +135,7 @@ TEST(ValidationPages, AreWhatTheirCommandsWrite) {
   EXPECT_GE(made, 3);
 }
 
-// What README says of how right the predictions are stands in the page of the validation.
+// The rows of prediction errors in README are copied from the page of the validation.
 TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
   const std::string page = text_of(kRoot / "docs/results/validation.md");
   std::istringstream readme(text_of(kRoot / "README.md"));
@@ -146,7 +146,7 @@ TEST(Readme, ItsRowsOfErrorsAreThoseOfTheValidation) {
         << line << "\nis no row of docs/results/validation.md";
     ++rows;
   }
-  EXPECT_GE(rows, 6);  // the head, too
+  EXPECT_GE(rows, 6);  // including the table's head
 }
 
 // `./dev pictures` makes them again.

@@ -28,8 +28,8 @@ std::string first_column(std::string_view line) {
   return std::string(line.substr(0, line.find(',')));
 }
 
-// Offenders (`found`: what is wrong, by path) that the table does not list, and rows of the table
-// that are no offenders.
+// Returns a breach for each path of `found` (path to breach) that the table does not list, and for
+// each row of the table that is not in `found`.
 std::vector<Breach> beyond_list(const std::map<std::string, std::string>& found,
                                 const SourceFile& table) {
   std::vector<Breach> breaches;

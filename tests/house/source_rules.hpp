@@ -49,20 +49,20 @@ std::vector<Breach> include_breaches(const SourceFile& file, const std::vector<s
 // Finds long lines, tabs, headers without `#pragma once`, `using namespace` in a header.
 std::vector<Breach> form_breaches(const SourceFile& file);
 
-// Files that are opened for reading beside InputFile: a pipe would hang there, a device fill
-// memory.
+// Finds files that are opened for reading without InputFile, which refuses pipes and devices: a
+// pipe would hang there, and a device would fill memory.
 std::vector<Breach> opened_files(const SourceFile& file);
 
-// Code that takes another way for one place of snapshots: what differs belongs in the row of the
+// Finds code that branches on the place of a snapshot: such a difference belongs in the row of the
 // place (models/reliability/snapshot_place.hpp).
 std::vector<Breach> branches_on_places(const SourceFile& file);
 
-// Types that two headers define: all are in one namespace, and a program that has both would run
-// the code of either on both (the one-definition rule).
+// Finds types that two headers define. All types are in one namespace, so that a program with both
+// would break the one-definition rule: the code of one type would run on objects of the other.
 std::vector<Breach> repeated_types(const std::vector<SourceFile>& files);
 
-// Includes of a room that stands above the file's own: the list of rooms has no two that need each
-// other.
+// Finds includes of a room that comes after the file's own in the list of rooms; the list keeps any
+// two rooms from needing each other.
 std::vector<Breach> room_breaches(const SourceFile& file);
 
 // Finds headers of the same name, except public headers.
@@ -71,19 +71,19 @@ std::vector<Breach> repeated_headers(const std::vector<SourceFile>& files);
 // Finds functions at namespace level over 70 lines that are no tables.
 std::vector<Breach> long_functions(const SourceFile& file);
 
-// Sources that no CMakeLists.txt between them and the root names, nor a room of tests that they are
-// in: they are never compiled.
+// Finds sources that are never compiled, because no CMakeLists.txt between them and the root names
+// them or a room of tests that contains them.
 std::vector<Breach> unlisted_sources(const std::string& root, const std::vector<SourceFile>& files);
 
-// Parametrised tests without a function that names them, numbered ones (testing::Range) apart:
-// ctest would list them by a number, or by the bytes of their parameter.
+// Finds parametrised tests without a function that names them, except ranges of numbers
+// (testing::Range): ctest would list them by a number, or by the bytes of their parameter.
 std::vector<Breach> unnamed_tests(const SourceFile& file);
 
 // Files of data that tests read, sorted by path.
 std::vector<SourceFile> read_data(const std::string& root);
 
-// Finds absolute paths of the machine that a file was written on: other machines have none of them,
-// and they tell who wrote it.
+// Finds absolute paths of the machine that a file was written on: they exist nowhere else, and may
+// tell who wrote it.
 std::vector<Breach> machine_paths(const SourceFile& file);
 
 // README.md and the like, and the pages of docs/ in all its folders, sorted by path.

@@ -119,7 +119,7 @@ TEST(House, CommentsAreSentences) {
   EXPECT_EQ(list(breaches), "");
 }
 
-// Rows "| `Noun` | sentence | `header` |" of the page that newcomers read first.
+// The page that newcomers read first has rows "| `Noun` | sentence | `header` |".
 TEST(House, TheFortyNounsStandInTheirHeaders) {
   const std::regex row(R"(^\| `(\w+)` \| .+\. \| `(\S+)` \|$)");
   int nouns = 0;
@@ -244,7 +244,7 @@ TEST(Rules, APageOfPhysicsHasItsSectionsInOrder) {
 }
 
 TEST(Rules, NamedPagesHaveToBeThere) {
-  const std::string guide = "docs/guide";  // apart from the name: this file is scanned, too
+  const std::string guide = "docs/guide";  // in parts, because this file is scanned, too
   const SourceFile file = {
       "models/a.cpp",
       {fmt::format("// {0}/tour.md and {0}/no.md", guide), fmt::format("// x/{}/y.md", guide),

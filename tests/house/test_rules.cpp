@@ -37,7 +37,7 @@ Row row_of(std::string_view line) {
           line.substr(std::min(second + 1, line.size()))};
 }
 
-// What is wrong with a row; empty when nothing is.
+// Says what is wrong with a row; empty if nothing is.
 std::string row_rule(const Row& row, std::string_view before,
                      const std::set<std::string_view>& paths) {
   if (row.source <= before) return "rows are sorted by source and stand once";
@@ -50,7 +50,7 @@ std::string row_rule(const Row& row, std::string_view before,
                      own);
 }
 
-// Counts arguments from behind the call's bracket on: commas separate them, unless they are inside
+// Counts the arguments after a call's opening bracket: commas separate them, unless they are inside
 // another bracket or a literal.
 int arguments_in(std::string_view text) {
   int arguments = 1, depth = 0;

@@ -56,7 +56,7 @@ TEST(InterconnectLaw, SlowdownIsTheQuantileOfTheSlowestNode) {
       slow += slowdown(law, nodes) > 1;
     }
   }
-  EXPECT_EQ(slow, 6);  // of few nodes, of which few are slow, the median job meets none
+  EXPECT_EQ(slow, 6);  // with few nodes, few of them slow, the median job meets none
 }
 
 TEST(InterconnectLaw, OneNodeOrNoSlowOnesMeanNoSlowdown) {

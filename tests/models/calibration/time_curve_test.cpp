@@ -51,7 +51,8 @@ TEST(TimeCurve, FollowsWhatIsSure) {
   std::vector<TimedSize> points;
   for (double size = 1e3; size < 1e8; size *= 2) points.push_back({size, 1e-6 + size / 1e10, 0.01});
   std::vector<TimedSize> unsure = points;
-  // The two largest: as sure as the rest they would be a piece of their own.
+  // If the two largest sizes were as certain as the rest, they would get a piece of the curve of
+  // their own.
   for (size_t i = points.size() - 2; i < points.size(); ++i) {
     points[i].seconds *= 1.5;
     unsure[i].seconds *= 1.5;

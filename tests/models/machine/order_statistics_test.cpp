@@ -7,7 +7,7 @@
 namespace windtunnel {
 namespace {
 
-// k / (n + 1).
+// The expected k-th smallest of n uniform values is k / (n + 1).
 TEST(OrderStatistics, OfUniformVariables) {
   const auto uniform = [](double below, double /*above*/) { return below; };
   for (const double n : {1, 2, 17, 256, 5000}) {

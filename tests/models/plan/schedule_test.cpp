@@ -30,8 +30,8 @@ TEST(Schedule, ActionsAreWrittenAsTorchWritesThem) {
   EXPECT_FALSE(is_compute(ActionKind::unshard));
 }
 
-// Two chunks a rank, looped and as a V; Chimera's two pipelines (Li and Hoefler 2021, figure 3),
-// where a rank holds the stages of the mirrored one too.
+// Ranks have two chunks each, looped or as a V; or they run Chimera's two pipelines (Li and Hoefler
+// 2021, figure 3), where a rank also holds stages of the mirrored one.
 TEST(Schedule, RanksHoldTheStagesOfEveryDirection) {
   EXPECT_EQ(held_stages(placed(2, 2, 1, {0, 1, 0, 1})), (HeldStages{{0, 2}, {1, 3}}));
   EXPECT_EQ(held_stages(placed(2, 2, 1, {0, 1, 0, 1})), looped_stages(2, 2));
@@ -39,8 +39,8 @@ TEST(Schedule, RanksHoldTheStagesOfEveryDirection) {
   EXPECT_EQ(held_stages(placed(2, 2, 2, {0, 1, 1, 0})), (HeldStages{{0, 1}, {1, 0}}));
 }
 
-// The window is the fewest iterations in which p micro-batches end, as many as are under way at
-// once; the iterations after it are enough to drain p - 1.
+// The window is the fewest iterations in which p micro-batches end, where p are in flight at once;
+// the iterations after it suffice to drain p - 1.
 TEST(SteadyWindow, LiesBetweenFillAndDrain) {
   for (int ranks = 1; ranks <= 9; ++ranks) {
     for (int microbatches = 1; microbatches <= 9; ++microbatches) {

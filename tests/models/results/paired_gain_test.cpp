@@ -20,7 +20,7 @@ TEST(PairedGain, ChanceAndTriflesAreNone) {
   EXPECT_EQ(no_gain_text(), "less than 0.05 points of goodput, or no more than chance can explain");
 }
 
-// No gain, but nor is it known to be small.
+// A gain is not proven, but neither is it proven to be negligible.
 TEST(PairedGain, AsGoodNeedsTrialsThatTell) {
   EXPECT_TRUE(is_as_good({.mean = 2e-4, .low = -1e-4, .high = 9e-4}));
   EXPECT_FALSE(is_as_good({.mean = 2e-3, .low = -1e-3, .high = 5e-3})) << "trials do not tell";
@@ -30,7 +30,8 @@ TEST(PairedGain, AsGoodNeedsTrialsThatTell) {
   EXPECT_EQ(as_good_loss_text(), "at most 0.1 points of goodput");
 }
 
-// As good as the best on both sides, but not beyond one that is worse.
+// The range around the best holds equally good values on both sides, and ends at the first worse
+// one.
 TEST(PairedGain, PlacesAroundTheBest) {
   const auto at = [](double goodput) { return std::vector<double>(8, goodput); };
   const std::vector<std::vector<double>> trials = {at(0.9), at(0.8),    at(0.8999),

@@ -53,7 +53,7 @@ TEST(Training, NothingTrainedIsBeyondTheHead) {
   EXPECT_GT(first_trained_part(&training, kLayers), head_part(kLayers));
 }
 
-// QLoRA, section 3: 0.127 bits of scales a parameter.
+// QLoRA, section 3, states 0.127 bits of scales per parameter.
 TEST(Training, DoubleQuantisation) {
   EXPECT_NEAR(8 * kNf4Bytes, 4.127, 1e-3);
 }

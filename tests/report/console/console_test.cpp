@@ -188,7 +188,8 @@ TEST(Compare, WhatDoesNotFitStandsLastAndIsMarked) {
             " s\n");
 }
 
-// Schemes are compared by what they give: storage alone, a copy in the node, and a code in a group.
+// Schemes are compared by what they survive: storage alone, a copy in the node, and a code in a
+// group.
 TEST(Compare, ProtectionIsComparedByGoodputAndItsBestCopy) {
   const auto scheme = [](double goodput, std::vector<TierReport> tiers) {
     Record record = sample_record();
@@ -239,8 +240,8 @@ TEST(Compare, ProtectionBesideOtherKeysKeepsTheColumnsOfTheIteration) {
   }
 }
 
-// The error is told once if all points have the same, otherwise for each. Points may have different
-// numbers of trials.
+// The error is printed once if it is the same for all points, otherwise for each. Points may have
+// different numbers of trials.
 TEST(Compare, TellsTheErrorOfTheCostModels) {
   Comparison comparison;
   comparison.points.assign(2, {{{"pp", "4"}}, sample_record(), ""});

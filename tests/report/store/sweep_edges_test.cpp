@@ -41,7 +41,7 @@ TEST(SweepEdges, OfWhatIsBestAtAnEnd) {
   EXPECT_EQ(last[0].value, "3600 s");
 }
 
-// Both are the longest: it is said once, of the first.
+// Under both rates the longest interval is the best, which is reported once, for the first.
 TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
   Json document = sweep_of(kEvery, {600, 1200, 3600}, {0.7, 0.8, 0.9});
   document["vary"].push_back({{"key", "failures.0.rate"}, {"values", {"low", "high"}}});
@@ -60,7 +60,8 @@ TEST(SweepEdges, OfWhatIsBestUnderEachCircumstance) {
       << edge_text(edges[0]);
 }
 
-// Intervals that no trial tells apart have no edge; that they do not matter is said instead.
+// If trials cannot distinguish the intervals, no edge is reported, but that the interval does not
+// matter.
 TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   Json points = Json::array();
   const std::vector<std::string> values = {"5 min", "30 min", "4 h", "2 d"};
@@ -78,7 +79,7 @@ TEST(SweepEdges, NoneWhereItDoesNotMatter) {
   EXPECT_EQ(best.at("index"), 2);
   const Json range = {{{"key", kEvery}, {"from", "5 min"}, {"to", "4 h"}}};
   EXPECT_EQ(best.at("as_good"), range);
-  // A price decides nothing of the progress, and yet matters.
+  // A cost does not change the progress, but it matters.
   points[0]["result"]["job"]["cost_usd"] = 2e6;
   for (const size_t i : {1, 2, 3}) points[i]["result"]["job"]["cost_usd"] = 1e6;
   const Json dearer = best_point(sweep, {points.begin(), points.end()}).at("as_good");

@@ -37,7 +37,7 @@ TEST(Table, LinesStandBetweenRows) {
   EXPECT_EQ(table_text(table, 10), text);
 }
 
-// A cell may come from a file, and a terminal obeys what it is shown.
+// A cell may come from a file, and a terminal would obey its control characters.
 TEST(Table, ControlCharactersAreShown) {
   const TextTable table{{{"machine"}, {"ratio"}}, {{"a\x1b[2J\nb", "1.0"}, {"node", "0.9"}}};
   EXPECT_EQ(table_text(table),
@@ -58,7 +58,7 @@ TEST(Table, WordsAreWrappedInsideOfTheirColumn) {
   EXPECT_EQ(table_text(table, 62), table_text(table)) << "it fits";
 }
 
-// A key is one word, which is read and typed as a whole.
+// A key is read and typed as a whole, so that it is not broken.
 TEST(Table, KeysAreNotCutWhileOtherColumnsCanStandBelow) {
   const TextTable table{
       {{"failures.0.rate"}, {"time to train", Align::right}, {"goodput", Align::right}},
@@ -92,7 +92,7 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-// Any table at any width has no line that is longer, and loses nothing.
+// At any width no line of a table is longer, and no text is lost.
 TEST(Table, FitsAnyWidth) {
   std::mt19937 random(7);
   const auto below = [&](unsigned most) { return static_cast<int>(random() % most); };

@@ -7,10 +7,10 @@
 
 namespace windtunnel {
 
-// These have only the three classic kinds of failure, host memory and storage, waiting and
-// shrinking.
+// These campaigns have only process failures, node failures and planned stops, copies in host
+// memory and storage, and the recoveries wait and shrink.
 CampaignInputs random_plain_campaign(std::uint64_t index);
-// Everything that a campaign knows.
+// These campaigns may have any feature.
 CampaignInputs random_campaign(std::uint64_t index);
 
 }  // namespace windtunnel

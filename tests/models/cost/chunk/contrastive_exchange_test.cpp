@@ -59,7 +59,7 @@ TEST(ContrastiveExchange, TilesGrowWithTheBatch) {
             loss_bytes(ContrastiveForm::ring, 8, 65536) / 3.9);
 }
 
-// What all replicas send of a step, divided among its micro-batches.
+// Checks what all replicas send in a step, divided by the number of micro-batches.
 TEST(ContrastiveExchange, EmbeddingsAreGatheredOnce) {
   const Job job = contrastive(ContrastiveForm::whole, 8, 8192);
   const BlockSetting setting(job, {});
@@ -89,7 +89,7 @@ TEST(ContrastiveExchange, ARingHidesBesideItsProducts) {
   EXPECT_EQ(total_seconds(beside.backward_input), 1);
 }
 
-// Each micro-batch is embedded once for the loss of all and once more for its backward pass.
+// Each micro-batch is embedded once for the loss over all samples, and again for its backward pass.
 TEST(ContrastiveExchange, AccumulatedBatchesAreEmbeddedTwice) {
   const auto recompute_s = [](int batch) {
     return total_seconds(
@@ -100,7 +100,7 @@ TEST(ContrastiveExchange, AccumulatedBatchesAreEmbeddedTwice) {
   EXPECT_GT(total_seconds(chunk.recompute), 0.9 * total_seconds(chunk.forward));
 }
 
-// Tiles multiply once more, backward, and move no similarities.
+// Tiles compute the similarities again in the backward pass, and never write them to memory.
 TEST(ContrastiveExchange, TilesMultiplyAgain) {
   const auto flops = [](ContrastiveForm form) {
     return chunk_costs(contrastive(form, 8, 65536)).front().hardware_flops;

@@ -64,7 +64,7 @@ TEST(GraphFabric, RoutesByHand) {
   }
 }
 
-// Nodes of a ring pass bytes on.
+// In a ring without switches the nodes forward bytes.
 TEST(GraphFabric, NodesWithoutSwitches) {
   Cluster cluster = cluster_of(Topology::graph, 5);
   for (int i = 0; i < 5; ++i) cluster.fabric.edges.push_back({node(i), node((i + 1) % 5), 10});
@@ -125,7 +125,7 @@ TEST(GraphFabric, AFailedCableIsAvoided) {
             "unknown link 'edge 0.0 to nod 0'; did you mean 'edge 0.0 to node 0'?");
 }
 
-// The search that goes around faults and the tables of the edge list find ways of equal length.
+// The search around faults and the tables of the edge list find paths of equal length.
 TEST(GraphFabric, AgreesWithAPlainSearchOnRandomGraphs) {
   RandomStream random(3, RandomPurpose::test, 0);
   for (int trial = 0; trial < 20; ++trial) {
@@ -184,7 +184,7 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
   EXPECT_EQ(fabric_message(cluster), "a cable from 'a' to 'a'");
 }
 
-// Under spray every way carries its part: two spines double what one would.
+// Spraying uses all paths: two spines carry twice as much as one.
 TEST(GraphFabric, SprayedPacketsTakeAllWays) {
   const Cluster cluster = fat_tree(4, Routing::spray);
   const LinkTable links(cluster);

@@ -13,7 +13,8 @@
 namespace windtunnel {
 namespace {
 
-// Parts of `flows` equal transfers from a NIC to a leaf that reach the load of ideal spraying.
+// The number of parts into which each of `flows` equal transfers from a NIC to a leaf must be split
+// to load links as evenly as ideal spraying.
 int fewest_parts(int flows, int paths) {
   return paths / std::gcd(flows, paths);
 }
@@ -40,7 +41,7 @@ Cluster tree_of(int nodes, int nodes_per_pod, int uplinks) {
   return cluster;
 }
 
-// Four leaves of `leaf` nodes in two pods.
+// A Clos network with four leaves of `leaf` nodes in two pods.
 Cluster clos_of(int leaf) {
   Cluster cluster = tree_of(4 * leaf, 2 * leaf, 0);
   cluster.fabric.topology = Topology::clos;
@@ -55,7 +56,7 @@ Cluster with(Cluster cluster, Routing routing, int parts = 1, std::uint64_t seed
   return cluster;
 }
 
-// Each transfer has one unit of bytes. `busiest_s` is the time of the fabric's busiest link,
+// The load of transfers of one unit each. `busiest_s` is the time of the fabric's busiest link,
 // `minimal` the largest share that takes the first path, which is the minimal one on a dragonfly.
 struct RoutedLoad {
   double busiest_s = 0;
@@ -121,7 +122,8 @@ std::vector<Transfer> all_pairs(int nodes) {
 }
 
 TEST(PathChoice, SplittingReachesSprayingOnPermutations) {
-  // Addanki et al. 2024: as many parts as ways; hashing whole connections cannot.
+  // Addanki et al. 2024: splitting into as many parts as paths suffices, hashing whole connections
+  // does not.
   int collided = 0;
   int trials = 0;
   for (const Cluster& cluster : {tree_of(32, 8, 8), tree_of(24, 6, 3), clos_of(4), clos_of(8)}) {
@@ -144,8 +146,9 @@ TEST(PathChoice, SplittingReachesSprayingOnPermutations) {
 }
 
 TEST(PathChoice, TheFewestPartsAreEnough) {
-  // n transfers of a NIC to a leaf in ways / gcd(n, ways) parts: every link as under spraying,
-  // whatever the order. 4 on 6 ways: 3 parts; 6 on 4: 2; 8 on 4: whole connections.
+  // n transfers of a NIC to a leaf, in paths / gcd(n, paths) parts each, load every link as
+  // spraying does, in any order. 4 transfers on 6 paths need 3 parts, 6 on 4 need 2, and 8 on 4
+  // need none.
   EXPECT_EQ(fewest_parts(4, 6), 3);
   EXPECT_EQ(fewest_parts(6, 4), 2);
   EXPECT_EQ(fewest_parts(8, 4), 1);
@@ -165,7 +168,7 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
     }
   }
   EXPECT_GT(too_few, 10);
-  // In three levels, 8 transfers to a leaf share 8 leaf uplinks, or 16 cores.
+  // In a three-level tree, 8 transfers to a leaf share 8 leaf uplinks, or 16 core switches.
   const Cluster clos = clos_of(8);
   RandomStream random(1, RandomPurpose::test, 22);
   const std::vector<Transfer> transfers = shuffled(all_pairs(clos.nodes), random);
@@ -175,7 +178,8 @@ TEST(PathChoice, TheFewestPartsAreEnough) {
 }
 
 TEST(PathChoice, NicsOfALeafTakeTurns) {
-  // Every node to its twin in the next leaf, whole connections: no two on one link.
+  // Every node sends an unsplit transfer to the same node of the next leaf, and no two share a
+  // link.
   const Cluster cluster = with(tree_of(32, 8, 8), Routing::split_single_path, 1);
   std::vector<Transfer> transfers;
   for (int node = 0; node < 32; ++node) transfers.push_back({node, (node + 8) % 32});
@@ -183,8 +187,9 @@ TEST(PathChoice, NicsOfALeafTakeTurns) {
 }
 
 TEST(PathChoice, APlanAvoidsCollisions) {
-  // A leaf has as many connections as uplinks. For neighbours the plan puts no two on one link. For
-  // permutations it is greedy, so that at most two meet where hashing lets three and more meet.
+  // A leaf has as many connections as uplinks. Between neighbouring leaves the plan puts no two on
+  // one link. For permutations it is greedy: at most two share a link, where hashing puts three and
+  // more on one.
   const Cluster cluster = tree_of(32, 8, 8);
   std::vector<Transfer> neighbours;
   for (int node = 0; node < 32; ++node) neighbours.push_back({node, (node + 8) % 32});
@@ -219,14 +224,15 @@ TEST(PathChoice, AdaptiveRoutesSpreadALoneTransferAndKeepEvenTrafficMinimal) {
   // One direct path and seven detours share the bytes, in parts of 1/64.
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).busiest_s, 0.1 / 8, 1e-12);
   EXPECT_NEAR(routed_load(adaptive, {{0, 5}}).minimal, 1.0 / 8, 1e-12);
-  // Every cable has as much to do: a detour would take two where one is enough.
+  // All cables are equally loaded, so that a detour, which takes two cables, would only add load.
   const RoutedLoad even = routed_load(adaptive, all_pairs(9));
   EXPECT_EQ(even.minimal, 1);
   EXPECT_NEAR(even.busiest_s, 0.1, 1e-12);
 }
 
-// The adversary of Kim et al. 2008: every group sends all to the next one. Minimal routes have one
-// bundle for it; with detours over all others nearly half of what leaves a group is of use.
+// In the adversarial pattern of Kim et al. 2008 every group sends everything to the next group.
+// Minimal routes use a single bundle; with detours over all other groups nearly half of a group's
+// bundles carry useful traffic.
 TEST(PathChoice, AdaptiveRoutesHalveWhatAnAdversaryLeaves) {
   std::vector<Transfer> transfers;
   for (int group = 0; group < 9; ++group) {
@@ -277,7 +283,8 @@ TEST(PathChoice, HashesAreFixedAndEven) {
       same += other.choose(from, to, 1).front().path == path;
     }
   }
-  // 1,024 draws: 128 expected per way and as many equal under two seeds, deviation 10.6.
+  // 1,024 draws give 128 per path, and 128 equal choices under two seeds; the standard deviation is
+  // 10.6.
   for (const int of_way : count) EXPECT_NEAR(of_way, 128, 5 * 10.6);
   EXPECT_NEAR(same, 128, 5 * 10.6);
   for (int to = 63; to >= 32; --to) {

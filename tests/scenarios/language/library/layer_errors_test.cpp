@@ -1,5 +1,5 @@
-// communication.compressor.errors: read, matched with the gradients of the job, and refused with
-// the line that is wrong.
+// communication.compressor.errors is read, matched with the job's gradients, and refused with the
+// line that is wrong.
 #include "scenarios/language/library/layer_errors.hpp"
 
 #include <fmt/format.h>
@@ -54,7 +54,7 @@ TEST_F(LayerErrorFiles, AreReadInTheOrderOfTheirNumbers) {
   EXPECT_EQ(layers[0].rows, 2304);
   EXPECT_EQ(layers[1].columns, 768);
   EXPECT_EQ(layers[0].by_number, (std::vector<std::pair<double, double>>{{1, 0.6}, {4, 0.2}}));
-  // Another table under the same name is another case.
+  // Another table under the same name makes another case.
   const Case other = of("{name: lgreco, errors: errors.csv}", kHead + "up.0,3072,768,4,0.3\n");
   EXPECT_NE(read.key, other.key);
   const Case sparse =

@@ -14,7 +14,7 @@ const LayerTable& find_network(std::string_view name) {
   return *found;
 }
 
-// Trainable parameters of torchvision's models, which are those of the papers.
+// Expected are the trainable parameters of torchvision's models, which equal those of the papers.
 TEST(Networks, HaveThePublishedParameters) {
   EXPECT_EQ(find_network("resnet-50").parameters(), 25557032);
   EXPECT_EQ(find_network("vgg-16").parameters(), 138357544);
@@ -27,8 +27,8 @@ TEST(Networks, HaveThePublishedParameters) {
   EXPECT_EQ(find_network("googlenet").parameters(), 6624904);
 }
 
-// He et al. 2015, table 6, has 0.27 M of ResNet-20; the others by hand from the code that the
-// library names.
+// ResNet-20 has 0.27 M (He et al. 2015, table 6); the others were counted by hand in the code that
+// the library names.
 TEST(Networks, ForSmallImagesHaveTheirParameters) {
   EXPECT_EQ(find_network("resnet-20").parameters(), 272474);
   EXPECT_EQ(find_network("resnet-18-cifar").parameters(), 11173962);
@@ -103,7 +103,8 @@ TEST(Networks, WhatIsWrongIsNamedWithItsPlace) {
             "n.yaml:5:7: concat1: branches of 32 x 32 and 30 x 30 pixels do not fit together");
 }
 
-// The library's perceptron takes a vector and has weights and biases; its name is its file's stem.
+// The library's perceptron takes a vector and has weights and biases; its name is the stem of its
+// file's name.
 TEST(Networks, AFileOfItsOwn) {
   const std::string path = source_path("scenarios/models/mlp.yaml");
   const LayerTable network = parse_network_file(read_text_file(path), path);

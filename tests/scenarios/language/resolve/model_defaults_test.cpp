@@ -47,7 +47,7 @@ TEST(ModelDefaults, GroupedQueriesAreOfNoGpt) {
             "state those that differ, or a base");
 }
 
-// Each sign alone tells the family; a stated key is what it is.
+// Each sign alone identifies the family; a stated key keeps its value.
 TEST(ModelDefaults, SignsOfAFamily) {
   const auto of = [](const std::string& more) {
     return case_of("{layers: 4, hidden: 1024, heads: 16, vocabulary: 32000" + more + "}").job.model;

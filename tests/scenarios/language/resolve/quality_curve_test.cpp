@@ -53,7 +53,7 @@ TEST_F(QualityCurve, TheRowOfTheJobsCompressorAndBatchCounts) {
                 curve)
                 .steps,
             480000);
-  // Left out, the rank is the usual 4.
+  // A rank that is left out is the default of 4.
   EXPECT_EQ(job("communication: {compressor: powersgd}\njob: {quality: curve.csv}", curve).steps,
             460000);
 }

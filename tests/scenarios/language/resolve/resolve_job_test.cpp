@@ -1,5 +1,5 @@
-// Forms of tensor parallelism, lengths and stacks of layers that do not go with the rest of the job
-// are refused where the key stands.
+// Forms of tensor parallelism, lengths and stacks of layers that conflict with the rest of the job
+// are refused at their key.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -216,7 +216,7 @@ TEST(ResolveRecompute, SetsListsAndMethods) {
   block.method = RecomputeMethod::block;
   block.layers = 4;
   EXPECT_EQ(stated_recompute("{modules: full, method: block, layers: 4}"), block);
-  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // of whole layers
+  EXPECT_EQ(stated_recompute("{method: block, layers: 4}"), block);  // whole layers
   EXPECT_EQ(stated_recompute(to_string(block)), block);
   EXPECT_EQ(stated_recompute(to_string(Recompute::of(mlp, layernorm))),
             Recompute::of(layernorm, mlp));

@@ -40,7 +40,7 @@ TEST(ResolvePools, NumberTheNodesPoolByPool) {
   EXPECT_EQ(job.cluster.pool_of(16), 1);
   EXPECT_EQ(job.pool_calibrations[0].name, "h100-published");
   EXPECT_EQ(job.pool_calibrations[1].name, "a100-published");
-  EXPECT_EQ(job.calibration.name, "a100-published");  // the slower
+  EXPECT_EQ(job.calibration.name, "a100-published");  // that of the slower pool
   EXPECT_EQ(job.layout.dp, 2);
 }
 
@@ -65,7 +65,8 @@ TEST(ResolvePools, StandWhereTheLayoutPlacesThem) {
     const Cluster cluster = case_of({.layout = layout}).job.cluster;
     return cluster.place_of(cluster.node_of(rank));
   };
-  // They are of the first stage of the second replica, and of the second stage of the first.
+  // Ranks 8 and 16 belong to the second stage of the first replica, or to the first stage of the
+  // second.
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 8), 2);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp]", 16), 1);
   EXPECT_EQ(place_of("tp: 8, pp: 2, order: [tp, pp, dp], place: {dp: [old, new]}", 8), 0);

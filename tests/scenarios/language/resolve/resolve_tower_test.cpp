@@ -1,4 +1,4 @@
-// Keys of a tower, what they are checked for, and what a job with one is refused for.
+// Keys of a tower, their checks, and refusals of jobs with a tower.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(ResolveTower, PartsOfItCanBeFrozen) {
                     "a.yaml");
               }),
               HasSubstr("model 'llama3-8b' has no tower"));
-  // An adapter is on the decoder's layers; everything else is frozen.
+  // Adapters are only on the decoder's layers; everything else is frozen.
   const auto adapted = towered(kTower, "train: {adapter: lora}").job.training;
   EXPECT_FALSE(part_training(adapted.get(), kTowerPart, 4).weights);
   EXPECT_FALSE(part_training(adapted.get(), kTowerPart, 4).backward);
@@ -96,7 +96,7 @@ TEST(ResolveTower, IsPartOfWhatACaseIs) {
   EXPECT_NE(towered(kTower).key, towered(kTower, "train: {frozen: [tower]}").key);
 }
 
-// Each is refused while images are read, and not with text alone.
+// Each of these is refused if images are read, and accepted with text only.
 TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   constexpr const char* kText = "{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 0}";
   for (const auto& [rest, reason] :
@@ -109,7 +109,7 @@ TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   }
 }
 
-// A config.json brings its tower; keys change it.
+// A config.json may state a tower, which keys change.
 TEST(ResolveTower, StartsFromAConfiguration) {
   constexpr const char* kConfig =
       R"({"model_type": "llava", "text_config": {"model_type": "llama", "vocab_size": 32064},

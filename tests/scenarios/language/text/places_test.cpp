@@ -26,7 +26,7 @@ TEST(Places, OfTheKeyElseOfWhatItWouldStandIn) {
   EXPECT_EQ(placed(places(), {"campaign"}), "a.yaml:1:1: does not do");
 }
 
-// The message names the value that was set last, not one that stood there before.
+// The message names the value that was set last, not one that the file states before it.
 TEST(Places, WhatWasSetComesFirst) {
   EXPECT_EQ(placed(places(), {"layout.tp", "batch.micro"}), "--set batch.micro=3: does not do");
   EXPECT_EQ(placed(places(), {"layout.pp", "layout.tp"}), "a.yaml:3:14: does not do");
