@@ -26,19 +26,20 @@ std::string place_text(const Location& where) {
   return fmt::format("{}:{}:{}: ", file, where.line, where.column);
 }
 
+// The number of letters to insert, delete, replace or swap with their neighbour.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
+  std::vector<std::vector<size_t>> least(a.size() + 1, std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) least[i][0] = i;
+  std::iota(least[0].begin(), least[0].end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const size_t replaced = least[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      least[i][j] = std::min({least[i - 1][j] + 1, least[i][j - 1] + 1, replaced});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) least[i][j] = std::min(least[i][j], least[i - 2][j - 2] + 1);
     }
   }
-  return row[b.size()];
+  return least[a.size()][b.size()];
 }
 
 // The length of the longest word that both names contain; words are separated by dashes.

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -18,9 +19,30 @@
 namespace windtunnel {
 namespace {
 
+namespace fs = std::filesystem;
+
+// "; did you mean 'out/record.json'?" if the folder has a file of a like name.
+std::string like_file(const std::string& path) {
+  const fs::path wanted(path);
+  if (!wanted.has_filename()) return "";
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code none;  // a folder that cannot be read gives no advice
+  for (fs::directory_iterator entry(folder, none), end; !none && entry != end;
+       entry.increment(none)) {
+    const std::string name = entry->path().filename().string();
+    if (name.front() == wanted.filename().string().front()) names.push_back(name);
+  }
+  std::ranges::sort(names);
+  const std::string nearest = nearest_name(wanted.filename().string(), names);
+  if (nearest.empty()) return "";
+  return fmt::format("; did you mean '{}'?", (wanted.parent_path() / nearest).string());
+}
+
 [[noreturn]] void fail_system(const std::string& path, int error) {
   throw Error(Location{path},
-              fmt::format("cannot be read: {}", std::generic_category().message(error)));
+              fmt::format("cannot be read: {}{}", std::generic_category().message(error),
+                          error == ENOENT ? like_file(path) : ""));
 }
 
 bool handed_over(const std::string& path) {

@@ -47,6 +47,7 @@ TEST(Error, NearNamesAreOffered) {
   EXPECT_EQ(nearest_name("h100", nodes), "dgx-h100");
   EXPECT_EQ(nearest_name("dgx-h800", nodes), "hgx-h800");
   EXPECT_EQ(nearest_name("gh20", nodes), "gh200");
+  EXPECT_EQ(nearest_name("modles", {"nodes", "models"}), "models");  // swapped letters
   EXPECT_EQ(nearest_name("qwen3-30b", {"qwen3-32b", "qwen3-30b-a3b"}), "qwen3-30b-a3b");
   EXPECT_EQ(unknown_name("gpu", "tpu", {"a100", "h100"}), "unknown gpu 'tpu'; known: a100, h100");
 }

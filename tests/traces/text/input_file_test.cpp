@@ -52,6 +52,10 @@ TEST_F(InputFiles, OfAnotherKindAreRefused) {
   EXPECT_EQ(refusal(path("loop")),
             path("loop") + ": cannot be read: Too many levels of symbolic links");
   EXPECT_EQ(refusal(path("none")), path("none") + ": cannot be read: No such file or directory");
+  EXPECT_EQ(refusal(path("larg")), path("larg") +
+                                       ": cannot be read: No such file or directory; did you mean "
+                                       "'" +
+                                       path("large") + "'?");
   EXPECT_EQ(refusal(path("large")),
             path("large") +
                 ": has 1.00 kB or more; a file of this kind may have at most 1.00 kB; the "
