@@ -17,7 +17,7 @@
 namespace windtunnel {
 namespace {
 
-// The parts that depend on how the sequences of a batch are assigned.
+// The functions that depend on how the sequences of a batch are assigned.
 struct Strategy {
   void (*check)(const Job&);
   PreparedIteration (*prepare)(const Job&, const SharedGeometry&, const SharedPacks&);

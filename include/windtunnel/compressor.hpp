@@ -86,8 +86,8 @@ struct Compressor {
   // {{"rank", 4}}.
   std::map<std::string, double> numbers = {};
   std::string feedback = {};  // default of communication.compressor.feedback; empty: not supported
-  // Everything sent is a sum of compressed data over all members: with sharded gradients it is
-  // scattered.
+  // All that is sent is summed over the members in compressed form; with sharded gradients the sum
+  // is scattered.
   bool summable = false;
   bool fusible = false;        // one all-reduce: buckets may be fused by compressed bytes
   bool whole_tensors = false;  // works on whole matrices

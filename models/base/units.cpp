@@ -53,7 +53,7 @@ struct Unit {
   double factor() const { return static_cast<double>(many) / static_cast<double>(parts); }
 };
 
-// Ascending within each dimension. The longer spelling of a unit is a separate row.
+// Units ascend within each dimension. The longer spelling of a unit is a separate row.
 constexpr std::array kUnits{
     Unit{"K", Dimension::count, 1000},
     Unit{"k", Dimension::count, 1000, false},

@@ -116,7 +116,7 @@ struct Calibration {
   // and power from them.
   Parameter overlap_slowdown;
   Parameter optimizer_bytes;  // HBM bytes moved per parameter by a step of Adam
-  // The part of that for each of Adam's two moments, which other optimizers lack.
+  // The part of optimizer_bytes for each of Adam's two moments; other optimizers lack one or both.
   Parameter moment_bytes = {8, 8, 8, Origin::spec, "read and written once in fp32"};
 
   // Instructions per parameter of a fused AdamW on 16-bit numbers, beyond those hidden by memory
@@ -146,8 +146,8 @@ struct Calibration {
       {{"rl_steps_2026.csv",
         "source~'NeMo RL v0.5' && policy~'Off' && precision=='bf16' && "
         "(model=='LLAMA3.1_8B' || model=='Qwen3-32B')"}}};
-  // Per tensor that is gathered for the engines, regardless of its size: a collective and Python
-  // code.
+  // Time of a collective and Python code for each tensor that is gathered for the engines,
+  // regardless of its size.
   Parameter gathered_tensor_s = {
       0.58e-3,
       0.3e-3,

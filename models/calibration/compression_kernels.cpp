@@ -9,7 +9,7 @@ Parameter assumed(double value, double low, double high, const char* source) {
   return {value, low, high, Origin::assumed, source};
 }
 
-// One pass with sequential accesses is as fast as any other such kernel.
+// A kernel with one pass of sequential accesses is as fast as any memory-bound kernel.
 Parameter streaming() {
   return assumed(1, 0.8, 1, "one pass over the bytes, as for other element-wise kernels");
 }

@@ -83,7 +83,7 @@ struct InterconnectLaw {
   // slowest.
   Parameter slow_share;
   Parameter slow_log;
-  // Standard deviation of log(measured / law) apart from that: from 1 MB on, and below.
+  // Standard deviation of log(measured / law) apart from slow nodes: from 1 MB on, and below.
   Parameter noise_log;
   Parameter small_noise_log;
 };

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kLeastSpreadOfRuns = 0.01;  // between two runs of a program
 
-// Standard deviation of the log of its median, apart from differences between runs.
+// Standard deviation of the log of a sample's median, apart from differences between runs.
 double spread_of(const Sample& sample) {
   return (sample.high_s - sample.low_s) / (4 * sample.median_s);
 }

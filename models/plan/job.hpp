@@ -112,7 +112,7 @@ struct Communication {
   // Elements of a bucket: the larger of the first number and the second times `dp` replicas.
   double bucket_elements = 0;
   double bucket_elements_per_replica = 0;
-  // of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
+  // bytes of the bucket that is ready first (DDP: 1 MiB); 0: same as the others
   double first_bucket_bytes = 0;
   double partition_bytes = 4e6;  // priority: largest piece sent at once; it cannot be overtaken
   double credit_bytes = 16e6;    // priority: bytes of partitions in flight

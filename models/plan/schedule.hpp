@@ -52,7 +52,7 @@ struct Action {
   bool operator==(const Action&) const = default;
 
   ActionKind kind = ActionKind::forward;
-  // A forward that runs together with the full backward after it in the list, as one (DualPipe).
+  // A forward that runs as one with the full backward after it in the list (DualPipe).
   bool with_next = false;
   std::int32_t stage = 0;  // of Schedule::stages()
   std::int32_t unit = 0;   // of Schedule::units(); 0 for the kinds that have none
@@ -94,7 +94,7 @@ struct Schedule {
   // Pipelines over the same ranks, each with all the model's stages (Chimera, DualPipe: 2). Every
   // unit passes through one of them.
   int directions = 1;
-  // of a micro-batch's sequence; forwards take them in ascending order, backwards descending
+  // slices of a micro-batch's sequence; forwards take them in ascending order, backwards descending
   int slices = 1;
   int iterations = 1;  // > 1: asynchronous, consecutive iterations without a flush between them
   // Recomputation has actions of its own. Otherwise backwards contain it.

@@ -56,7 +56,7 @@ class TreeParts {
     NetworkParts parts{0, nodes * ends};
     const double pod =
         fabric_.nodes_per_pod > 0 ? std::min<double>(fabric_.nodes_per_pod, nodes) : nodes;
-    // not whole where the last pod is smaller; its parts then count in proportion
+    // not whole if the last pod is smaller; the parts of that pod then count in proportion
     const double pods = nodes / pod;
     if (fabric_.topology == Topology::clos) {
       add_clos(parts, nodes, pod, pods, ends);

@@ -94,7 +94,7 @@ RowReport oversubscribed(const RowLoad& load, int planned, double more) {
   RowReport report;
   report.peak = peak_of(load, planned) / load.limit_W;
   report.fitting = 1 / report.peak;
-  // The peak of each of several independent servers falls with their number.
+  // The peak per server falls with the number of independent servers.
   for (int i = 0; i < 30 && !load.aligned; ++i) {
     report.fitting = load.limit_W / peak_of(load, planned * report.fitting);
   }

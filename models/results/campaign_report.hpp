@@ -76,7 +76,7 @@ struct TierReport {
 // What theory and simulation say about a tier. Formulas: models/reliability/interval_theory.hpp.
 struct IntervalReport {
   std::string tier;
-  // between failures that are restored from it; 0: there are none, and no formulas hold
+  // mean time between failures that are restored from it; 0: there are none, and no formulas hold
   double mtbf_s = 0;
   double cost_s = 0;     // stall of one snapshot
   double restart_s = 0;  // detection, restart and restore, mean
@@ -157,7 +157,7 @@ struct CampaignReport {
   std::vector<TierReport> tiers;
   std::optional<IntervalReport> interval;       // of the tier whose snapshots cost most
   std::vector<IntervalReport> other_intervals;  // of the other tiers that save at intervals
-  // For job.tokens at this goodput. Mean 0: no tokens are set; infinite: no progress.
+  // Days and cost of job.tokens at this goodput. Mean 0: no tokens are set; infinite: no progress.
   Estimate job_days;
   Estimate job_cost_usd;
   // [tier] Mean interval chosen by a rule of the calling program; 0: the scenario sets it.

@@ -30,7 +30,7 @@ inline bool pairs_per_product(const TransformerSpec& model, const Software& soft
   return software.adapter_per_product && !apart;
 }
 
-// In the order of the forward pass.
+// The matrices are in the order of the forward pass.
 std::vector<AdaptedMatrix> adapted_matrices(const TransformerSpec& model, const Layout& layout,
                                             const Adapter& adapter, Block block);
 

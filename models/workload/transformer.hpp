@@ -198,7 +198,7 @@ struct TransformerSpec {
   Block block_of(int layer) const;
   int layers_of(Block block) const;  // number of layers of this kind
   int layers_with(bool (*part)(Block)) const;
-  // vectors; a stream with both attention and MLP has `modulation` of them
+  // number of modulation vectors; a stream with both attention and MLP has `modulation` of them
   double modulation_of(Block block) const;
   bool is_moe(int layer) const { return has_experts(block_of(layer)); }
   int moe_layers() const { return moe.experts > 0 ? layers_with(has_experts) : 0; }
@@ -214,7 +214,7 @@ struct TransformerSpec {
   double key_projection_parameters() const;  // per layer, of projected_keys
   double final_norm_parameters() const;      // after the last layer of each stack
   double mamba_parameters() const;           // of one Mamba layer, without the norm before it
-  // including all experts and the router
+  // parameters of a layer, including all experts and the router
   double layer_parameters(Block block = Block::layer) const;
   double embedding_parameters() const;  // token (and learned position) embedding
   double head_parameters() const;       // final norm and, if not tied, the output matrix

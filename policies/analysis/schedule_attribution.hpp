@@ -33,7 +33,7 @@ struct StepWindow {
 
 class StepClock {
  public:
-  // References; both must outlive it.
+  // Keeps references; both must outlive it.
   StepClock(const Schedule& schedule, const ScheduleGraph& graph, const OptimizerSync& sync);
 
   double step_s(const GraphTimes& times) const;

@@ -44,7 +44,7 @@ class GraphBuilder {
   }
 
  private:
-  // An action's activation and its input gradient have the same number.
+  // An action's activation has this index, and so has its input gradient.
   std::size_t activation_of(const Action& action) const {
     return static_cast<std::size_t>(action.stage) * units_ + action.unit;
   }

@@ -33,7 +33,7 @@ class CollectiveStreams {
   static constexpr double kPending = -1;
   double end_iteration(int rank);
 
-  // [rank] including its partner's gradients; for the last reported iteration.
+  // [rank] When its gradients and its partner's are reduced, in the last reported iteration.
   std::vector<double> ends_s() const;
 
  private:

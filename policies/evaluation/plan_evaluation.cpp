@@ -71,7 +71,7 @@ std::vector<std::vector<double>> slowdowns_by_class(const Plan& plan, const Clus
   return slowdowns;
 }
 
-// The ranks of the board are the classes.
+// The board's ranks are classes here: each class has one entry.
 class PlanEvaluator {
  public:
   // `slowdowns`: [class], none, one, or one per place of KernelPace.

@@ -26,14 +26,15 @@ bool has_recipe(const Job& job) {
   return compresses(job.communication.compressors.dp) || job.communication.robust;
 }
 
-// The groups that reduce.
+// The axes along which a bucket is reduced, and the group that reduces it.
 struct GradientExchange::Axes {
   ReplicaAxis shard;
   ReplicaAxis across;
   int shards = 1;
   ReducingGroup group;
 
-  // Axes that are only distinguished by compression across places.
+  // The axes inside and between places; they matter only if gradients are compressed between
+  // places.
   ReplicaAxis inner_axis = ReplicaAxis::node_part;
   ReplicaAxis outer_axis = ReplicaAxis::node_peers;
   int inner = 1;  // members of a place

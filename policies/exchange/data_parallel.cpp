@@ -317,7 +317,7 @@ void DataParallel::add_at_end(int stage, const Tensors& tensors, std::vector<Tra
   }
 }
 
-// zero1 and zero2 without overlap.
+// Adds the traffic of zero1 and zero2 without overlap.
 void DataParallel::add_whole(int stage, const Tensors& tensors, StageTraffic& traffic) const {
   add_gathers(rank_of_[stage], gathered_amount(stage, tensors),
               traffic.first_forward.front().gathers);

@@ -128,7 +128,7 @@ class Placed {
     return segments_[i];
   }
   Segment& that_ends(double share) { return segments_[index_of_end(share)]; }
-  // The segment behind which gradients are summed: they leave with it.
+  // The segment after which gradients are summed; they leave the GPU with it.
   Segment& that_reduces(double share) {
     const auto reduces = [](const Segment& segment) { return !segment.reductions.empty(); };
     const auto from = segments_.begin() + static_cast<std::ptrdiff_t>(index_of_end(share));

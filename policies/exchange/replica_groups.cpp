@@ -163,7 +163,7 @@ StridedGroups replica_groups(const Layout& layout, ReplicaAxis axis, int gpus_pe
 
 namespace {
 
-// Nodes of every site; 0: sites differ.
+// Number of nodes in every site; 0: sites differ.
 int nodes_per_site(const FabricSpec& fabric) {
   if (fabric.topology != Topology::sites || fabric.sites.empty()) return 0;
   const int nodes = fabric.sites.front().nodes;

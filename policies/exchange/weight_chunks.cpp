@@ -18,7 +18,7 @@ constexpr double kLeastChunkBytes = 128 * kMebibyte;
 constexpr int kSizeSteps = 16;
 constexpr double kLargestSize = 3;
 
-// Packs tensors whole, in the order of the forward pass. [tensor] its chunk.
+// Packs whole tensors in the order of the forward pass. Result: [tensor] its chunk.
 std::vector<int> packed(const std::vector<StageTensor>& tensors, double of_weight, double bytes) {
   std::vector<int> chunks(tensors.size());
   int chunk = 0;

@@ -80,8 +80,7 @@ class ActionSteps {
  private:
   // The rounds that become tasks.
   struct Rounds {
-    std::vector<InnerRound>
-        repeated;  // repeated by recomputation; overlapped pairs do not hide them
+    std::vector<InnerRound> repeated;  // by recomputation; overlapped pairs do not hide them
     std::vector<InnerRound> own;
   };
   Rounds rounds_of(const Action& action) const;

@@ -17,7 +17,7 @@ namespace windtunnel {
 // iteration; the end of the last iteration waits for it.
 struct OuterWindow {
   int level = 0;
-  // the exchange's share, if the Plan has only some of the iterations that hide it
+  // the part of the exchange that counts, if the Plan has only some of the iterations that hide it
   double share = 1;
 };
 

@@ -138,7 +138,8 @@ class Builder {
     if (tier.coordination_s > 0) add_coordination(tier, optimizer_, tasks_);
   }
 
-  // Every rank updated its shard; the whole weights come back before the forwards that need them.
+  // Gathers the whole weights after every rank has updated its shard, before the forwards that need
+  // them.
   void gather_parameters() {
     gathered_.assign(ctx_.schedule.stages(), {});
     for (const int stage : stages_) {

@@ -47,7 +47,7 @@ struct Choices {
   bool fill_small_gaps = false;          // also gaps that do not lengthen the worst bubble
 };
 
-// What one rank has done.
+// The actions that one rank has run so far.
 struct RankPlan {
   int forwards = 0;
   int inputs = 0;

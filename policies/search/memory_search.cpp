@@ -35,8 +35,7 @@ Job with_offload(const Job& job, const Offload& offload) {
 // A choice, the memory that it needs and the time that it takes.
 struct Judged {
   Job job;
-  double lacking_bytes =
-      0;  // on the GPU, the host or drives, the most of these; at most 0: it fits
+  double lacking_bytes = 0;  // on GPU, host or drives, whichever lacks most; at most 0: it fits
   double step_s = std::numeric_limits<double>::infinity();
 };
 

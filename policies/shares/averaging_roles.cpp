@@ -22,7 +22,7 @@ class Programme {
     int variable;
     double factor;
   };
-  // Requires the sum of the terms to lie between the two.
+  // Requires the sum of the terms to lie between the two bounds.
   void row(double least, const std::vector<Term>& terms, double most) {
     for (const Term& term : terms) {
       if (term.factor == 0) continue;

@@ -38,7 +38,7 @@ class GroupsAlone {
 
 struct PipelineRankGroups {
   std::array<std::optional<GroupSlot>, kReplicaAxes> replicas;  // ranks with the same parameters
-  // Inside a replica, if their collectives are tasks.
+  // Groups inside a replica, if their collectives are tasks.
   std::array<std::optional<GroupSlot>, kInnerGroups> inner;
   std::optional<GroupSlot> partner;  // GradientPartner
   std::optional<GroupSlot> world;

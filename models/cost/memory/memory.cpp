@@ -224,7 +224,7 @@ std::vector<GpuMemory> gpu_memory(const Job& job, const std::vector<ChunkCost>& 
     const double updated_here = 1 - (offload.updates_on_host() ? offload.optimizer_share : 0);
     at.buffers =
         std::max(buffers, state.update - at.activations) + updated_here * state.gradients_flat;
-    // Flat copies at the update take the room of activations already.
+    // Flat copies at the update already use the room that activations leave.
     if (replaces_activations(job) && state.update <= 0) {
       at.gradients = std::max(0.0, at.gradients - at.activations - transient);
     }

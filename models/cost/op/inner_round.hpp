@@ -74,7 +74,7 @@ struct InnerRound {
 // Total time of consecutive collectives.
 double collectives_s(const std::vector<InnerCollective>& collectives);
 double collectives_s(const InnerRound& round);
-// The part of it that overlaps the compute.
+// The part of the collectives' time that overlaps the compute.
 double covered_s(const InnerRound& round);
 // Returns the time by which the collectives lengthen the overlapping compute.
 double slowed_s(const InnerRound& round);

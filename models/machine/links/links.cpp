@@ -56,7 +56,7 @@ const NodeSpec& node_of_nic(const Cluster& cluster, int nic) {
   return cluster.node_of_pool(cluster.pool_of_place(nic / cluster.nics_per_node()));
 }
 
-// Slowdown of both directions.
+// The share of a NIC's bandwidth that is left by causes that affect both directions.
 double two_way_factor(const Cluster& cluster, int nic) {
   const int nics = cluster.nics_per_node();
   double factor = varied_factor(cluster.fabric.variation, nic);

@@ -258,7 +258,7 @@ int Tuner::corrected_below(CollectiveAlgorithm algorithm) const {
   return corrected ? 24 : 0;
 }
 
-// Written in place, because making a table consists of little else.
+// Writes the entry in place, because making a table consists of little else.
 void Tuner::write(TunerEntry& entry, const NcclLatencies& row, Protocol protocol) const {
   const CollectiveAlgorithm algorithm = row.algorithm;
   entry = {};
