@@ -236,7 +236,7 @@ SummarySection ranking_section(const Optimisation& result) {
 
 SummarySection infeasible_section(const Optimisation& result) {
   SummarySection section{"What does not fit or is not possible", {}};
-  section.table.columns = {{"why"}, {"configurations", Align::right}, {"as"}};
+  section.table.columns = {{"why"}, {"configurations", Align::right}, {"example"}};
   for (const auto& [reason, at] : result.infeasible) {
     section.table.rows.push_back({reason, std::to_string(at.count), at.example});
   }

@@ -154,7 +154,7 @@ std::vector<SummarySection> rollout_sections(const Record& record) {
   }
   add("rollout.generation_s", phase_text(report, report.generation_s));
   add("rollout.training_s", phase_text(report, report.training_s));
-  add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link allows {}",
+  add("rollout.transfer_s", fmt::format("{}, {} to {} engines; its busiest link needs {}",
                                         phase_text(report, report.transfer.seconds),
                                         value_text(Unit::bytes, report.transfer.model_bytes),
                                         report.engines, text("rollout.transfer_bound_s")));

@@ -54,7 +54,8 @@ std::string left_out_html(const Json& document) {
       document.at("points").size(), document.at("points").size() + ran + infeasible,
       circumstances == 0
           ? ""
-          : fmt::format("; {} circumstances are not in the table of the best", circumstances));
+          : fmt::format("; {} combinations of failures are left out of the table of the best",
+                        circumstances));
 }
 
 std::string sweep_table(const Json& document, const SweepPageOptions& options) {

@@ -59,7 +59,8 @@ Rows filling_rows() {
                    "share of each idle period that is left free, in case the period is shorter "
                    "than expected"),
         list_row("filling.work", required,
-                 example("[{name: evaluation, piece: 4 ms, unit_pieces: 32}]"), "what runs there")},
+                 example("[{name: evaluation, piece: 4 ms, unit_pieces: 32}]"),
+                 "work that runs in idle time")},
        work_rows()});
 }
 

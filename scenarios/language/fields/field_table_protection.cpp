@@ -116,9 +116,10 @@ Rows writer_rows() {
       duration_row("snapshots.*.writer.start", sets<&SnapshotWriter::start_s>, optional,
                    example("0.5 s"),
                    "time before the first byte is written; default: that of the software"),
-      name_row("snapshots.*.writer.ranks", sets<&SnapshotWriter::ranks>, optional, example("one"),
-               "who writes: all ranks a part; one of the ranks that hold the same shard, and each "
-               "reads it whole; or one rank for all; default: as the software does"),
+      name_row(
+          "snapshots.*.writer.ranks", sets<&SnapshotWriter::ranks>, optional, example("one"),
+          "which ranks write: each rank a part; one of the ranks that hold the same shard, which "
+          "each of them reads whole; or one rank for all; default: as the software does"),
   };
 }
 
@@ -145,11 +146,11 @@ Rows policy_rows() {
       map_row("recovery.relayout.*", example("{tp: 2, pp: 1, dp: 2}"),
               "a layout; axes that are left out stay as they are"),
       whole_row("recovery.relayout.*.tp", sets<&RelayoutSize::tp>, range(1, 1e6), optional,
-                example("2"), "as in layout"),
+                example("2"), "as layout.tp"),
       whole_row("recovery.relayout.*.pp", sets<&RelayoutSize::pp>, range(1, 1e6), optional,
-                example("1"), "as in layout"),
+                example("1"), "as layout.pp"),
       whole_row("recovery.relayout.*.dp", sets<&RelayoutSize::dp>, range(1, 1e6), optional,
-                example("2"), "as in layout"),
+                example("2"), "as layout.dp"),
       name_row("recovery.stream", sets<&RecoveryPolicy::stream>, example("weights"),
                "what a restarting island (sync) reads from one that trains: the whole state, or "
                "only the weights, with a new optimizer state"),
