@@ -111,7 +111,7 @@ constexpr Conflict kLayoutRows[] = {
     {kTensorOverlap, kMesh, ": with layout.tp_form 2d every GEMM waits for its blocks",
      "take none"},
     {kBoundaryRank, kCompressedMessages,
-     " and compress with axis: pp both state how activations are sent between stages",
+     "and compress with axis: pp both state how activations are sent between stages",
      "leave one of them out"},
     {kBoundaryRank, kOnePipelineRank, ": layout.pp is 1, so no activations are sent between stages",
      "leave it out"},

@@ -69,7 +69,8 @@ void require_chunks(std::string_view name, const ScheduleRequest& request, int l
   throw Error::about({"layout.vpp", "schedule"},
                      "schedule '{}' has {} per rank, not {} (layout.vpp){}; layout.vpp=auto gives "
                      "each schedule its usual number",
-                     name, wanted, request.chunks, most == 1 ? ", interleaved-1f1b more" : "");
+                     name, wanted, request.chunks,
+                     most == 1 ? "; interleaved-1f1b takes more" : "");
 }
 
 void refuse_chunks(std::string_view name, std::string_view needed, std::string_view rest) {

@@ -47,8 +47,8 @@ void resolve_tower(const Values& values, TransformerSpec& model) {
   complete(values, model, tower);
   const TransformerSpec& layers = tower.layers;
   if (layers.hidden % layers.heads != 0) {
-    values.fail("model.tower.heads", fmt::format("{} heads do not share the width {} evenly",
-                                                 layers.heads, layers.hidden));
+    values.fail("model.tower.heads",
+                fmt::format("{} heads do not divide the width {}", layers.heads, layers.hidden));
   }
   if (tower.projector.size() < 2 || tower.projector.back() != model.hidden) {
     values.fail("model.tower.projector",
