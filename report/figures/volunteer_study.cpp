@@ -45,7 +45,7 @@ std::vector<Figure> volunteer_figures() {
       {"volunteers.unmoved_share", "share without moves", share, higher,
        "share of the optimum that is reached if no peer changes its stage",
        of_volunteers<&VolunteerReport::unmoved_share>},
-      {"volunteers.peers", "peers", events, neither, "on average",
+      {"volunteers.peers", "peers", events, neither, "mean number of peers",
        of_volunteers<&VolunteerReport::peers>},
       {"volunteers.moves_per_h", "moves per hour", events, lower,
        "how often peers move from stage to stage", of_volunteers<&VolunteerReport::moves_per_h>},
