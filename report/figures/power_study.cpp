@@ -282,7 +282,7 @@ std::vector<SummarySection> power_sections(const Record& record) {
   if (report.network.cables > 0) {
     const NetworkKit& kit = report.spec.kit;
     section.rows.push_back(
-        {"built of",
+        {"network built of",
          fmt::format("{:.0f} switches of {} ports ({}), {:.0f} cables", report.network.switches,
                      kit.ports, kit.name, report.network.cables)});
   }
