@@ -143,9 +143,10 @@ Json ranking_chart(const Optimisation& result) {
   constexpr size_t kMost = 40;
   RangeChart chart{
       .title = "Step time of the best configurations",
-      .note = fmt::format("Simulated, with the cost models' {}; the diamond is the closed form "
-                          "that found them. Configurations without an interval are only estimated.",
-                          kIntervalTitle),
+      .note = fmt::format(
+          "Simulated, with the cost models' {}; the diamond is the closed-form estimate by which "
+          "configurations were chosen. Configurations without an interval are only estimated.",
+          kIntervalTitle),
       .axis = {step_time().title, Unit::seconds},
       .items = {}};
   for (const RankedConfiguration& at : result.best) {
