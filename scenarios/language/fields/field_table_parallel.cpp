@@ -132,7 +132,7 @@ Rows shard_rows() {
                 optional, example("2"),
                 "how many of the tp x cp x dp / ep ranks with an expert share one copy of it under "
                 "sharding; 1: every rank keeps its experts whole; all: they are sharded as by "
-                "FSDP; default: the ranks that are also among those of shard_ranks"),
+                "FSDP; default: the ranks that also share a copy by shard_ranks"),
       name_row("layout.copies_summed", sets<&Layout::copies_summed>,
                "when gradients are summed over the copies of shards (shard_ranks, "
                "expert_shard_ranks: HSDP): once, after the last micro-batch (step: Megatron-FSDP, "

@@ -16,7 +16,7 @@ constexpr const char* kKey = "model.tower";
 Tower inline_tower(const Values& values) {
   for (const char* key : {"layers", "hidden", "heads", "patches"}) {
     if (values.has(join_path(kKey, key))) continue;
-    values.fail(kKey, fmt::format("has no '{}', and the model has no tower of its own", key));
+    values.fail(kKey, fmt::format("has no '{}', and the model itself has no tower; add it", key));
   }
   Tower tower;
   tower.layers.name = "tower";

@@ -52,8 +52,9 @@ TEST(ResolveTower, CompletesWhatIsLeftOut) {
 }
 
 TEST(ResolveTower, NamesWhatIsMissingOrWrong) {
-  EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4}"),
-              HasSubstr("model.tower: has no 'patches', and the model has no tower of its own"));
+  EXPECT_THAT(
+      fault("{layers: 2, hidden: 256, heads: 4}"),
+      HasSubstr("model.tower: has no 'patches', and the model itself has no tower; add it"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 3, patches: 64}"),
               HasSubstr("model.tower.heads: 3 heads do not divide the width 256"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4, patches: 64, projector: [256, 500]}"),
