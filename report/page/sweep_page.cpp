@@ -167,7 +167,7 @@ std::string alike_html(const Json& document) {
   }
   if (where.empty() && !is_alike(document.value("best", Json()))) return "";
   return fmt::format(
-      "<p class=\"warning\">No choice stands out{}{}: the gain of the best is {}.</p>\n",
+      "<p class=\"warning\">No choice is clearly the best{}{}: the gain of the best is {}.</p>\n",
       where.empty() ? "" : " ", escape_html(where), no_gain_text());
 }
 
