@@ -66,8 +66,7 @@ std::vector<Note> host_bound_notes(const Job& job, const IterationReport& iterat
        std::string(waits ? "GPUs wait for the host that launches their kernels"
                          : "GPUs would wait for the host that launches their kernels, if it "
                            "were as slow as the range allows") +
-           ", because each kernel does too little work; software.cuda_graphs: true or a larger "
-           "batch.micro may avoid this",
+           ", because each kernel does too little work",
        fmt::format(
            "{:.0f} % of the step; {} to {} per step over the ranges of host.launch and host.kernel",
            100 * share, format_seconds(faster_s), format_seconds(slower_s))}};
@@ -141,8 +140,7 @@ std::vector<Note> uneven_stage_notes(const Job& job, const PreparedIteration& pr
   const bool last = rank + 1 == std::ssize(seconds);
   return {{"layout.stages",
            fmt::format("pipeline rank {} computes {:.1f} times as long as the others{}, which idle "
-                       "meanwhile; layout.stages: auto divides layers by time. The bubble counts "
-                       "only the time beyond the work of that rank",
+                       "meanwhile; the bubble counts only the time beyond the work of that rank",
                        rank, *busiest / others, last ? ", with the vocabulary" : ""),
            fmt::format("{} per micro-batch, the others {} on average", format_seconds(*busiest),
                        format_seconds(others))}};
