@@ -47,8 +47,8 @@ std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
           ? std::string("a hundred are expected only in a longer time than can be simulated")
           : fmt::format("set campaign.replicas={:.0f} to expect a hundred", trials);
   return {{"campaign.replicas",
-           "all trials together contain too few failures for certain intervals of goodput, days "
-           "and cost and for a certain best interval between snapshots",
+           "all trials together contain too few failures, so the ranges of goodput, days and cost "
+           "are too narrow, and the best interval between snapshots is uncertain",
            fmt::format("{} expected in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
 }
 

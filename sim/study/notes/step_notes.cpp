@@ -185,7 +185,7 @@ std::vector<Note> late_exchange_notes(const Job& job, const IterationReport& rep
     notes.push_back(
         {"sync",
          fmt::format(
-             "an exchange of {0} takes {1} on its links but is due every {2}, so steps wait for "
+             "an exchange over {0} takes {1} on its links but is due every {2}, so steps wait for "
              "it; set every: {3:.0f} steps or more, or take a compressor or faster links",
              level.over, format_seconds(exchange_s), format_seconds(between_s), steps),
          fmt::format("{} a step", format_seconds(mean_exposed_s(level, report.sync[i].seconds)))});

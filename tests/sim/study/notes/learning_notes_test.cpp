@@ -60,7 +60,7 @@ TEST(LateExchanges, ANoteWhereTwoLevelsTogetherHoldUpTheSteps) {
                                 "1.00 s of exchanges during each step of 1.00 s")));
   EXPECT_THAT(notes_of(12, 10),
               ElementsAre(testing::Field(
-                  &Note::text, HasSubstr("an exchange of node takes 12.0 s on its links"))));
+                  &Note::text, HasSubstr("an exchange over node takes 12.0 s on its links"))));
 }
 
 }  // namespace
