@@ -71,7 +71,7 @@ Rows general_rows() {
       map_row("schedule", shorthand("name"), example("interleaved-1f1b"),
               "order of the forward and backward passes in a pipeline"),
       name_row("schedule.name", sets<&ScheduleChoice::name>, names(names_listed<schedule_kinds>),
-               "see `windtunnel list schedules`"),
+               "name of a schedule; `windtunnel list schedules` describes them"),
       text_row(
           "schedule.file", sets<&ScheduleChoice::file>, optional, example("zb.csv"),
           "instead of a name: a schedule of torch.distributed.pipelining (CSV) in the same folder"),
@@ -352,7 +352,7 @@ Rows batch_rows() {
       whole_row("batch.global", sets<&Batch::global>, range(1, 1e8), required, example("2048"),
                 "sequences (for a network: images) per iteration over all ranks"),
       whole_row("batch.micro", sets<&Batch::micro>, range(1, 1e4),
-                "sequences that pass through the pipeline together"),
+                "sequences of a micro-batch, which pass through the pipeline together"),
       map_row("batch.shares", or_list, shorthand("form"), example("auto"),
               "sequences of the replicas on each of cluster.pools: even, auto, or a list of their "
               "proportions by pool"),

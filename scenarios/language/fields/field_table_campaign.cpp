@@ -117,10 +117,10 @@ Rows outcome_rows() {
       duration_row(
           "failures.*.rollback", sets<&FailureClass::rollback_s>, optional, example("30 min"),
           "copies younger than this are unusable when the spike is found (kind: loss-spike)"),
-      whole_row(
-          "failures.*.tier", sets<&FailureClass::corrupt_tier>, range(0, kMaxSnapshotTiers - 1),
-          optional, example("0"),
-          "number of the tier whose copy is bad, from 0 (kind: corrupt-snapshot); default: 0"),
+      whole_row("failures.*.tier", sets<&FailureClass::corrupt_tier>,
+                range(0, kMaxSnapshotTiers - 1), optional, example("0"),
+                "index of the tier in snapshots whose copy is bad, from 0 (kind: "
+                "corrupt-snapshot); default: 0"),
       fact_row("failures.*.manual", sets<&FailureClass::manual_share>, range(0, 1), example("0.01"),
                "share of these failures that need a human for a time of recovery.manual"),
   };

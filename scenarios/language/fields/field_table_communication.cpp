@@ -26,8 +26,9 @@ void add_collectives(std::string_view name, std::string_view usual,
     return paths.emplace_back(fmt::format("communication.collectives.{}{}", name, end));
   };
   rows.push_back(map_row(path(""), shorthand("algorithm"), example(usual), help));
-  rows.push_back(name_row(path(".algorithm"), names(algorithms), example(usual),
-                          "default: auto, the one with the least cost"));
+  rows.push_back(
+      name_row(path(".algorithm"), names(algorithms), example(usual),
+               "algorithm of the collective; default: auto, the one with the least cost"));
   rows.push_back(name_row(path(".protocol"), names(names_of<Protocol>()), example("simple"),
                           "NCCL's wire format; default: auto"));
 }
@@ -73,7 +74,7 @@ Rows choice_rows(const PathsBelow& path, bool named) {
   return {
       name_row(path(".name"), sets<&CompressorChoice::name>, required_if(named),
                names(names_listed<compressor_kinds>), example("powersgd"),
-               "windtunnel list compressors describes each and its keys"),
+               "name of a compressor; `windtunnel list compressors` describes each"),
       name_row(path(".hop"), sets<&CompressorChoice::hop>, example("across"),
                "where gradients are exchanged compressed: among all replicas (all); or only across "
                "nodes, after a dense reduce-scatter inside a node (across; on a fabric of sites: "
@@ -125,7 +126,7 @@ Rows communication_rows() {
                  above(0, 1e15), "gradient bytes that are reduced together (PyTorch's DDP: 25 MB)"),
       choice_row("communication.bucket_elements", sets<&Communication::bucket_elements>,
                  Dimension::count, range(0, 1e13), example("134217728"),
-                 "number of gradients that are reduced together, as parts of one buffer "
+                 "number of gradient elements that are reduced together, as parts of one buffer "
                  "(Megatron-Core); overrides communication.bucket; 0: communication.bucket counts"),
       choice_row("communication.bucket_elements_per_replica",
                  sets<&Communication::bucket_elements_per_replica>, Dimension::count,

@@ -84,7 +84,8 @@ Rows stage_rows() {
                 example("-1"),
                 "layers that the first stage has more than the others; -1: one fewer"),
       whole_row("layout.stages.last", sets<&Layout::last_stage_layers>, range(-1e4, 1e4),
-                example("-1"), "the same for the last stage"),
+                example("-1"),
+                "layers that the last stage has more than the others; -1: one fewer"),
       whole_row("layout.stages.*", range(0, 1e4), example("2"), "layers of one stage"),
   };
 }
