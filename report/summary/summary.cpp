@@ -51,7 +51,7 @@ std::string compressor_text(const AxisCompressors& compressors) {
   return text.empty() ? "no compressor" : text;
 }
 
-// Returns "every 100 steps 3.2 GB from each GPU in 28.7 s, of which 28.7 s are waited for".
+// Returns "every 100 steps, 3.2 GB per GPU in 28.7 s, 28.7 s of it exposed".
 std::string sync_text(const SyncLevel& level, const SyncReport& report) {
   if (level.pattern == SyncPattern::none) return "never";
   const auto seconds = [](double s) { return value_text(Unit::seconds, s); };
