@@ -157,7 +157,7 @@ class ForkedRun {
     const Watched& each = watched_[i];
     const bool here = each.state->here;
     if (std::chrono::duration<double>(each.silence).count() >= rules_.silence_s) {
-      if (!here) return Fault{fmt::format("{} did not come", name(i))};
+      if (!here) return Fault{fmt::format("{} did not start", name(i))};
       return Fault{
           fmt::format("{} has stopped: it gave no sign for {:.1f} s", name(i), rules_.silence_s)};
     }
