@@ -153,10 +153,11 @@ CollectiveKind collective_of_log(const std::string& file) {
   }
   if (kinds.empty()) throw Error(Location{file}, "contains no time of a collective");
   if (kinds.size() > 1) {
-    throw Error(Location{file}, fmt::format("contains times of {} and of {}: windtunnel expect {} "
-                                            "--cluster MACHINE --log {} reads those of one of them",
-                                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
-                                            to_string(*kinds.begin()), shell_word(file)));
+    throw Error(Location{file},
+                fmt::format("contains times of {} and of {}; choose one collective: windtunnel "
+                            "expect {} --cluster MACHINE --log {}",
+                            to_string(*kinds.begin()), to_string(*kinds.rbegin()),
+                            to_string(*kinds.begin()), shell_word(file)));
   }
   return *kinds.begin();
 }

@@ -37,7 +37,7 @@ std::string words_of(const IntervalSearch& found) {
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (!tier.storage_allows_given) {
       words.push_back(fmt::format(
-          "The stated interval of {} would take {} of the storage's bandwidth, but only {} is "
+          "With the stated {}, snapshots would take {} of the storage's bandwidth, but only {} is "
           "allowed (cluster.storage.share); the best is chosen among intervals within that limit.",
           tier.key, value_text(Unit::share, found.storage_share * tier.storage_s / tier.given_s),
           value_text(Unit::share, found.storage_share)));
@@ -172,10 +172,10 @@ SummarySection intervals_section(const IntervalCommand& command, const IntervalS
   for (const IntervalSearch::Tier& tier : found.tiers) {
     if (tier.storage_s <= 0) continue;
     section.rows.push_back(
-        {tier.key,
-         fmt::format("at most {} of the storage's bandwidth (cluster.storage.share) is {} or more",
-                     value_text(Unit::share, found.storage_share),
-                     value_text(Unit::seconds, tier.storage_s))});
+        {tier.key, fmt::format("snapshots take at most {} of the storage's bandwidth "
+                               "(cluster.storage.share) at intervals of {} or more",
+                               value_text(Unit::share, found.storage_share),
+                               value_text(Unit::seconds, tier.storage_s))});
   }
   section.rows.push_back(
       {"simulate it", run_line(command.scenario, command.set, changed_intervals(found))});

@@ -76,7 +76,7 @@ Json document_of(const RolloutCommand& command, const SplitSearch& found) {
 
 Json splits_chart(const SplitSearch& found) {
   RangeChart chart{.title = "Samples per second by split of the nodes",
-                   .note = "The diamond is the estimate in closed form that found them.",
+                   .note = "The diamond is the closed-form estimate by which splits were chosen.",
                    .axis = {figure("rollout.samples_per_s").title, Unit::count},
                    .items = {}};
   const auto add = [&](const RankedSplit& split, const std::string& rank) {

@@ -126,7 +126,7 @@ ClusterArgument whole_nodes(const std::string& text, int gpus, const NodeSpec& n
   refuse_cluster(
       text, fmt::format("{} GPUs do not fill whole nodes: a '{}' has {}; take {} or {}{}", gpus,
                         node.name, node.gpus, below, above,
-                        rack ? ", or equal parts of racks in fours" : ""));
+                        rack ? ", or a number that gives each rack the same multiple of 4" : ""));
 }
 
 }  // namespace

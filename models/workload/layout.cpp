@@ -82,11 +82,10 @@ void check_mesh(const TransformerSpec& model, const Layout& layout, const Batch&
         ": with layout.tp_form 2d every activation is already divided; set it to false");
   }
   if (batch.micro % q != 0) {
-    throw Error::about(
-        {"batch.micro", "layout.tp", "layout.tp_form"},
-        "batch.micro {} does not divide by the {} rows of the mesh (layout.tp_form 2d, "
-        "layout.tp {})",
-        batch.micro, q, layout.tp);
+    throw Error::about({"batch.micro", "layout.tp", "layout.tp_form"},
+                       "batch.micro {} is not a multiple of the {} rows of the mesh "
+                       "(layout.tp_form 2d, layout.tp {})",
+                       batch.micro, q, layout.tp);
   }
   for (const auto& [what, size] :
        {std::pair{"heads", model.heads}, std::pair{"kv_heads", model.kv_heads},
@@ -470,7 +469,8 @@ std::vector<int> layers_per_stage(const TransformerSpec& model, const Layout& la
   }
   for (std::size_t stage = 0; stage < layers.size(); ++stage) {
     if (layers[stage] < 0) {
-      throw Error::about({"layout.stages"}, "stage {} of {} would hold {} layers", stage,
+      throw Error::about({"layout.stages"},
+                         "stage {} of {} would hold {} layers; change layout.stages", stage,
                          layers.size(), layers[stage]);
     }
   }
@@ -495,7 +495,7 @@ int microbatches(const Layout& layout, const Batch& batch) {
     // The message names other keys, too, because dp follows from them if it is not stated.
     throw Error::about({"batch.global", "batch.micro", "layout.dp", "layout.tp", "layout.pp",
                         "layout.cp", "cluster.nodes"},
-                       "batch.global {} does not divide by batch.micro {}{}", batch.global,
+                       "batch.global {} is not a multiple of batch.micro {}{}", batch.global,
                        batch.micro, even ? fmt::format(" x dp {} = {}", layout.dp, per_step) : "");
   }
   return batch.global / per_step;

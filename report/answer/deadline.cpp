@@ -70,8 +70,8 @@ std::string nodes_value(const NodesForGoal& found, const char* which,
                                         with_separators(number * plan.basis.node.gpus));
   const std::string what = days_and_cost(plan);
   if (found.met) {
-    return fmt::format("by the mean of its trials {} {}: {}, done with a chance of {}", which,
-                       nodes, what, chance_text(chance_in_days(plan, days_of(plan, goal))));
+    return fmt::format("{} {}, judged by the mean of the trials: {}, done with a chance of {}",
+                       which, nodes, what, chance_text(chance_in_days(plan, days_of(plan, goal))));
   }
   return fmt::format("no number of nodes meets it; the closest is {}: {}{}{}", nodes, what,
                      found.why.empty() ? "" : "; ", found.why);

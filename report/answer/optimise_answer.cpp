@@ -143,9 +143,10 @@ Json ranking_chart(const Optimisation& result) {
   constexpr size_t kMost = 40;
   RangeChart chart{
       .title = "Step time of the best configurations",
-      .note = fmt::format("Simulated, with the cost models' {}; the diamond is the closed form "
-                          "that found them. Configurations without an interval are only estimated.",
-                          kIntervalTitle),
+      .note = fmt::format(
+          "Simulated, with the cost models' {}; the diamond is the closed-form estimate by which "
+          "configurations were chosen. Configurations without an interval are only estimated.",
+          kIntervalTitle),
       .axis = {step_time().title, Unit::seconds},
       .items = {}};
   for (const RankedConfiguration& at : result.best) {
@@ -236,7 +237,7 @@ SummarySection ranking_section(const Optimisation& result) {
 
 SummarySection infeasible_section(const Optimisation& result) {
   SummarySection section{"What does not fit or is not possible", {}};
-  section.table.columns = {{"why"}, {"configurations", Align::right}, {"as"}};
+  section.table.columns = {{"why"}, {"configurations", Align::right}, {"example"}};
   for (const auto& [reason, at] : result.infeasible) {
     section.table.rows.push_back({reason, std::to_string(at.count), at.example});
   }

@@ -273,7 +273,8 @@ std::string points_table(const ShownComparison& shown) {
   for (const size_t i : shown.order) html += point_row(shown, i, best);
   html +=
       "</tbody></table></div>\n<p class=\"note\">In each column the best is highlighted, together "
-      "with points that the trials cannot distinguish from it; if that is all points, none is.";
+      "with points that the trials cannot distinguish from it; if the trials distinguish no point, "
+      "none is highlighted.";
   for (const ShownColumn& column : shown.columns) {
     if (std::ranges::find(kExplained, column.key) == std::end(kExplained)) continue;
     html += fmt::format(" <b>{}</b>: {}.", escape_html(column.title), escape_html(column.help));

@@ -54,7 +54,8 @@ std::string left_out_html(const Json& document) {
       document.at("points").size(), document.at("points").size() + ran + infeasible,
       circumstances == 0
           ? ""
-          : fmt::format("; {} circumstances are not in the table of the best", circumstances));
+          : fmt::format("; {} combinations of failures are left out of the table of the best",
+                        circumstances));
 }
 
 std::string sweep_table(const Json& document, const SweepPageOptions& options) {
@@ -166,7 +167,7 @@ std::string alike_html(const Json& document) {
   }
   if (where.empty() && !is_alike(document.value("best", Json()))) return "";
   return fmt::format(
-      "<p class=\"warning\">No choice stands out{}{}: the gain of the best is {}.</p>\n",
+      "<p class=\"warning\">No choice is clearly the best{}{}: the gain of the best is {}.</p>\n",
       where.empty() ? "" : " ", escape_html(where), no_gain_text());
 }
 

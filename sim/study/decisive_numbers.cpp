@@ -49,7 +49,7 @@ std::optional<double> goodput_with(const Case& the_case, const CampaignInputs& i
 }
 
 std::string with_text(const std::string& value, std::optional<double> goodput) {
-  if (!goodput) return fmt::format("{} cannot be", value);
+  if (!goodput) return fmt::format("{} is not possible", value);
   return fmt::format("{:.1f} % with {}", 100 * *goodput, value);
 }
 
@@ -182,7 +182,7 @@ std::vector<Note> decisive_step_numbers(const Case& the_case, const PreparedIter
   const double now_s = iteration_step_s(the_case.job, prepared);
   const auto with = [&](std::size_t i) {
     return step_s[i] ? fmt::format("{} with {}", format_seconds(*step_s[i]), text_of(i))
-                     : fmt::format("{} cannot be", text_of(i));
+                     : fmt::format("{} is not possible", text_of(i));
   };
   std::vector<Note> notes;
   for (std::size_t i = 0; i < step_s.size(); i += 2) {

@@ -336,8 +336,8 @@ std::string no_pace_text(std::string_view head) {
       if (is_pace(form.quantity)) paces.emplace_back(form.called);
     }
     return fmt::format(
-        "no column contains the time of a step; besides `step` one of these columns is needed: {} "
-        "(step_time is in seconds)",
+        "no column contains the time of a step; in addition to `step`, one of these columns is "
+        "needed: {} (step_time is in seconds)",
         fmt::join(paces, ", "));
   }
   std::vector<std::string_view> known;

@@ -203,7 +203,8 @@ class GraphLinks final : public FabricLinks {
     for (const EdgeSpec& edge : cluster.fabric.edges) {
       cable_end(edge.a, cluster);  // throws if the node does not exist
       cable_end(edge.b, cluster);
-      if (edge.a == edge.b) throw Error(fmt::format("a cable from '{0}' to '{0}'", edge.a));
+      if (edge.a == edge.b)
+        throw Error(fmt::format("a cable joins '{0}' to itself; name another end", edge.a));
       if (edge.bandwidth_Bps <= 0) {
         throw Error(fmt::format("the cable from '{}' to '{}' has no bandwidth", edge.a, edge.b));
       }

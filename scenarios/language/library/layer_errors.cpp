@@ -103,7 +103,8 @@ class Reader {
     }
     const double value = number(row);
     for (const auto& [known, unused] : layer->by_number) {
-      if (known == value) fail(row, kNumber, fmt::format("'{}' has it twice", name));
+      if (known == value)
+        fail(row, kNumber, fmt::format("'{}' has this number on another line, too", name));
     }
     layer->by_number.emplace_back(value, error);
   }

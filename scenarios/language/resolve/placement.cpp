@@ -147,7 +147,8 @@ std::vector<RankAxis> resolve_order(const Values& values, const Layout& layout) 
   for (const RankAxis axis : kAxes) {
     const int ranks = ranks_along(layout, axis);
     if (order.empty() || ranks == 1 || listed(axis)) continue;
-    values.fail(key, fmt::format("lacks {}, of which the layout has {}", name_of(axis), ranks));
+    values.fail(key, fmt::format("lacks {}, along which the layout has {} ranks; list it, too",
+                                 name_of(axis), ranks));
   }
   return order;
 }

@@ -88,7 +88,9 @@ void join_slices(const Values& values, const NodeSpec& node, FabricSpec& fabric)
   if (!values.has(key)) {
     for (const char* unused : {"wan", "wan_latency"}) {
       if (values.has(fabric_key(unused))) {
-        values.fail(fabric_key(unused), "of a torus joins slices; state how many by 'slices'");
+        values.fail(fabric_key(unused),
+                    "on a torus this key is for the network between slices; state their number as "
+                    "'slices'");
       }
     }
   }

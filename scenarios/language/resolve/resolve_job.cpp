@@ -271,7 +271,7 @@ void check_batch(const Values& values, const Job& job) {
   const double per_step = static_cast<double>(job.batch.micro) * job.layout.dp;
   if (per_step <= std::numeric_limits<int>::max()) return;
   throw Error(values.fault_at("batch.global"),
-              fmt::format("batch.global {} does not divide by batch.micro {} x dp {} = {:.0f}",
+              fmt::format("batch.global {} is not a multiple of batch.micro {} x dp {} = {:.0f}",
                           job.batch.global, job.batch.micro, job.layout.dp, per_step));
 }
 

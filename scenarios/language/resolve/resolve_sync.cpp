@@ -83,11 +83,12 @@ void check_places(const Values& values, const Job& job, int level, int entry) {
       for (const int rank : islands[island]) own.insert(place_of(job, over, rank));
     }
     if (own.size() == 1 && taken.insert(*own.begin()).second) continue;
-    values.fail(key_of(entry, ".over"),
-                fmt::format("the replicas {} to {} are not on a {} of their own; order the ranks "
-                            "so that whole replicas are (layout.order, e.g. [tp, pp, dp])",
-                            first * job.layout.dp / below,
-                            (first + merged) * job.layout.dp / below - 1, over));
+    values.fail(
+        key_of(entry, ".over"),
+        fmt::format("the replicas {0} to {1} do not have a {2} to themselves; order the ranks so "
+                    "that each {2} holds whole islands (layout.order, e.g. [tp, pp, dp])",
+                    first * job.layout.dp / below, (first + merged) * job.layout.dp / below - 1,
+                    over));
   }
 }
 
@@ -263,7 +264,7 @@ void check_level(const Values& values, const Job& job, int level, int entry) {
   }
   if (own.delay_steps > own.every_steps) {
     values.fail(key_of(entry, ".delay"),
-                fmt::format("is {:g} steps, but the next exchange begins after {:g}",
+                fmt::format("is {:g} steps, but the next exchange begins after {:g}; take fewer",
                             own.delay_steps, own.every_steps));
   }
   if (own.parameters == SyncParameters::dense && job.model.moe.experts == 0) {

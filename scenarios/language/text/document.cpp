@@ -150,7 +150,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   [[noreturn]] static void refuse_depth(const Location& where) {
-    throw Error(where, fmt::format("nested deeper than {}", kMaxDepth));
+    throw Error(where, fmt::format("nested deeper than {} levels", kMaxDepth));
   }
 
   void count(const DocumentNode& node, std::size_t depth) {
@@ -277,7 +277,7 @@ DocumentNode parse_document(const std::string& text, const std::string& file, bo
     // Reads no further documents, because yaml-cpp finds endless ones in ", a".
     another = parser.HandleNextDocument(tree) && parser.HandleNextDocument(rest);
   } catch (const YAML::DeepRecursion&) {
-    throw Error(start, fmt::format("nested deeper than {}", kMaxDepth));
+    throw Error(start, fmt::format("nested deeper than {} levels", kMaxDepth));
   } catch (const YAML::Exception& error) {
     Location where = start;
     if (line_numbers && !error.mark.is_null()) {

@@ -45,11 +45,11 @@ std::vector<Note> few_failures_notes(const CampaignInputs& inputs) {
   const std::string enough =
       trials > kMostTrials
           ? std::string("a hundred are expected only in a longer time than can be simulated")
-          : fmt::format("with campaign.replicas={:.0f} there would be a hundred", trials);
+          : fmt::format("set campaign.replicas={:.0f} to expect a hundred", trials);
   return {{"campaign.replicas",
-           "all trials together contain so few failures that the ranges of goodput, days and cost "
-           "are too narrow, and that the best interval between snapshots is uncertain",
-           fmt::format("{} due in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
+           "all trials together contain too few failures, so the ranges of goodput, days and cost "
+           "are too narrow, and the best interval between snapshots is uncertain",
+           fmt::format("{} expected in {} trial{}; {}", due, now, now == 1 ? "" : "s", enough)}};
 }
 
 std::vector<Note> busy_writer_notes(const CampaignInputs& inputs) {

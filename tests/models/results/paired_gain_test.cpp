@@ -27,7 +27,7 @@ TEST(PairedGain, AsGoodNeedsTrialsThatTell) {
   EXPECT_FALSE(is_as_good({.mean = 8e-4, .low = 7e-4, .high = 9e-4})) << "a gain";
   const std::vector<std::vector<double>> trials = {{0.9, 0.9, 0.9, 0.9}, {0.9, 0.9, 0.9, 0.88}};
   EXPECT_EQ(as_good_places(trials, 0), std::pair(size_t{0}, size_t{0}));
-  EXPECT_EQ(as_good_loss_text(), "at most 0.1 points of goodput");
+  EXPECT_EQ(as_good_loss_text(), "at most 0.1 points of goodput below the best");
 }
 
 // The range around the best holds equally good values on both sides, and ends at the first worse

@@ -80,13 +80,13 @@ TEST(Layout, LayersThatDoNotDivideAreNamed) {
   EXPECT_EQ(error_of([&] {
               layers_per_stage(model, {.pp = 2, .stage_layers = {97, -1}});
             }),
-            "stage 1 of 2 would hold -1 layers");
+            "stage 1 of 2 would hold -1 layers; change layout.stages");
 }
 
 TEST(Layout, MicrobatchesDivideTheGlobalBatch) {
   EXPECT_EQ(microbatches({.dp = 128}, {.global = 2048, .micro = 1}), 16);
   EXPECT_EQ(error_of([] { microbatches({.dp = 3}, {.global = 16, .micro = 2}); }),
-            "batch.global 16 does not divide by batch.micro 2 x dp 3 = 6");
+            "batch.global 16 is not a multiple of batch.micro 2 x dp 3 = 6");
 }
 
 TEST(Layout, CheckNamesWhatDoesNotFit) {

@@ -89,7 +89,7 @@ TEST(PlanAnswer, WhatToStartNamesGradientsAndNetwork) {
             "kept and reduced in bf16 (assumed); --set software.gradients=... --set "
             "software.reductions=...");
   EXPECT_NE(value_of("What to start", "nodes")
-                .find("; 8 NICs a node of 400 Gb/s each way; fabric: every NIC reaches every other "
+                .find("; 8 NICs per node, 400 Gb/s each way; fabric: every NIC reaches every other "
                       "one at full rate (assumed)"),
             std::string::npos);
   EXPECT_EQ(value_of("Assumed, because nothing was stated", "gradients"), "");

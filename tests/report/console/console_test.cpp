@@ -65,10 +65,10 @@ TEST(Summary, LayoutsWithoutASpareHaveARow) {
 TEST(Summary, FormulaBesideSimulationForEveryIntervalThatWasSimulated) {
   Record record = sample_record();
   const std::string text = answer_text(summarise(record));
-  for (const char* part :
-       {"How often to save: storage", "configured", "Young", "Daly", "exact exponential",
-        "best simulated", "stalls training for 27.0 s",
-        "Young's formula costs 0.05 points of goodput, the exact formula 0.06"}) {
+  for (const char* part : {"How often to save: storage", "configured", "Young", "Daly",
+                           "exact exponential", "best simulated", "stalls training for 27.0 s",
+                           "Young's formula loses 0.05 points of goodput against the best "
+                           "simulated, the exact formula 0.06"}) {
     EXPECT_NE(text.find(part), std::string::npos) << "missing: " << part << "\nin:\n" << text;
   }
   const IntervalReport& interval = *record.campaign->interval;

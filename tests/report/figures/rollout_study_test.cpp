@@ -75,7 +75,7 @@ TEST(RolloutStudy, WhatOnlySomeHave) {
   report.usd_per_sample = 0.04;
   const SummarySection section = rollout_section(record_of(report));
   EXPECT_EQ(row(section, "staleness"), "1.5 versions");
-  EXPECT_THAT(row(section, "sent back"), HasSubstr("3.0 sequences of an iteration"));
+  EXPECT_THAT(row(section, "evicted sequences"), HasSubstr("3.0 sequences of an iteration"));
   EXPECT_THAT(row(section, "failures"), HasSubstr("generate 1.00 % of their tokens again"));
   EXPECT_EQ(row(section, "cost per sample"), "0.04 USD");
   report.spec.colocated = true;

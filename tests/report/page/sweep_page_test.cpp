@@ -159,13 +159,13 @@ TEST(SweepPage, SaysWhereReplicasCannotTellTheBestTwoApart) {
 
 TEST(SweepPage, SaysHowSureItIsAndWhereNothingStandsOut) {
   Json document = sample_sweep({kRate, kInterval});
-  EXPECT_EQ(sweep_page(document).find("No choice stands out"), std::string::npos);
+  EXPECT_EQ(sweep_page(document).find("No choice is clearly the best"), std::string::npos);
   EXPECT_EQ(sweep_page(document).find("How sure this is"), std::string::npos) << "of old programs";
   document["best"]["stands_out"] = false;
   document["trials"] = "100";
   document["cost_models"] = {"step times are off by 12.5 %"};
   const std::string html = sweep_page(document);
-  EXPECT_NE(html.find("No choice stands out: the gain of the best is less than"),
+  EXPECT_NE(html.find("No choice is clearly the best: the gain of the best is less than"),
             std::string::npos);
   EXPECT_NE(html.find("95 % interval of the mean over 100 trials"), std::string::npos);
   EXPECT_NE(html.find("step times are off by 12.5 %; days and costs"), std::string::npos);

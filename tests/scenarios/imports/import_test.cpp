@@ -159,9 +159,10 @@ TEST_F(ImportFolder, NamesThePlaceOfWhatCannotBe) {
             "cut into chunks of 3");
   EXPECT_EQ(refusal("run.sh", with("--recompute-granularity most")),
             "run.sh:3:27: recompute_granularity: 'most' is none of full, selective");
-  EXPECT_EQ(refusal("run.sh", with("--global-batch-size 63")),
-            "run.sh:3:23: global_batch_size: batch.global 63 does not divide by batch.micro 1 x dp "
-            "16 = 16");
+  EXPECT_EQ(
+      refusal("run.sh", with("--global-batch-size 63")),
+      "run.sh:3:23: global_batch_size: batch.global 63 is not a multiple of batch.micro 1 x dp "
+      "16 = 16");
   EXPECT_EQ(refusal("run.sh", with("--tensor-model-parallel-size 1.5")),
             "run.sh:3:32: tensor_model_parallel_size: '1.5' is not a whole number");
   EXPECT_THAT(refusal("run.yaml",

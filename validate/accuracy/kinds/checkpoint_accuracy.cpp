@@ -298,7 +298,7 @@ ValidationReport validate_checkpoints(const std::vector<CheckpointRows>& files,
 MeasuredKind checkpoint_kind() {
   return {.name = "checkpoints",
           .title = "checkpoints",
-          .help = "times of saving and loading checkpoints, by software and place",
+          .help = "compare times of saving and loading checkpoints, by software and place",
           .columns = {"checkpoint_bytes", "method", "event", "seconds"},
           .where = "gpus>8 && method~\"torch.save\"",
           .judge = [](const KindOptions& options) {

@@ -181,7 +181,7 @@ TEST(GraphFabric, WhatIsNoEdgeListOfTheCluster) {
             "'node one' cannot be an end of a cable; write 'node 3', 'node 3 nic 0' or the name of "
             "a switch");
   cluster.fabric.edges.back() = {"a", "a", 10};
-  EXPECT_EQ(fabric_message(cluster), "a cable from 'a' to 'a'");
+  EXPECT_EQ(fabric_message(cluster), "a cable joins 'a' to itself; name another end");
 }
 
 // Spraying uses all paths: two spines carry twice as much as one.

@@ -68,7 +68,7 @@ TEST_F(LayerErrorFiles, BadOnesAreRefusedAtTheirLine) {
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,769,1,0.6\n"),
             kWhere + "errors.csv:3:3: columns: 'qkv.0' is 2304 x 768 on line 2");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,4,0.6\n"),
-            kWhere + "errors.csv:3:4: number: 'qkv.0' has it twice");
+            kWhere + "errors.csv:3:4: number: 'qkv.0' has this number on another line, too");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1.5,0.6\n"),
             kWhere + "errors.csv:3:4: number: expected a whole number from 1 to 1e9");
   EXPECT_EQ(fault(kHead + good + "qkv.0,2304,768,1,-0.6\n"),

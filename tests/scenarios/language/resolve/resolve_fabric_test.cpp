@@ -174,7 +174,8 @@ TEST(Fabrics, SlicesOfATorusAreJoined) {
       fault("{base: torus-tpuv5p, dimensions: [2, 2], slices: 2}"),
       testing::HasSubstr("cluster.fabric.slices: needs 'wan' of the network between slices"));
   EXPECT_THAT(fault("{base: torus-tpuv5e, dimensions: [4, 2], wan: 5 GB/s}"),
-              testing::HasSubstr("cluster.fabric.wan: of a torus joins slices; state how many"));
+              testing::HasSubstr(
+                  "cluster.fabric.wan: on a torus this key is for the network between slices"));
 }
 
 TEST(Fabrics, OfTheLibrary) {

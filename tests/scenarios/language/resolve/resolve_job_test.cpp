@@ -89,7 +89,7 @@ TEST(BadLayouts, MeshesThatDoNotDivide) {
             "layouts.yaml:4:49: layout.sequence_parallel: with layout.tp_form 2d every activation "
             "is already divided; set it to false");
   EXPECT_EQ(refusal("tp: 4, tp_form: 2d", "global: 12, micro: 3"),
-            "layouts.yaml:5:28: batch.micro 3 does not divide by the 2 rows of the mesh "
+            "layouts.yaml:5:28: batch.micro 3 is not a multiple of the 2 rows of the mesh "
             "(layout.tp_form 2d, layout.tp 4)");
   EXPECT_EQ(refusal("tp: 4, tp_form: 3d", "global: 8, micro: 2"),
             "layouts.yaml:4:26: unknown tp_form '3d'; did you mean '1d'?");

@@ -64,7 +64,7 @@ TEST(ResolveSync, WholeReplicasLieOnAnIsland) {
               HasSubstr("a.yaml:6:"));
   // In Megatron's order the stages of a pipeline are on different sites.
   EXPECT_THAT(fault_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2"),
-              HasSubstr("are not on a site of their own"));
+              HasSubstr("do not have a site to themselves"));
   EXPECT_EQ(job_of("[{over: site, every: 8 steps}]", "tp: 8, pp: 4, dp: 2, order: [tp, pp, dp]")
                 .layout.islands(),
             2);

@@ -52,10 +52,11 @@ TEST(ResolveTower, CompletesWhatIsLeftOut) {
 }
 
 TEST(ResolveTower, NamesWhatIsMissingOrWrong) {
-  EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4}"),
-              HasSubstr("model.tower: has no 'patches', and the model has no tower of its own"));
+  EXPECT_THAT(
+      fault("{layers: 2, hidden: 256, heads: 4}"),
+      HasSubstr("model.tower: has no 'patches', and the model itself has no tower; add it"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 3, patches: 64}"),
-              HasSubstr("model.tower.heads: 3 heads do not share the width 256 evenly"));
+              HasSubstr("model.tower.heads: 3 heads do not divide the width 256"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4, patches: 64, projector: [256, 500]}"),
               HasSubstr("model.tower.projector: ends at the width 500, and model"));
   EXPECT_THAT(fault("{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 17}"),
@@ -101,7 +102,8 @@ TEST(ResolveTower, GoesWithFewThingsThatDivideASequence) {
   constexpr const char* kText = "{layers: 2, hidden: 256, heads: 4, patches: 64, sources: 0}";
   for (const auto& [rest, reason] :
        {std::pair("layout: {cp: 2}", "ranks would divide images"),
-        std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}", "some of them only"),
+        std::pair("layout: {pp: 2}\nschedule: {name: seq1f1b, slices: 2}",
+                  "only some of these contain the images"),
         std::pair("train: {loss: contrastive}", "model.tower is another"),
         std::pair("offload: {activations: host}", "layers of model.tower would stay")}) {
     EXPECT_THAT(fault(kTower, rest), HasSubstr(reason)) << rest;

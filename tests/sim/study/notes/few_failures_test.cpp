@@ -19,7 +19,7 @@ TEST(FewFailures, AreSaidWithTheTrialsThatMeetEnough) {
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0].key, "campaign.replicas");
   EXPECT_EQ(notes[0].figures,
-            "about 25 are due in 50 trials; with campaign.replicas=200 there would be a hundred");
+            "about 25 are expected in 50 trials; set campaign.replicas=200 to expect a hundred");
 }
 
 TEST(FewFailures, NothingIsSaidOfEnoughOrOfNone) {
